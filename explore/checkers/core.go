@@ -1,5 +1,9 @@
-// Package checkers has the checkers that fsward ships: each drives a file system through all small topologies, and asks one question
-// of it.
+// Package checkers contains the checkers that fsward ships. Each one drives a file system through
+// all small trees of directories and files, and asks one question of it.
+//
+// Core is their common part: a model of the file system beside the real one, and the operations
+// that can follow. Start reading there, then at Sync, the simplest checker for crashes. Script is a
+// checker in a YAML file.
 package checkers
 
 import (
@@ -10,18 +14,21 @@ import (
 	"golang.org/x/sys/unix"
 
 	"fsward/explore"
+	"fsward/explore/agent"
 	"fsward/explore/model"
 )
 
-// Limits bound what the checkers make.
+// Limits bound the trees that the checkers make.
 type Limits struct {
-	Files int // files and symbolic links, by name; 0: 2
-	Dirs  int // directories beside the root; 0: 2
-	// Far is where a write leaves a hole before it, in bytes, so that a block map has indirect blocks; 0: 300 KiB.
+	Files int // number of names of files and symbolic links; 0: 2
+	Dirs  int // number of directories below the root; 0: 2
+	// Far is the offset of a write that leaves a hole before it, in bytes, so that a block map has
+	// indirect blocks. 0: 300 KiB.
 	Far uint64
 }
 
-func (l Limits) or() Limits {
+// withDefaults returns the limits with defaults in place of zeros.
+func (l Limits) withDefaults() Limits {
 	if l.Files == 0 {
 		l.Files = 2
 	}
@@ -34,19 +41,21 @@ func (l Limits) or() Limits {
 	return l
 }
 
-// Core is what the checkers have in common, and what others can be made of: an abstract file system beside the real one, and the operations that can be done to it.
+// A Core is the common part of the checkers, for embedding: a model of the file system, and the
+// operations on both.
 type Core struct {
-	At       string // where the file system is mounted
+	At       string // mount point
 	Promises model.Promises
 	Limits   Limits
 
-	fs   *model.FS
-	torn bool // a write failed in its middle: nobody knows what the file has, and nothing more is done
+	fs *model.FS
+	// torn: a write failed, so that the content of a file is unknown. No further step is done.
+	torn bool
 }
 
-// Init begins with an empty file system.
+// Init begins with an empty model.
 func (c *Core) Init(*explore.Env) error {
-	c.Limits, c.torn = c.Limits.or(), false
+	c.Limits, c.torn = c.Limits.withDefaults(), false
 	c.fs = model.New(c.Promises)
 	return nil
 }
@@ -54,7 +63,7 @@ func (c *Core) Init(*explore.Env) error {
 // Finish does nothing.
 func (c *Core) Finish(*explore.Env) error { return nil }
 
-// Signature is that of the topology, and of what of it is on the disk.
+// Signature returns the signature of the tree and of what a crash may leave of it.
 func (c *Core) Signature(*explore.Env) ([]byte, error) {
 	if c.torn {
 		return []byte("torn"), nil
@@ -62,13 +71,10 @@ func (c *Core) Signature(*explore.Env) ([]byte, error) {
 	return c.fs.StableSignature(), nil
 }
 
-// Step performs operations, in one batch, here and there. A *Found says where the real file system gives something else.
+// Step performs operations on the file system, in one batch, and on the model. If the results
+// differ, it returns an *explore.Failure.
 func (c *Core) Step(e *explore.Env, ops []model.Op) error {
-	calls := make([]callOp, len(ops))
-	for i, o := range ops {
-		calls[i] = o.Call(c.At)
-	}
-	results, err := e.Try(calls...)
+	results, err := e.Try(c.calls(ops)...)
 	if err != nil {
 		return err
 	}
@@ -78,39 +84,55 @@ func (c *Core) Step(e *explore.Env, ops []model.Op) error {
 		if is.Errno == 0 {
 			is.Value, is.Data = results[i].Value, string(results[i].Data)
 		}
-		if err := c.judge(o, is); err != nil {
+		if err := c.checkResult(o, is); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// resource are errors that any operation may give when the machine cannot: memory, space, the disk. EROFS follows when a file system
-// has gone read-only for it.
-var resource = []unix.Errno{unix.ENOMEM, unix.ENOSPC, unix.EIO, unix.EDQUOT, unix.EROFS, unix.EUCLEAN, unix.EFAULT}
+// calls returns operations as calls of the agent.
+func (c *Core) calls(ops []model.Op) []agent.Op {
+	out := make([]agent.Op, len(ops))
+	for i, o := range ops {
+		out[i] = o.Call(c.At)
+	}
+	return out
+}
 
-// judge compares what an operation gave with what it gives in the model, and performs it there if it succeeded.
-func (c *Core) judge(o model.Op, is model.Result) error {
+// resourceErrors are errors that any operation may return when memory, space or the disk fails. A
+// file system that has gone read-only because of that returns EROFS.
+var resourceErrors = []unix.Errno{
+	unix.ENOMEM, unix.ENOSPC, unix.EIO, unix.EDQUOT, unix.EROFS, unix.EUCLEAN, unix.EFAULT,
+}
+
+// checkResult compares the result of an operation with that of the model. If the operation
+// succeeded, it also changes the model.
+func (c *Core) checkResult(o model.Op, is model.Result) error {
 	if is.Errno != 0 {
 		want := c.fs.Clone().Apply(o)
-		if o.Code == model.Write && slices.Contains(resource, is.Errno) {
+		isResource := slices.Contains(resourceErrors, is.Errno)
+		if o.Code == model.Write && isResource {
 			c.torn = true
 		}
-		if want.Errno != is.Errno && !slices.Contains(resource, is.Errno) {
-			return explore.Failuref("wrong result", "%v gives %s, and should give %s", o, name(is.Errno), name(want.Errno))
+		if want.Errno != is.Errno && !isResource {
+			return explore.Failuref("wrong result", "%v gives %s, and should give %s",
+				o, name(is.Errno), name(want.Errno))
 		}
 		return nil
 	}
-	if o.Code == model.Write && is.Value < o.Len { // a short write is no error
+	if o.Code == model.Write && is.Value < o.Len { // a short write is allowed
 		o.Len = is.Value
 	}
 	if want := c.fs.Apply(o); want != is {
-		return explore.Failuref("wrong result", "%v gives %s %d %.40q, and should give %s %d %.40q", o, name(is.Errno), is.Value, is.Data, name(want.Errno),
-			want.Value, want.Data)
+		return explore.Failuref("wrong result",
+			"%v gives %s %d %.40q, and should give %s %d %.40q",
+			o, name(is.Errno), is.Value, is.Data, name(want.Errno), want.Value, want.Data)
 	}
 	return nil
 }
 
+// name returns the symbol of an error number.
 func name(e unix.Errno) string {
 	if e == 0 {
 		return "success"
@@ -118,54 +140,57 @@ func name(e unix.Errno) string {
 	return unix.ErrnoName(e)
 }
 
-// Synced tells the core that all is on the disk, as after an unmount.
+// Synced makes everything in the model durable, as after an unmount.
 func (c *Core) Synced() { c.fs.Synced() }
 
-// look reads the real file system for a model of it.
+// look reads the tree of the real file system for a comparison with f.
 func look(e *explore.Env, at string, f *model.FS) (*model.Observed, error) {
 	s, err := model.Look(e.Try, at, f)
-	return s, found(err)
+	return s, asFailure(err)
 }
 
-// found makes what a model says one of the explorer's.
-func found(err error) error {
-	var w *model.Mismatch
-	if errors.As(err, &w) {
-		return &explore.Failure{Kind: w.Kind, Text: w.Text}
+// asFailure converts a mismatch to a failure, and returns other errors unchanged.
+func asFailure(err error) error {
+	var m *model.Mismatch
+	if errors.As(err, &m) {
+		return &explore.Failure{Kind: m.Kind, Text: m.Text}
 	}
 	return err
 }
 
-// Same holds the whole real file system against the model.
+// Same compares the whole file system with the model.
 func (c *Core) Same(e *explore.Env) error {
 	s, err := look(e, c.At, c.fs)
 	if err != nil {
 		return err
 	}
-	return found(c.fs.Equal(s))
+	return asFailure(c.fs.Equal(s))
 }
 
-// allowed holds what was recovered against what may be there.
-func allowed(e *explore.Env, at string, f *model.FS) error {
+// checkAllowed checks that a crash in the state f may leave the tree of the file system mounted at
+// at.
+func checkAllowed(e *explore.Env, at string, f *model.FS) error {
 	s, err := look(e, at, f)
 	if err == nil {
-		err = found(f.Allowed(s))
+		err = asFailure(f.Allowed(s))
 	}
 	if err != nil {
 		return err
 	}
-	// It may be lost, and is not: nobody promised more of it than of what the recovery leaves.
-	if what := s.Unreadable(); what != "" {
-		return &explore.Failure{Kind: "unreadable", Property: explore.Recovered, Text: what}
+	// The unreadable file could have been lost, so no promise about data is broken. But recovery
+	// must not leave names of unreadable files.
+	if text := s.Unreadable(); text != "" {
+		return &explore.Failure{Kind: "unreadable", Property: explore.Recovered, Text: text}
 	}
 	return nil
 }
 
-// choose takes one of several steps.
+// choose returns one of several steps.
 func choose(e *explore.Env, steps [][]model.Op) []model.Op {
 	return steps[e.ChooseAt(uint32(len(steps)), "operation")]
 }
 
+// describe returns operations as text.
 func describe(ops []model.Op) string {
 	s := ""
 	for i, o := range ops {

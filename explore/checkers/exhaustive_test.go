@@ -11,7 +11,7 @@ import (
 	"fsward/explore/model"
 )
 
-// topologies makes all trees and nothing else.
+// topologies is a checker that only makes and compares trees.
 type topologies struct{ Core }
 
 func (c *topologies) Mutate(e *explore.Env) error {
@@ -21,7 +21,7 @@ func (c *topologies) Mutate(e *explore.Env) error {
 		case model.Mkdir, model.Rmdir, model.Unlink, model.Rename, model.Link:
 			steps = append(steps, s)
 		case model.Open:
-			if len(s) == 2 { // it makes a file, and does nothing to it
+			if len(s) == 2 { // open and close: it creates a file
 				steps = append(steps, s)
 			}
 		}
@@ -36,9 +36,10 @@ func (c *topologies) Check(*explore.Env, explore.Crash) error { return nil }
 
 func (c *topologies) Signature(*explore.Env) ([]byte, error) { return c.fs.Signature(), nil }
 
-// enumerate counts the trees of at most so many directories, beside the root, and names of files, of which several can be of one file:
-// those that differ by more than names. It knows nothing of the model: it writes down each one with each numbering of its directories,
-// and takes the least text.
+// enumerate counts the trees, up to renaming, with at most a number of directories below the root
+// and of names of files. Several names may belong to one file. It does not use the model: it
+// generates each tree with each numbering of its directories, and counts the different least
+// encodings.
 func enumerate(dirs, files int) int {
 	all := make(map[string]bool)
 	for d := range dirs + 1 {
@@ -73,6 +74,7 @@ func enumerate(dirs, files int) int {
 	return len(all)
 }
 
+// least returns the least encoding of a tree over all numberings of its directories.
 func least(parents []int, names [][2]int) string {
 	number := make([]int, len(parents)) // of each directory; the root stays 0
 	best := ""
@@ -109,22 +111,27 @@ func least(parents []int, names [][2]int) string {
 	return best
 }
 
-// All topologies are explored, each once: as many as an enumeration has that knows neither the explorer nor the model.
-func TestTopologiesAreThoseOfAnEnumeration(t *testing.T) {
+// TestTopologiesEqualEnumeration: the explorer visits each topology once. Their number is that of
+// an enumeration without the explorer and the model.
+func TestTopologiesEqualEnumeration(t *testing.T) {
 	for _, c := range []struct{ dirs, files int }{{1, 1}, {2, 2}, {3, 2}} {
 		cfg, _ := config(t, "sync", "", model.Promises{}, 0)
 		p := fakePromises
 		p.NoSymlinks = true
-		cfg.Stack.Checker = &topologies{Core{At: fakeAt, Promises: p, Limits: Limits{Files: c.files, Dirs: c.dirs}}}
+		cfg.Stack.Checker = &topologies{Core{
+			At: fakeAt, Promises: p, Limits: Limits{Files: c.files, Dirs: c.dirs},
+		}}
 		got, err := explore.Run(context.Background(), cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := enumerate(c.dirs, c.files)
 		if int(got.States) != want || !got.Complete || len(got.Errors) > 0 {
-			t.Errorf("at most %d directories and %d names of files: %d states, complete %t, errors %v; an enumeration has %d", c.dirs, c.files, got.States,
-				got.Complete, got.Errors, want)
+			t.Errorf("at most %d directories and %d names of files: "+
+				"%d states, complete %t, errors %v; want %d states",
+				c.dirs, c.files, got.States, got.Complete, got.Errors, want)
 		}
-		t.Logf("at most %d directories and %d names of files: %d topologies, %d runs, %.1f s", c.dirs, c.files, got.States, got.Runs, got.Seconds)
+		t.Logf("at most %d directories and %d names of files: %d topologies, %d runs, %.1f s",
+			c.dirs, c.files, got.States, got.Runs, got.Seconds)
 	}
 }

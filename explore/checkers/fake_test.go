@@ -19,25 +19,25 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// fake is a file system that journals all operations, data too, on a disk of a machine in memory: what fsync and sync do is to write
-// the operations since the last one as records, each with a checksum, and to flush. Recovery performs what the records say up to
-// the first that is not whole. It is right; the bugs are planted into it.
+// A fake is a file system on a disk in memory that journals all operations and data. fsync and sync
+// write the operations since the last sync as records with checksums, and flush. Recovery performs
+// the records up to the first incomplete one. It is correct, except for one planted bug.
 type fake struct {
 	explore.Node
-	bug     string
-	options model.Promises // Sync and Dirsync count
+	bug     string         // "": none
+	options model.Promises // Sync and Dirsync are the mount options
 
 	fs      *model.FS
-	pending []model.Op
-	next    uint64 // sector of the next record
-	seq     uint64
-	slots   [8]int // flags of open files, -1: closed
-	paths   [8]string
+	pending []model.Op // not in the journal yet
+	next    uint64     // sector of the next record
+	seq     uint64     // sequence number of the next record
+	slots   [8]int     // flags of open files; -1: closed
+	paths   [8]string  // of open files
 	mounts  int
 	fault   *ramdisk.Rule
-	writes  uint64 // since the rule was added
-	leaked  int
-	fsck    int // what is left to repair
+	writes  uint64 // since the fault was added
+	leaked  int    // leaked objects in the slab cache
+	fsck    int    // errors left to repair
 }
 
 const (
@@ -46,15 +46,17 @@ const (
 	magic     = 0xfa4ef5
 )
 
-// The fake promises what ext3 with data=journal does.
+// fakePromises are those of ext3 with data=journal.
 var fakePromises = model.Promises{Ordered: true, AtomicRename: true, Data: model.Versions}
 
 func newFake(s *exploretest.System, bug string, options model.Promises) *fake {
-	f := &fake{Node: explore.Node{At: fakeAt, On: []explore.Component{explore.RAMDisk(0, fakeBytes)}}, bug: bug, options: options}
+	on := []explore.Component{explore.RAMDisk(0, fakeBytes)}
+	f := &fake{Node: explore.Node{At: fakeAt, On: on}, bug: bug, options: options}
 	s.Perform = f.perform
 	s.Programs["fake"] = func(s *exploretest.System, c agent.Command) (agent.Exit, error) {
 		if err := f.command(s, c.Args[1]); err != nil {
-			return agent.Exit{Code: 1, Stdout: []byte(err.Error())}, nil //nolint:nilerr // the program's
+			out := []byte(err.Error())
+			return agent.Exit{Code: 1, Stdout: out}, nil //nolint:nilerr // an error of the program
 		}
 		return agent.Exit{}, nil
 	}
@@ -62,11 +64,13 @@ func newFake(s *exploretest.System, bug string, options model.Promises) *fake {
 		if !strings.Contains(c.Args[2], "/proc/slabinfo") {
 			return agent.Exit{Code: 127}, nil
 		}
-		return agent.Exit{Stdout: fmt.Appendf(nil, "slabinfo - version: 2.1\n# name\ndentry 100 100\nfake_inode %d 10\n", f.leaked)}, nil
+		const slabinfo = "slabinfo - version: 2.1\n# name\ndentry 100 100\nfake_inode %d 10\n"
+		return agent.Exit{Stdout: fmt.Appendf(nil, slabinfo, f.leaked)}, nil
 	}
 	return f
 }
 
+// run runs a program, and returns an error if its exit status is not 0.
 func run(e *explore.Env, args ...string) error {
 	exit, err := e.Run(args...)
 	if err == nil && exit.Code != 0 {
@@ -81,6 +85,7 @@ func (f *fake) Unmount(e *explore.Env) error { return run(e, "fake", "unmount") 
 func (f *fake) Recover(e *explore.Env) error { return run(e, "fake", "recover") }
 func (f *fake) Verify(e *explore.Env) error  { return run(e, "fake", "verify") }
 
+// command runs a command of the program fake.
 func (f *fake) command(s *exploretest.System, what string) error {
 	switch what {
 	case "mkfs":
@@ -114,34 +119,38 @@ func (f *fake) command(s *exploretest.System, what string) error {
 		return nil
 	case "verify":
 		if f.fsck > 0 {
-			return errors.New("an inode has the wrong count of links")
+			return errors.New("an inode has the wrong link count")
 		}
 		return nil
 	}
 	return fmt.Errorf("no command %q", what)
 }
 
-type head struct{ Magic, Seq, Len, Sum uint64 }
+// A header begins each record. Len and Sum are the length in bytes and the CRC-32 of its text.
+type header struct{ Magic, Seq, Len, Sum uint64 }
 
-// record makes sectors of operations.
+// record returns a record of operations, padded to sectors.
 func record(seq uint64, ops []model.Op) []byte {
 	text, err := json.Marshal(ops)
 	if err != nil {
 		panic(err)
 	}
 	var b bytes.Buffer
-	_ = binary.Write(&b, binary.LittleEndian, head{magic, seq, uint64(len(text)), uint64(crc32.ChecksumIEEE(text))})
+	h := header{magic, seq, uint64(len(text)), uint64(crc32.ChecksumIEEE(text))}
+	_ = binary.Write(&b, binary.LittleEndian, h)
 	b.Write(text)
 	return append(b.Bytes(), make([]byte, -b.Len()&(ramdisk.SectorSize-1))...)
 }
 
-// read reads the record at a sector.
-func (f *fake) read(s *exploretest.System, sector, seq uint64) (ops []model.Op, sectors uint64, ok bool) {
+// read reads the record at a sector. ok reports whether it is complete and has the number seq.
+func (f *fake) read(
+	s *exploretest.System, sector, seq uint64,
+) (ops []model.Op, sectors uint64, ok bool) {
 	first, err := s.Read(0, sector)
 	if err != nil {
 		return nil, 0, false
 	}
-	var h head
+	var h header
 	_ = binary.Read(bytes.NewReader(first[:]), binary.LittleEndian, &h)
 	if h.Magic != magic || h.Seq != seq || h.Len > 1<<16 {
 		return nil, 0, false
@@ -161,11 +170,8 @@ func (f *fake) read(s *exploretest.System, sector, seq uint64) (ops []model.Op, 
 		if f.bug != "checksum not checked" {
 			return nil, 0, false
 		}
-		// As a journal does without checksums, what is there is taken for what was written: here the file's name, and not its data.
-		if i := bytes.IndexByte(text, 0); i >= 0 {
-			if j := bytes.Index(text[:i], []byte("},{")); j >= 0 && json.Unmarshal(append(slices.Clone(text[:j]), "}]"...), &ops) == nil {
-				return append(ops, model.Op{Code: model.Write, Len: 9000, Seed: 99}, model.Op{Code: model.Close}), sectors, true
-			}
+		if ops = withGarbage(text); ops != nil {
+			return ops, sectors, true
 		}
 	}
 	if json.Unmarshal(text, &ops) != nil {
@@ -174,6 +180,22 @@ func (f *fake) read(s *exploretest.System, sector, seq uint64) (ops []model.Op, 
 	return ops, sectors, true
 }
 
+// withGarbage reads an incomplete record as a journal without checksums would: the first operation,
+// which opens a file, and a write of garbage in place of the data. It returns nil if the record is
+// complete, or has no first operation.
+func withGarbage(text []byte) (ops []model.Op) {
+	i := bytes.IndexByte(text, 0)
+	if i < 0 {
+		return nil
+	}
+	j := bytes.Index(text[:i], []byte("},{"))
+	if j < 0 || json.Unmarshal(append(slices.Clone(text[:j]), "}]"...), &ops) != nil {
+		return nil
+	}
+	return append(ops, model.Op{Code: model.Write, Len: 9000, Seed: 99}, model.Op{Code: model.Close})
+}
+
+// load recovers the tree from the journal.
 func (f *fake) load(s *exploretest.System) error {
 	f.fs, f.pending, f.next, f.seq = model.New(model.Promises{}), nil, 1, 1
 	f.closeAll()
@@ -189,7 +211,9 @@ func (f *fake) load(s *exploretest.System) error {
 		}
 		for _, o := range ops {
 			if f.bug == "recovery copies links" && o.Code == model.Link {
-				f.fs.Apply(model.Op{Code: model.Open, Path: o.To, Flags: unix.O_CREAT | unix.O_WRONLY, Mode: 0o644})
+				f.fs.Apply(model.Op{
+					Code: model.Open, Path: o.To, Flags: unix.O_CREAT | unix.O_WRONLY, Mode: 0o644,
+				})
 				f.fs.CloseAll()
 				continue
 			}
@@ -200,7 +224,7 @@ func (f *fake) load(s *exploretest.System) error {
 	}
 }
 
-// dropLast makes the last record none.
+// dropLast overwrites the last record with zeros.
 func (f *fake) dropLast(s *exploretest.System) error {
 	if err := f.load(s); err != nil {
 		return err
@@ -218,7 +242,7 @@ func (f *fake) dropLast(s *exploretest.System) error {
 	}
 }
 
-// submit writes, unless the disk is told to fail.
+// submit writes to the disk, or returns EIO if the fault applies.
 func (f *fake) submit(s *exploretest.System, sector uint64, data []byte) error {
 	if f.fault != nil {
 		if f.writes++; f.writes >= f.fault.Nth && f.writes < f.fault.Nth+f.fault.Times {
@@ -228,7 +252,7 @@ func (f *fake) submit(s *exploretest.System, sector uint64, data []byte) error {
 	return s.Submit(0, ramdisk.Write, 0, sector, data)
 }
 
-// commit writes what is pending, each record in two bios, and flushes.
+// commit writes the pending operations and flushes.
 func (f *fake) commit(s *exploretest.System) error {
 	flush := func() error { return s.Submit(0, ramdisk.Flush, ramdisk.Preflush, 0, nil) }
 	if f.bug == "write past a flush" {
@@ -245,8 +269,9 @@ func (f *fake) commit(s *exploretest.System) error {
 	return flush()
 }
 
+// write writes the pending operations to the journal, one sector a bio.
 func (f *fake) write(s *exploretest.System) error {
-	// A record of what happened since the last: one operation may be several, so that they are atomic.
+	// A group of operations is one record, so that it is atomic.
 	var groups [][]model.Op
 	for _, o := range f.pending {
 		groups = append(groups, f.logged(o)...)
@@ -260,7 +285,8 @@ func (f *fake) write(s *exploretest.System) error {
 			if f.bug == "only the first sector is written" && off > 0 {
 				break
 			}
-			if err := f.submit(s, sector+uint64(off)/ramdisk.SectorSize, data[off:off+ramdisk.SectorSize]); err != nil {
+			at := sector + uint64(off)/ramdisk.SectorSize
+			if err := f.submit(s, at, data[off:off+ramdisk.SectorSize]); err != nil {
 				return err
 			}
 		}
@@ -268,33 +294,39 @@ func (f *fake) write(s *exploretest.System) error {
 	return nil
 }
 
-// logged is how an operation goes into the journal: each group is a record.
+// logged returns the records of an operation in the journal, each a group of operations.
 func (f *fake) logged(o model.Op) [][]model.Op {
-	if f.bug == o.Code.String()+" not journalled" {
+	if f.bug == o.Code.String()+" not journaled" {
 		return nil
 	}
 	switch {
 	case o.Code == model.Rename && f.bug == "rename in two steps" && o.Flags == 0:
-		return [][]model.Op{{{Code: model.Link, Path: o.Path, To: o.To}}, {{Code: model.Unlink, Path: o.Path}}}
+		return [][]model.Op{
+			{{Code: model.Link, Path: o.Path, To: o.To}},
+			{{Code: model.Unlink, Path: o.Path}},
+		}
 	case o.Code == model.Rename && f.bug == "rename through another name" && o.Flags == 0:
-		return [][]model.Op{{{Code: model.Link, Path: o.Path, To: "/.tmp"}, {Code: model.Unlink, Path: o.Path}},
-			{{Code: model.Rename, Path: "/.tmp", To: o.To}}}
+		return [][]model.Op{
+			{{Code: model.Link, Path: o.Path, To: "/.tmp"}, {Code: model.Unlink, Path: o.Path}},
+			{{Code: model.Rename, Path: "/.tmp", To: o.To}},
+		}
 	case o.Code == model.Symlink && f.bug == "symlink without its target":
 		o.To = "?"
-	case o.Code == model.Mkdir && f.bug == "mode not journalled":
+	case o.Code == model.Mkdir && f.bug == "mode not journaled":
 		o.Mode = 0
 	}
 	if o.Code == model.Write || o.Code == model.Ftruncate || o.Code == model.Fallocate {
-		if o.Code == model.Write && f.bug == "data not journalled" { // its size is
+		if o.Code == model.Write && f.bug == "data not journaled" { // only the size is
 			o.Code, o.Flags, o.Value = model.Fallocate, 0, ""
 		}
 		if o.Code == model.Write && f.bug == "garbage in new blocks" {
 			o.Seed = 99
 		}
 		if o.Code == model.Write {
-			o.Value = strings.Repeat("x", ramdisk.SectorSize) // as data take room in a journal
+			o.Value = strings.Repeat("x", ramdisk.SectorSize) // as much as data need in a journal
 		}
-		return [][]model.Op{{{Code: model.Open, Path: o.Path, Flags: unix.O_RDWR}, o, {Code: model.Close}}}
+		open := model.Op{Code: model.Open, Path: o.Path, Flags: unix.O_RDWR}
+		return [][]model.Op{{open, o, {Code: model.Close}}}
 	}
 	return [][]model.Op{{o}}
 }

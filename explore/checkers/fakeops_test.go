@@ -22,7 +22,7 @@ func (f *fake) closeAll() {
 	}
 }
 
-// perform is one system call. A batch begins with slot files closed: an agent does that at its end.
+// perform performs a system call.
 func (f *fake) perform(s *exploretest.System, call agent.Op) agent.Result {
 	_, _, texts, _ := call.Fields()
 	switch call.Code {
@@ -58,9 +58,9 @@ func (f *fake) perform(s *exploretest.System, call agent.Op) agent.Result {
 	return agent.Result{Errno: r.Errno, Value: r.Value, Data: []byte(r.Data)}
 }
 
-// do performs an operation in memory and has it in the journal, now or later.
+// do performs an operation in memory, and adds it to the pending operations or to the journal.
 func (f *fake) do(s *exploretest.System, o model.Op) model.Result {
-	if r, is := f.wrong(o); is {
+	if r, is := f.doWrong(o); is {
 		return r
 	}
 	created := false
@@ -84,7 +84,7 @@ func (f *fake) do(s *exploretest.System, o model.Op) model.Result {
 		f.log(o)
 	case model.Close, model.Read, model.Readdir, model.Readlink, model.Getxattr:
 	case model.Fsync, model.Fdatasync, model.Syncfs, model.Sync:
-		return f.forced(s, o, r)
+		return f.sync(s, o, r)
 	default:
 		f.log(o)
 	}
@@ -93,16 +93,18 @@ func (f *fake) do(s *exploretest.System, o model.Op) model.Result {
 		flags = f.flags(o.Path)
 	}
 	switch {
-	case f.options.Sync && f.bug != "-o sync ignored", f.options.Dirsync && f.bug != "-o dirsync ignored" && isDirectory(o.Code),
-		flags&unix.O_SYNC == unix.O_SYNC && f.bug != "O_SYNC ignored", flags&unix.O_SYNC == unix.O_DSYNC && f.bug != "O_DSYNC ignored":
-		return f.forced(s, o, r)
+	case f.options.Sync && f.bug != "-o sync ignored",
+		f.options.Dirsync && f.bug != "-o dirsync ignored" && changesDirectory(o.Code),
+		flags&unix.O_SYNC == unix.O_SYNC && f.bug != "O_SYNC ignored",
+		flags&unix.O_SYNC == unix.O_DSYNC && f.bug != "O_DSYNC ignored":
+		return f.sync(s, o, r)
 	}
 	return r
 }
 
 func (f *fake) log(o model.Op) { f.pending = append(f.pending, o) }
 
-// flags are those of a file that is open for writing.
+// flags returns the flags with which a path is open.
 func (f *fake) flags(path string) int {
 	for i, p := range f.paths {
 		if p == path && f.slots[i] >= 0 {
@@ -112,17 +114,23 @@ func (f *fake) flags(path string) int {
 	return 0
 }
 
-func isDirectory(c model.Code) bool {
-	return slices.Contains([]model.Code{model.Mkdir, model.Rmdir, model.Unlink, model.Rename, model.Link, model.Symlink, model.Open}, c)
+// changesDirectory reports whether -o dirsync applies to a system call.
+func changesDirectory(c model.Code) bool {
+	return slices.Contains([]model.Code{
+		model.Mkdir, model.Rmdir, model.Unlink, model.Rename, model.Link, model.Symlink, model.Open,
+	}, c)
 }
 
-// forced commits, unless a bug says that this call does not.
-func (f *fake) forced(s *exploretest.System, o model.Op, r model.Result) model.Result {
+// sync commits, unless the bug is that this call does not. It returns r, or EIO.
+func (f *fake) sync(s *exploretest.System, o model.Op, r model.Result) model.Result {
 	k, _ := f.fs.Observed().Kind(f.paths[o.Slot])
+	isFsync := o.Code == model.Fsync
 	switch {
-	case f.bug == o.Code.String()+" does nothing", f.bug == "fsync of directories does nothing" && o.Code == model.Fsync && k == model.Dir:
+	case f.bug == o.Code.String()+" does nothing",
+		f.bug == "fsync of directories does nothing" && isFsync && k == model.Dir:
 		return r
-	case f.bug == "fsync returns early" && o.Code == model.Fsync && len(f.pending) > 0: // before the last operation is in the journal
+	case f.bug == "fsync returns early" && isFsync && len(f.pending) > 0:
+		// The last operation stays out of the journal.
 		last := f.pending[len(f.pending)-1]
 		f.pending = f.pending[:len(f.pending)-1]
 		defer func() { f.pending = append(f.pending, last) }()
@@ -133,8 +141,8 @@ func (f *fake) forced(s *exploretest.System, o model.Op, r model.Result) model.R
 	return r
 }
 
-// wrong is what bugs of single system calls make of them.
-func (f *fake) wrong(o model.Op) (model.Result, bool) {
+// doWrong performs an operation if the planted bug applies to it. ok reports whether it does.
+func (f *fake) doWrong(o model.Op) (r model.Result, ok bool) {
 	tree := f.fs.Observed()
 	k, is := tree.Kind(o.Path)
 	switch {

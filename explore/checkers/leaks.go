@@ -8,15 +8,16 @@ import (
 	"fsward/explore"
 )
 
-// Leaks asks whether mounting, using and unmounting leaves something in the kernel: objects of slab caches that are more by one for
-// at least every second time, in two rounds one after the other.
+// Leaks checks that mounting, using and unmounting leaves no objects in the kernel. It is a leak if
+// a slab cache grows by at least one object for every second mount, in each of two rounds.
 type Leaks struct {
 	Core
 	On     Storage
-	Cycles int // of a round; 0: 20
+	Cycles int // mounts in a round; 0: 20
 }
 
-// Mutate does one operation in each of many mounts, and counts before and after.
+// Mutate does one operation, mounts and unmounts in two rounds, and counts slab objects before and
+// after each.
 func (c *Leaks) Mutate(e *explore.Env) error {
 	if c.Cycles == 0 {
 		c.Cycles = 20
@@ -25,7 +26,8 @@ func (c *Leaks) Mutate(e *explore.Env) error {
 	if err := c.Step(e, ops); err != nil {
 		return err
 	}
-	if err := c.rounds(e, 3); err != nil { // what is allocated once, the first time, is no leak
+	// Objects that the kernel allocates once, for the first mounts, are no leak.
+	if err := c.remount(e, 3); err != nil {
 		return err
 	}
 	var grown [2]map[string]int
@@ -34,7 +36,7 @@ func (c *Leaks) Mutate(e *explore.Env) error {
 		if err != nil {
 			return err
 		}
-		if err := c.rounds(e, c.Cycles); err != nil {
+		if err := c.remount(e, c.Cycles); err != nil {
 			return err
 		}
 		after, err := slabs(e)
@@ -53,19 +55,20 @@ func (c *Leaks) Mutate(e *explore.Env) error {
 		}
 	}
 	if slices.Sort(leaks); leaks != nil {
-		return explore.Failuref("leak", "in twice %d mounts after %s: objects of %s", c.Cycles, describe(ops), strings.Join(leaks, ", "))
+		return explore.Failuref("leak", "in two rounds of %d mounts after %s: objects of %s",
+			c.Cycles, describe(ops), strings.Join(leaks, ", "))
 	}
 	return c.Same(e)
 }
 
-// rounds unmounts and mounts again, and looks at all that is there.
-func (c *Leaks) rounds(e *explore.Env, times int) error {
+// remount unmounts, mounts and reads the whole tree, a number of times.
+func (c *Leaks) remount(e *explore.Env, times int) error {
 	for range times {
 		if err := c.On.Unmount(e); err != nil {
-			return failed("cannot be unmounted", err)
+			return commandFailure("cannot be unmounted", err)
 		}
 		if err := c.On.Mount(e); err != nil {
-			return failed("cannot be mounted again", err)
+			return commandFailure("cannot be mounted again", err)
 		}
 		c.fs.Synced()
 		if _, err := look(e, c.At, c.fs); err != nil {
@@ -75,8 +78,9 @@ func (c *Leaks) rounds(e *explore.Env, times int) error {
 	return nil
 }
 
-// slabs counts the objects of each slab cache. SLUB's counts are exact only after each cache was shrunk (mm/slub.c, get_slabinfo), and
-// inodes are freed after their dentries.
+// slabs counts the objects of each slab cache. It first drops and shrinks the caches twice: SLUB's
+// counts are exact only after a cache was shrunk (mm/slub.c, get_slabinfo), and inodes are freed
+// after their dentries.
 func slabs(e *explore.Env) (map[string]int, error) {
 	const read = `for i in 1 2; do sync; echo 3 > /proc/sys/vm/drop_caches; sleep 0.3
 for c in /sys/kernel/slab/*; do [ -L $c ] || echo 1 > $c/shrink; done; done; cat /proc/slabinfo`
@@ -102,5 +106,5 @@ for c in /sys/kernel/slab/*; do [ -L $c ] || echo 1 > $c/shrink; done; done; cat
 	return out, nil
 }
 
-// Check has nothing to ask: no crashes are tried.
+// Check does nothing: the checker tries no crashes.
 func (c *Leaks) Check(*explore.Env, explore.Crash) error { return nil }

@@ -8,20 +8,21 @@ import (
 	"fsward/explore/model"
 )
 
-// Names lists the checkers that New has, with what each asks.
+// Names returns the names of the checkers that New knows, each with its question.
 func Names() [][2]string {
 	return [][2]string{
-		{"sync", "is what was forced to the disk there after a crash?"},
-		{"reasonable", "is what is recovered after a crash at any moment what may be there?"},
-		{"recovery", "the same, and has the recovery left nothing to repair, and gives the same again?"},
-		{"failed-syscalls", "have system calls that fail no effect, and all others the one that they should?"},
-		{"silent", "is a disk that fails told of?"},
-		{"unmount", "is all there when it was unmounted and is mounted again, and after a crash in between?"},
-		{"leaks", "does mounting, using and unmounting leave something in the kernel?"},
+		{"sync", "is data that was forced to the disk there after a crash?"},
+		{"reasonable", "is the state recovered after a crash at any moment an allowed one?"},
+		{"recovery", "as reasonable; is nothing left to repair, and is a second recovery the same?"},
+		{"failed-syscalls", "do failed system calls have no effect, and all others their specified one?"},
+		{"silent", "does a call report an error if a write to the disk fails?"},
+		{"unmount", "is everything there after unmount and mount, and after a crash in between?"},
+		{"leaks", "does mounting, using and unmounting leave objects in the kernel?"},
 	}
 }
 
-// New makes a checker by its name, or from a script in a file that ends in .yaml, on storage of which p is promised.
+// New returns a checker by its name. A name that ends in .yaml or .yml is the file of a script. p
+// are the promises of the storage.
 func New(checker string, on Storage, p model.Promises, l Limits) (explore.Checker, error) {
 	core := Core{At: on.Path(), Promises: p, Limits: l}
 	switch checker {
@@ -47,10 +48,11 @@ func New(checker string, on Storage, p model.Promises, l Limits) (explore.Checke
 	for _, n := range Names() {
 		names = append(names, n[0])
 	}
-	return nil, fmt.Errorf("there is no checker %q; there are %s, and files that end in .yaml", checker, strings.Join(names, ", "))
+	return nil, fmt.Errorf("there is no checker %q; there are %s, and files that end in .yaml",
+		checker, strings.Join(names, ", "))
 }
 
-// disk is the number of the first disk under storage.
+// disk returns the number of the first disk below a component.
 func disk(c explore.Component) uint32 {
 	for _, d := range (explore.Stack{Top: c}).Disks() {
 		return d.Number

@@ -12,8 +12,11 @@ import (
 	"fsward/explore/model"
 )
 
-// config is a run of a checker on a fake file system with a bug, which ends at the first error.
-func config(t *testing.T, checker, bug string, options model.Promises, depth int) (explore.Config, context.Context) {
+// config returns the configuration of a run of a checker on a fake file system with a planted bug.
+// The context is canceled at the first failure, and after three minutes.
+func config(
+	t *testing.T, checker, bug string, options model.Promises, depth int,
+) (explore.Config, context.Context) {
 	t.Helper()
 	s := exploretest.New()
 	f := newFake(s, bug, options)
@@ -30,70 +33,83 @@ func config(t *testing.T, checker, bug string, options model.Promises, depth int
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	t.Cleanup(cancel)
-	return explore.Config{System: s, Dir: dir, Stack: explore.Stack{Top: f, Checker: c}, Strategy: explore.BreadthFirst, Depth: depth,
+	return explore.Config{
+		System: s, Dir: dir, Stack: explore.Stack{Top: f, Checker: c},
+		Strategy: explore.BreadthFirst, Depth: depth,
 		OnEvent: func(e explore.Event) {
 			if e.Event == "error" {
 				cancel()
 			}
-		}}, ctx
+		},
+	}, ctx
 }
 
-// Each planted bug is found, by the checker that asks for it.
+var (
+	none         = model.Promises{}
+	mountSync    = model.Promises{Sync: true}
+	mountDirsync = model.Promises{Dirsync: true}
+)
+
+// A plantedBug is a bug of the fake file system, with the run that has to find it.
+type plantedBug struct {
+	bug, checker string
+	options      model.Promises // mount options
+	depth        int
+	kind         string // of the failure; "": any
+}
+
+var plantedBugs = []plantedBug{
+	// Below the file system.
+	{"dropped flush", "sync", none, 2, "lost"},
+	{"write past a flush", "sync", none, 2, "lost"},
+	{"only the first sector is written", "sync", none, 3, ""},
+	{"write errors ignored", "silent", none, 2, "silent failure"},
+	// Calls and mount options that promise durability.
+	{"sync does nothing", "sync", none, 2, "lost"},
+	{"syncfs does nothing", "sync", none, 2, "lost"},
+	{"fsync does nothing", "sync", none, 2, "lost"},
+	{"fdatasync does nothing", "sync", none, 3, ""},
+	{"fsync returns early", "sync", none, 2, "lost"},
+	{"fsync of directories does nothing", "sync", none, 3, "lost"},
+	{"O_SYNC ignored", "sync", none, 3, "lost"},
+	{"O_DSYNC ignored", "sync", none, 3, "lost"},
+	{"-o sync ignored", "sync", mountSync, 2, "lost"},
+	{"-o dirsync ignored", "sync", mountDirsync, 2, "lost"},
+	// The content of the journal.
+	{"rename not journaled", "sync", none, 2, "appeared"},
+	{"unlink not journaled", "sync", none, 2, "appeared"},
+	{"ftruncate not journaled", "sync", none, 3, "size"},
+	{"chmod not journaled", "sync", none, 2, "mode"},
+	{"setxattr not journaled", "sync", none, 2, "attributes"},
+	{"mode not journaled", "sync", none, 2, "mode"},
+	{"symlink without its target", "sync", none, 2, "link"},
+	{"data not journaled", "sync", none, 3, "contents"},
+	{"garbage in new blocks", "reasonable", none, 3, "contents"},
+	{"rename in two steps", "reasonable", none, 2, "renamed"},
+	{"rename through another name", "reasonable", none, 2, "appeared"},
+	// Recovery.
+	{"checksum not checked", "reasonable", none, 3, "contents"},
+	{"recovery skips holes", "reasonable", none, 3, ""},
+	{"recovery copies links", "sync", none, 2, ""},
+	{"recovery drops a record", "recovery", none, 2, "lost"},
+	{"recovery leaves errors", "recovery", none, 2, "not repaired"},
+	// Single calls.
+	{"rmdir says ENOENT for a file", "failed-syscalls", none, 2, "wrong result"},
+	{"mkdir fails and is done", "failed-syscalls", none, 2, "appeared"},
+	{"truncate fails half-done", "failed-syscalls", none, 2, "size"},
+	{"unlink says that it succeeded", "failed-syscalls", none, 2, "appeared"},
+	{"rename over a file is refused", "failed-syscalls", none, 3, "wrong result"},
+	{"chmod of one is of all", "failed-syscalls", none, 2, "mode"},
+	{"punching a hole cuts the end", "failed-syscalls", none, 3, "size"},
+	// Mounts.
+	{"unmount writes nothing", "unmount", none, 1, "lost"},
+	{"unmount does not flush", "unmount", none, 1, "lost"},
+	{"leak on mount", "leaks", none, 1, "leak"},
+}
+
+// TestPlanted: the checker that is made for a planted bug finds it.
 func TestPlanted(t *testing.T) {
-	var none, mountSync, mountDirsync = model.Promises{}, model.Promises{Sync: true}, model.Promises{Dirsync: true}
-	for _, c := range []struct {
-		bug, checker string
-		options      model.Promises
-		depth        int
-		kind         string
-	}{
-		// Below the file system.
-		{"dropped flush", "sync", none, 2, "lost"},
-		{"write past a flush", "sync", none, 2, "lost"},
-		{"only the first sector is written", "sync", none, 3, ""},
-		{"write errors ignored", "silent", none, 2, "silent failure"},
-		// Calls that promise.
-		{"sync does nothing", "sync", none, 2, "lost"},
-		{"syncfs does nothing", "sync", none, 2, "lost"},
-		{"fsync does nothing", "sync", none, 2, "lost"},
-		{"fdatasync does nothing", "sync", none, 3, ""},
-		{"fsync returns early", "sync", none, 2, "lost"},
-		{"fsync of directories does nothing", "sync", none, 3, "lost"},
-		{"O_SYNC ignored", "sync", none, 3, "lost"},
-		{"O_DSYNC ignored", "sync", none, 3, "lost"},
-		{"-o sync ignored", "sync", mountSync, 2, "lost"},
-		{"-o dirsync ignored", "sync", mountDirsync, 2, "lost"},
-		// What the journal has.
-		{"rename not journalled", "sync", none, 2, "appeared"},
-		{"unlink not journalled", "sync", none, 2, "appeared"},
-		{"ftruncate not journalled", "sync", none, 3, "size"},
-		{"chmod not journalled", "sync", none, 2, "mode"},
-		{"setxattr not journalled", "sync", none, 2, "attributes"},
-		{"mode not journalled", "sync", none, 2, "mode"},
-		{"symlink without its target", "sync", none, 2, "link"},
-		{"data not journalled", "sync", none, 3, "contents"},
-		{"garbage in new blocks", "reasonable", none, 3, "contents"},
-		{"rename in two steps", "reasonable", none, 2, "renamed"},
-		{"rename through another name", "reasonable", none, 2, "appeared"},
-		// Recovery.
-		{"checksum not checked", "reasonable", none, 3, "contents"},
-		{"recovery skips holes", "reasonable", none, 3, ""},
-		{"recovery copies links", "sync", none, 2, ""},
-		{"recovery drops a record", "recovery", none, 2, "lost"},
-		{"recovery leaves errors", "recovery", none, 2, "not repaired"},
-		// Single calls.
-		{"rmdir says ENOENT for a file", "failed-syscalls", none, 2, "wrong result"},
-		{"mkdir fails and is done", "failed-syscalls", none, 2, "appeared"},
-		{"truncate fails half-done", "failed-syscalls", none, 2, "size"},
-		{"unlink says that it succeeded", "failed-syscalls", none, 2, "appeared"},
-		{"rename over a file is refused", "failed-syscalls", none, 3, "wrong result"},
-		{"chmod of one is of all", "failed-syscalls", none, 2, "mode"},
-		{"punching a hole cuts the end", "failed-syscalls", none, 3, "size"},
-		// Mounts.
-		{"unmount writes nothing", "unmount", none, 1, "lost"},
-		{"unmount does not flush", "unmount", none, 1, "lost"},
-		{"leak on mount", "leaks", none, 1, "leak"},
-	} {
+	for _, c := range plantedBugs {
 		t.Run(c.bug, func(t *testing.T) {
 			t.Parallel()
 			cfg, ctx := config(t, c.checker, c.bug, c.options, c.depth)
@@ -109,29 +125,42 @@ func TestPlanted(t *testing.T) {
 			if c.kind != "" && e.Kind != c.kind {
 				t.Errorf("%s finds %s: %s; want %s", c.checker, e.Kind, e.Summary, c.kind)
 			}
-			// The property that an error names is the call that does not do what it promises.
-			if call, is := strings.CutSuffix(c.bug, " does nothing"); is && e.Property != strings.TrimSuffix(call, " of directories") ||
-				strings.HasSuffix(c.bug, " ignored") && !strings.HasPrefix(c.bug, "write") && !strings.HasSuffix(e.Property, strings.TrimSuffix(c.bug, " ignored")) {
-				t.Errorf("it is said to be of %q", e.Property)
+			if !c.hasProperty(e.Property) {
+				t.Errorf("the failure has the property %q", e.Property)
 			}
 			if e.Property != "" && got.Asked[e.Property] == 0 {
-				t.Errorf("%q was not asked for: %v", e.Property, got.Asked)
+				t.Errorf("the property %q was not asked for: %v", e.Property, got.Asked)
 			}
-			t.Logf("%s, %d runs, %d crash states, %v: %s: %.200s", c.checker, got.Runs, got.CrashStates, time.Since(begin).Round(time.Millisecond), e.Kind,
-				e.Summary)
+			t.Logf("%s, %d runs, %d crash states, %v: %s: %.200s",
+				c.checker, got.Runs, got.CrashStates, time.Since(begin).Round(time.Millisecond),
+				e.Kind, e.Summary)
 		})
 	}
 }
 
-// On a file system without bugs no checker finds any, and each sees all states.
+// hasProperty reports whether a failure may have a property: the call or mount option that does not
+// keep its promise, if the bug is one of those.
+func (c plantedBug) hasProperty(property string) bool {
+	if call, is := strings.CutSuffix(c.bug, " does nothing"); is {
+		return property == strings.TrimSuffix(call, " of directories")
+	}
+	if option, is := strings.CutSuffix(c.bug, " ignored"); is && !strings.HasPrefix(c.bug, "write") {
+		return strings.HasSuffix(property, option)
+	}
+	return true
+}
+
+// TestNothingFalse: on a file system without bugs, each checker completes its run and reports no
+// failure.
 func TestNothingFalse(t *testing.T) {
 	for _, c := range []struct {
 		checker string
 		options model.Promises
 		depth   int
 	}{
-		{"sync", model.Promises{}, 2}, {"sync", model.Promises{Sync: true}, 2}, {"sync", model.Promises{Dirsync: true}, 2}, {"reasonable", model.Promises{}, 2},
-		{"recovery", model.Promises{}, 1}, {"failed-syscalls", model.Promises{}, 2}, {"silent", model.Promises{}, 2}, {"unmount", model.Promises{}, 2}, {"leaks", model.Promises{}, 1},
+		{"sync", none, 2}, {"sync", mountSync, 2}, {"sync", mountDirsync, 2},
+		{"reasonable", none, 2}, {"recovery", none, 1}, {"failed-syscalls", none, 2},
+		{"silent", none, 2}, {"unmount", none, 2}, {"leaks", none, 1},
 	} {
 		t.Run(c.checker, func(t *testing.T) {
 			t.Parallel()
@@ -144,9 +173,10 @@ func TestNothingFalse(t *testing.T) {
 				t.Errorf("%s: %s", e.Kind, e.Summary)
 			}
 			if !got.Complete || got.Diverged != 0 {
-				t.Errorf("not whole: %+v", got.Totals)
+				t.Errorf("the run is incomplete or diverged: %+v", got.Totals)
 			}
-			t.Logf("%d states, %d runs, %d crash states in %.1f s", got.States, got.Runs, got.CrashStates, got.Seconds)
+			t.Logf("%d states, %d runs, %d crash states in %.1f s",
+				got.States, got.Runs, got.CrashStates, got.Seconds)
 		})
 	}
 }

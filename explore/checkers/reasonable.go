@@ -5,34 +5,35 @@ import (
 	"fsward/explore/model"
 )
 
-// Reasonable asks whether what is recovered after a crash at any moment is what may be there: nothing that was on the disk is lost or
-// damaged, nothing is there that never was, and what the file system promises of order and of renames holds (EXPLODE, 7.4).
+// Reasonable checks that the state recovered after a crash at any moment is an allowed one: nothing
+// durable is lost or damaged, nothing appears that never existed, and the promises of the file
+// system about order and rename hold (EXPLODE 7.4).
 type Reasonable struct{ Core }
 
-// after is what is expected of crashes after the start.
-type after struct {
-	under *model.FS // the operation under way
-	done  *model.FS // it returned
+// A stepStates has the states that are expected after a crash in or after a step.
+type stepStates struct {
+	during *model.FS // the operations have not all returned
+	after  *model.FS // they have returned
 }
 
-// Key tells expectations apart.
-func (a after) Key() string { return a.under.Key() + a.done.Key() }
+// Key returns a hash of both states. Equal keys allow the same trees.
+func (s stepStates) Key() string { return s.during.Key() + s.after.Key() }
 
-// Mutate does one operation, and sometimes forces it to the disk; crashes are tried all the while.
+// Mutate does one operation, and may force it to the disk. It tries crashes at all moments.
 func (c *Reasonable) Mutate(e *explore.Env) error {
 	ops := choose(e, c.Steps())
-	ways := c.syncing(ops)
-	how := e.ChooseAt(uint32(len(ways)+1), "sync")
-	if err := c.watched(e, ops); err != nil || how == 0 {
+	syncs := c.syncs(ops)
+	how := e.ChooseAt(uint32(len(syncs)+1), "sync")
+	if err := c.stepWithCrashes(e, ops); err != nil || how == 0 {
 		return err
 	}
-	return c.watched(e, ways[how-1])
+	return c.stepWithCrashes(e, syncs[how-1])
 }
 
-// watched performs a step with crashes at its start, during it, and at its end.
-func (c *Reasonable) watched(e *explore.Env, ops []model.Op) error {
+// stepWithCrashes performs a step, and tries crashes at its start, during it, and at its end.
+func (c *Reasonable) stepWithCrashes(e *explore.Env, ops []model.Op) error {
 	before := c.fs.Clone()
-	under := before.Clone()
+	during := before.Clone()
 	if err := e.CheckCrashesStart(before); err != nil {
 		return err
 	}
@@ -40,25 +41,25 @@ func (c *Reasonable) watched(e *explore.Env, ops []model.Op) error {
 		return err
 	}
 	for _, o := range ops {
-		under.ApplyVolatile(o)
+		during.ApplyVolatile(o)
 	}
-	under.CloseAll()
-	return e.CheckCrashesEnd(after{under, c.fs.Clone()})
+	during.CloseAll()
+	return e.CheckCrashesEnd(stepStates{during, c.fs.Clone()})
 }
 
-// Check asks what was recovered.
+// Check checks the recovered tree.
 func (c *Reasonable) Check(e *explore.Env, crash explore.Crash) error {
-	return allowed(e, c.At, expected(crash))
+	return checkAllowed(e, c.At, expected(crash))
 }
 
-// expected is what may be there after a crash.
+// expected returns the state that decides what a crash may leave.
 func expected(crash explore.Crash) *model.FS {
 	switch crash.Epoch {
 	case explore.Begin:
 		return crash.Before.(*model.FS)
 	case explore.InBetween:
-		return crash.After.(after).under
+		return crash.After.(stepStates).during
 	default:
-		return crash.After.(after).done
+		return crash.After.(stepStates).after
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"fsward/explore/agent"
 )
 
-// Script is a checker for people without Go: a file of shell commands, which run in the guest with $AT, where the storage is mounted.
+// A Script is a checker in a YAML file. It consists of shell commands, which run in the guest. $AT
+// is the mount point.
 //
 //	mutate:
 //	- choose:                     # one of these
@@ -29,24 +30,26 @@ type Script struct {
 }
 
 type script struct {
-	Doc    string `yaml:"doc"`
-	Init   string `yaml:"init"`   // when it was mounted; may be ""
-	Mutate []act  `yaml:"mutate"` // one after the other
-	Check  string `yaml:"check"`  // after a crash; $EPOCH is begin, between or end, $EXPECT what crash said; what it prints is what is wrong
+	Doc    string   `yaml:"doc"`
+	Init   string   `yaml:"init"`   // command after the first mount; may be ""
+	Mutate []action `yaml:"mutate"` // actions of a step, in order
+	// Check is the command after each recovery. $EPOCH is begin, between or end. $EXPECT is the text
+	// of expect. Its output describes the failure.
+	Check string `yaml:"check"`
 }
 
-// act is one thing to do: exactly one of Run, Choose and Crash is there.
-type act struct {
-	Run    string  `yaml:"run"`    // a command. That it fails is no error, but with must
-	N      uint32  `yaml:"n"`      // how many values $N takes for it; 0: none
-	Must   bool    `yaml:"must"`   // a failure is an error of what is checked
-	Choose [][]act `yaml:"choose"` // one of these lists
-	Crash  string  `yaml:"crash"`  // now, start or end: CheckCrashesNow and so on
-	Expect string  `yaml:"expect"` // with crash: $EXPECT of check
+// An action has exactly one of Run, Choose and Crash.
+type action struct {
+	Run    string     `yaml:"run"`    // command; it may fail, unless Must is set
+	N      uint32     `yaml:"n"`      // with Run: the number of values of $N; 0: no $N
+	Must   bool       `yaml:"must"`   // with Run: report a failed command as a failure
+	Choose [][]action `yaml:"choose"` // execute one of these lists
+	Crash  string     `yaml:"crash"`  // "now", "start" or "end": call CheckCrashesNow and so on
+	Expect string     `yaml:"expect"` // with Crash: $EXPECT of Check
 }
 
-// UnmarshalYAML takes a text as a command.
-func (a *act) UnmarshalYAML(n *yaml.Node) error {
+// UnmarshalYAML reads an action. A scalar is a command.
+func (a *action) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
 		a.Run = n.Value
 		return nil
@@ -58,26 +61,26 @@ func (a *act) UnmarshalYAML(n *yaml.Node) error {
 			return fmt.Errorf("line %d: there is no %q", key.Line, key.Value)
 		}
 	}
-	type plain act
+	type plain action
 	if err := n.Decode((*plain)(a)); err != nil {
 		return err
 	}
-	is := 0
-	for _, there := range []bool{a.Run != "", a.Choose != nil, a.Crash != ""} {
-		if there {
-			is++
+	kinds := 0
+	for _, set := range []bool{a.Run != "", a.Choose != nil, a.Crash != ""} {
+		if set {
+			kinds++
 		}
 	}
 	switch {
-	case is != 1:
-		return fmt.Errorf("line %d: one of run, choose and crash has to be there", n.Line)
+	case kinds != 1:
+		return fmt.Errorf("line %d: one of run, choose and crash is needed", n.Line)
 	case a.Crash != "" && a.Crash != "now" && a.Crash != "start" && a.Crash != "end":
-		return fmt.Errorf("line %d: crash is now, start or end, not %q", n.Line, a.Crash)
+		return fmt.Errorf("line %d: crash must be now, start or end, not %q", n.Line, a.Crash)
 	}
 	return nil
 }
 
-// LoadScript reads a checker from a file.
+// LoadScript reads a script from a file. at is the mount point.
 func LoadScript(file, at string) (*Script, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -90,6 +93,7 @@ func LoadScript(file, at string) (*Script, error) {
 	return s, nil
 }
 
+// parseScript parses and validates the YAML text of a script.
 func parseScript(data []byte, at string) (*Script, error) {
 	s := &Script{At: at}
 	d := yaml.NewDecoder(strings.NewReader(string(data)))
@@ -98,23 +102,26 @@ func parseScript(data []byte, at string) (*Script, error) {
 		return nil, err
 	}
 	if len(s.text.Mutate) == 0 || s.text.Check == "" {
-		return nil, errors.New("it has to have mutate and check")
+		return nil, errors.New("it needs mutate and check")
 	}
 	return s, nil
 }
 
-// limit bounds one command. What takes longer hangs.
+// limit bounds one command. A command that takes longer hangs.
 const limit = time.Minute
 
+// run runs a shell line with $AT and more variables.
 func (s *Script) run(e *explore.Env, line string, env ...string) error {
-	exit, err := e.RunCommand(agent.Command{Args: []string{"sh", "-c", line}, Env: append(env, "AT="+s.At), Timeout: limit})
+	exit, err := e.RunCommand(agent.Command{
+		Args: []string{"sh", "-c", line}, Env: append(env, "AT="+s.At), Timeout: limit,
+	})
 	if err == nil && (exit.Code != 0 || exit.TimedOut) {
 		err = &explore.CommandError{Command: line, Exit: exit}
 	}
 	return err
 }
 
-// Init runs init.
+// Init runs the command init, if there is one.
 func (s *Script) Init(e *explore.Env) error {
 	if s.text.Init == "" {
 		return nil
@@ -122,23 +129,25 @@ func (s *Script) Init(e *explore.Env) error {
 	return s.run(e, s.text.Init)
 }
 
-// Mutate does what mutate says.
-func (s *Script) Mutate(e *explore.Env) error { return s.acts(e, s.text.Mutate, "mutate") }
+// Mutate executes the actions of mutate.
+func (s *Script) Mutate(e *explore.Env) error { return s.executeAll(e, s.text.Mutate, "mutate") }
 
-func (s *Script) acts(e *explore.Env, list []act, site string) error {
+// executeAll executes a list of actions. site names the list in choices.
+func (s *Script) executeAll(e *explore.Env, list []action, site string) error {
 	for i, a := range list {
-		if err := s.act(e, a, fmt.Sprintf("%s %d", site, i+1)); err != nil {
+		if err := s.execute(e, a, fmt.Sprintf("%s %d", site, i+1)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Script) act(e *explore.Env, a act, site string) error {
+// execute executes an action.
+func (s *Script) execute(e *explore.Env, a action, site string) error {
 	switch {
 	case a.Choose != nil:
 		way := e.ChooseAt(uint32(len(a.Choose)), site)
-		return s.acts(e, a.Choose[way], fmt.Sprintf("%s, way %d", site, way+1))
+		return s.executeAll(e, a.Choose[way], fmt.Sprintf("%s, way %d", site, way+1))
 	case a.Crash == "now":
 		return e.CheckCrashesNow(a.Expect)
 	case a.Crash == "start":
@@ -161,7 +170,7 @@ func (s *Script) act(e *explore.Env, a act, site string) error {
 	return err
 }
 
-// Check runs check.
+// Check runs the command check. If it fails, its output is the failure.
 func (s *Script) Check(e *explore.Env, crash explore.Crash) error {
 	epoch, expect := "end", crash.After
 	switch crash.Epoch {
@@ -175,7 +184,7 @@ func (s *Script) Check(e *explore.Env, crash explore.Crash) error {
 	if !errors.As(err, &c) {
 		return err
 	}
-	// The first line names the error.
+	// The first line is the kind of the failure.
 	kind, text, _ := strings.Cut(strings.TrimSpace(string(c.Exit.Stdout)), "\n")
 	if kind == "" {
 		kind, text = "check failed", c.Error()

@@ -12,7 +12,7 @@ import (
 	"fsward/explore/exploretest"
 )
 
-// figure2 is the checker of figure 2 of the paper, without Go. It is in docs/user/checkers.md, too.
+// figure2 is the checker of figure 2 of EXPLODE as a script. docs/user/checkers.md shows it too.
 const figure2 = `
 doc: a file that was written synchronously is there after a crash
 mutate:
@@ -28,7 +28,8 @@ check: |
   [ "$(cat $AT/test-file)" = test ] || { echo wrong contents; cat $AT/test-file; exit 1; }
 `
 
-// The script has the choices of figure 3: thirteen; it is what docs/user/checkers.md shows.
+// TestScript: the script of figure 2 has the 13 sequences of choices of figure 3, and is the one
+// that docs/user/checkers.md shows.
 func TestScript(t *testing.T) {
 	s, err := parseScript([]byte(figure2), "/mnt/x")
 	if err != nil {
@@ -38,7 +39,7 @@ func TestScript(t *testing.T) {
 	m := exploretest.New()
 	m.Programs["sh"] = func(_ *exploretest.System, c agent.Command) (agent.Exit, error) {
 		ran = append(ran, strings.Join(c.Env, " ")+": "+c.Args[2])
-		return agent.Exit{Code: 1}, nil // what fails is no error
+		return agent.Exit{Code: 1}, nil // a failed command is not a failure
 	}
 	runs := 0
 	for c := new(explore.Chooser); ; {
@@ -51,10 +52,10 @@ func TestScript(t *testing.T) {
 		}
 	}
 	if runs != 13 {
-		t.Errorf("%d ways, want 13", runs)
+		t.Errorf("%d sequences of choices, want 13", runs)
 	}
 	if want := "N=4 AT=/mnt/x: rmdir $AT/test-dir$N"; !slices.Contains(ran, want) {
-		t.Errorf("nobody ran %q: %q", want, ran)
+		t.Errorf("%q was not run: %q", want, ran)
 	}
 	doc, err := os.ReadFile("../../docs/user/checkers.md")
 	if err != nil {
@@ -65,25 +66,36 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// check says by what it prints what is wrong, and gets the epoch and what was expected.
+// TestScriptCheck: check gets the epoch and the expected text, and its output is the failure.
 func TestScriptCheck(t *testing.T) {
-	s, err := parseScript([]byte("mutate: [{crash: start, expect: one}, touch x, {crash: end, expect: two}]\ncheck: look"), "/mnt/x")
+	const text = `
+mutate: [{crash: start, expect: one}, touch x, {crash: end, expect: two}]
+check: look
+`
+	s, err := parseScript([]byte(text), "/mnt/x")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var env []string
 	exit := agent.Exit{}
 	m := exploretest.New()
-	m.Programs["sh"] = func(_ *exploretest.System, c agent.Command) (agent.Exit, error) { env = c.Env; return exit, nil }
+	m.Programs["sh"] = func(_ *exploretest.System, c agent.Command) (agent.Exit, error) {
+		env = c.Env
+		return exit, nil
+	}
 	e := explore.NewEnv(t.Context(), m, new(explore.Chooser))
 	if err := s.Mutate(e); err != nil {
 		t.Fatal(err)
 	}
 	crash := explore.Crash{Before: "one", After: "two"}
-	for epoch, want := range map[explore.Epoch]string{explore.Begin: "EPOCH=begin EXPECT=one", explore.InBetween: "EPOCH=between EXPECT=two",
-		explore.End: "EPOCH=end EXPECT=two"} {
+	for epoch, want := range map[explore.Epoch]string{
+		explore.Begin:     "EPOCH=begin EXPECT=one",
+		explore.InBetween: "EPOCH=between EXPECT=two",
+		explore.End:       "EPOCH=end EXPECT=two",
+	} {
 		crash.Epoch = epoch
-		if err := s.Check(e, crash); err != nil || !strings.HasPrefix(strings.Join(env, " "), want) {
+		err := s.Check(e, crash)
+		if err != nil || !strings.HasPrefix(strings.Join(env, " "), want) {
 			t.Errorf("%v: %v with %q, want %q", epoch, err, env, want)
 		}
 	}
@@ -94,14 +106,14 @@ func TestScriptCheck(t *testing.T) {
 	}
 }
 
-// What is wrong with a script is said, with the line.
-func TestScriptsThatAreNone(t *testing.T) {
+// TestInvalidScripts: the error of an invalid script names the cause and the line.
+func TestInvalidScripts(t *testing.T) {
 	for text, want := range map[string]string{
 		"check: x":    "mutate and check",
 		"mutate: [a]": "mutate and check",
 		"mutate: [{run: a, crash: now}]\ncheck: x":           "line 1: one of",
 		"mutate: [{n: 3}]\ncheck: x":                         "line 1: one of",
-		"mutate:\n- crash: later\ncheck: x":                  "line 2: crash is",
+		"mutate:\n- crash: later\ncheck: x":                  "line 2: crash must be",
 		"mutate:\n- a\n- chose: [[b]]\ncheck: x":             "line 3: there is no",
 		"mutate: [a]\nchek: x":                               "chek",
 		"mutate:\n- choose: [[{run: a, must: 7}]]\ncheck: x": "",
@@ -112,7 +124,7 @@ func TestScriptsThatAreNone(t *testing.T) {
 	}
 }
 
-// A script finds a planted bug.
+// TestScriptFindsABug: a script finds a planted bug, and reports nothing without it.
 func TestScriptFindsABug(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "mine.yaml")
 	text := "mutate: [make, force, {crash: now}]\ncheck: there || { echo gone; exit 1; }"

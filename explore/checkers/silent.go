@@ -8,24 +8,26 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// Silent asks whether a disk that fails is told of: where a write to the disk failed and all calls, fsync(2) among them, said that they
-// had succeeded, all is there when it is mounted again (FiSC, 4.1, "no silent failures").
+// Silent checks that a failing disk is reported. If a write to the disk fails and all calls, with
+// fsync(2), return success, then everything is there after the next mount (FiSC 4.1, "no silent
+// failures").
 type Silent struct {
 	Core
 	On    Storage
-	Disk  uint32 // whose writes fail
-	Sites uint32 // which writes: one of the first so many; 0: 6
+	Disk  uint32 // the disk whose writes fail
+	Sites uint32 // how many of the first writes fail, one in each execution; 0: 6
 }
 
-// Mutate does one operation and forces it to the disk while one write to it fails.
+// Mutate does one operation and forces it to the disk, while the disk fails one write or none.
 func (c *Silent) Mutate(e *explore.Env) error {
 	if c.torn {
 		return nil
 	}
 	ops := choose(e, c.Steps())
-	// Of sync(2) nobody learns that it failed: it returns nothing.
-	ways := slices.DeleteFunc(c.syncing(ops), func(way []model.Op) bool { return way[0].Code == model.Sync })
-	way := ways[e.ChooseAt(uint32(len(ways)), "sync")]
+	// sync(2) returns no error, so it cannot report a failure.
+	syncs := slices.DeleteFunc(c.syncs(ops),
+		func(s []model.Op) bool { return s[0].Code == model.Sync })
+	sync := syncs[e.ChooseAt(uint32(len(syncs)), "sync")]
 	sites := c.Sites
 	if sites == 0 {
 		sites = 6
@@ -35,47 +37,51 @@ func (c *Silent) Mutate(e *explore.Env) error {
 		if err := c.Step(e, ops); err != nil {
 			return err
 		}
-		return c.Step(e, way)
+		return c.Step(e, sync)
 	}
-	before := c.fs.Clone()
-	all := slices.Concat(ops, way)
-	said := false
-	err := failing(e, c.Disk, nth, []ramdisk.Op{ramdisk.Write}, func() (err error) {
-		said, err = c.told(e, all)
+	want := c.fs.Clone()
+	all := slices.Concat(ops, sync)
+	reported := false
+	writes := []ramdisk.Op{ramdisk.Write}
+	err := withFault(e, c.Disk, nth, writes, func() (err error) {
+		reported, err = c.reportsError(e, all)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	c.torn = true // the file system may be read-only now: this is as far as this way leads
-	if said {
+	c.torn = true // the file system may be read-only now: no further step
+	if reported {
 		return nil
 	}
 	for _, o := range all {
-		before.Apply(o)
+		want.Apply(o)
 	}
-	before.CloseAll()
+	want.CloseAll()
+	return c.checkRemounted(e, want, nth)
+}
+
+// checkRemounted mounts the file system again and checks that nothing durable in want is missing.
+// Write nth failed, and no call has reported it.
+func (c *Silent) checkRemounted(e *explore.Env, want *model.FS, nth uint32) error {
 	if err := c.On.Unmount(e); err != nil {
-		return failed("cannot be unmounted", err)
+		return commandFailure("cannot be unmounted", err)
 	}
 	for _, f := range []func(*explore.Env) error{c.On.Recover, c.On.Mount} {
 		if err := f(e); err != nil {
-			return failed("silent failure", err)
+			return commandFailure("silent failure", err)
 		}
 	}
-	if err := allowed(e, c.At, before); err != nil {
-		return explore.Failuref("silent failure", "write %d to the disk failed, no call said so, and after mounting again: %v", nth, err)
+	if err := checkAllowed(e, c.At, want); err != nil {
+		return explore.Failuref("silent failure",
+			"write %d to the disk failed, no call reported it, and after the next mount: %v", nth, err)
 	}
 	return nil
 }
 
-// told performs operations and says whether one of them told of an error.
-func (c *Silent) told(e *explore.Env, ops []model.Op) (bool, error) {
-	calls := make([]callOp, len(ops))
-	for i, o := range ops {
-		calls[i] = o.Call(c.At)
-	}
-	results, err := e.Try(calls...)
+// reportsError performs operations, and reports whether one of them returned an error.
+func (c *Silent) reportsError(e *explore.Env, ops []model.Op) (bool, error) {
+	results, err := e.Try(c.calls(ops)...)
 	for _, r := range results {
 		if r.Errno != 0 {
 			return true, err
@@ -84,5 +90,5 @@ func (c *Silent) told(e *explore.Env, ops []model.Op) (bool, error) {
 	return false, err
 }
 
-// Check has nothing to ask: no crashes are tried.
+// Check does nothing: the checker tries no crashes.
 func (c *Silent) Check(*explore.Env, explore.Crash) error { return nil }

@@ -7,44 +7,47 @@ import (
 	"fsward/explore/model"
 )
 
-// Sync asks whether what was forced to the disk is there after a crash: by sync(2), syncfs(2), fsync(2), fdatasync(2) with fsync of the
-// directories, writes through O_SYNC and O_DSYNC, and by mounting with -o sync or -o dirsync (EXPLODE, 7.3).
+// Sync checks that data that was forced to the disk is there after a crash. Data is forced by
+// sync(2), syncfs(2), fsync(2), by fdatasync(2) with fsync of the directories, by writes through
+// O_SYNC and O_DSYNC, and by the mount options sync and dirsync (EXPLODE 7.3).
 type Sync struct{ Core }
 
-// Mutate does one operation, and forces it to the disk in one of the ways that there are, or not.
+// Mutate does one operation. It then forces its effect to the disk in one of the possible ways, or
+// does not. If something is durable now, it tries crashes.
 func (c *Sync) Mutate(e *explore.Env) error {
 	ops := choose(e, c.Steps())
 	if err := c.Step(e, ops); err != nil {
 		return err
 	}
-	var ways [][]model.Op
-	if !c.Promises.Sync { // else that is what is asked for, and nothing beside it forces anything
-		ways = c.syncing(ops)
+	var syncs [][]model.Op
+	if !c.Promises.Sync { // with -o sync only the mount option is tested
+		syncs = c.syncs(ops)
 	}
-	if how := e.ChooseAt(uint32(len(ways)+1), "sync"); how > 0 {
-		if err := c.Step(e, ways[how-1]); err != nil {
+	if how := e.ChooseAt(uint32(len(syncs)+1), "sync"); how > 0 {
+		if err := c.Step(e, syncs[how-1]); err != nil {
 			return err
 		}
-		ops = ways[how-1]
+		ops = syncs[how-1]
 	}
-	by := forcedBy(c.Promises, ops)
-	if by == "" {
+	property := durableBy(c.Promises, ops)
+	if property == "" {
 		return nil
 	}
-	return e.CheckCrashesNow(forced{c.fs.Clone(), by})
+	return e.CheckCrashesNow(durableState{c.fs.Clone(), property})
 }
 
-// forced is what is expected where something forced it to the disk.
-type forced struct {
+// A durableState is the state expected after a crash, with the call or mount option that made it
+// durable.
+type durableState struct {
 	*model.FS
-	by string
+	property string
 }
 
-// Property names what did.
-func (f forced) Property() string { return f.by }
+// Property returns the call or mount option that made the state durable.
+func (s durableState) Property() string { return s.property }
 
-// forcedBy says what has a step on the disk when it returns; "": nothing has.
-func forcedBy(p model.Promises, ops []model.Op) string {
+// durableBy returns the call or mount option that makes a step durable when it returns, or "".
+func durableBy(p model.Promises, ops []model.Op) string {
 	switch {
 	case p.Sync:
 		return "mount -o sync"
@@ -72,7 +75,7 @@ func forcedBy(p model.Promises, ops []model.Op) string {
 	return ""
 }
 
-// Check asks what was recovered.
+// Check checks the recovered tree.
 func (c *Sync) Check(e *explore.Env, crash explore.Crash) error {
-	return allowed(e, c.At, crash.After.(forced).FS)
+	return checkAllowed(e, c.At, crash.After.(durableState).FS)
 }

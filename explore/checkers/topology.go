@@ -2,22 +2,21 @@ package checkers
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
-	"fsward/explore/agent"
 	"fsward/explore/model"
 )
 
-type callOp = agent.Op
-
-// topology is what there is now: paths in order.
+// A topology lists the paths of the current tree, in order.
 type topology struct {
-	dirs, files, links []string // directories begin with "/"
-	empty              map[string]bool
+	dirs, files, links []string        // dirs begins with "/"
+	empty              map[string]bool // by directory
 }
 
+// topology returns the paths of the model.
 func (c *Core) topology() topology {
 	t := topology{empty: make(map[string]bool)}
 	c.fs.Walk(func(p string, k model.Kind, empty bool) {
@@ -33,119 +32,147 @@ func (c *Core) topology() topology {
 	return t
 }
 
-// free is the first name that a directory does not have. Which one is taken does not matter: topologies that differ only in names
-// have one signature.
+// free returns the first unused name in a directory. The choice does not matter: trees that differ
+// only in names have the same signature.
 func (t *topology) free(d string) string {
 	for i := 0; ; i++ {
 		p := path.Join(d, "n"+string(rune('a'+i%26))+strings.Repeat("x", i/26))
 		_, is := t.empty[p]
-		if !is && !contains(t.files, p) && !contains(t.links, p) {
+		if !is && !slices.Contains(t.files, p) && !slices.Contains(t.links, p) {
 			return p
 		}
 	}
 }
 
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
+// below reports whether path p is d or below it.
+func below(p, d string) bool {
+	return p == d || strings.HasPrefix(p, strings.TrimSuffix(d, "/")+"/")
 }
 
-// below says whether a path is another one or beneath it.
-func below(p, d string) bool { return p == d || strings.HasPrefix(p, strings.TrimSuffix(d, "/")+"/") }
-
-// The sizes and places of writes: part of a block, and several of them.
+// The lengths of writes, in bytes.
 const (
-	small = 100
-	large = 9000
+	small = 100  // a part of a block
+	large = 9000 // several blocks
 )
 
-// opened is a step that opens a file, does something to it, and closes it.
+// opened returns a step that opens a file, performs an operation on it, and closes it.
 func opened(p string, flags int, o model.Op) []model.Op {
 	return []model.Op{{Code: model.Open, Path: p, Flags: flags, Mode: 0o644}, o, {Code: model.Close}}
 }
 
-// Steps are all operations that can succeed: each of the system calls on each node.
+// Steps returns all operations that can succeed: each of the system calls on each file and
+// directory.
 func (c *Core) Steps() (out [][]model.Op) {
 	t := c.topology()
-	add := func(ops ...model.Op) { out = append(out, ops) }
-	moreFiles, moreDirs := len(t.files)+len(t.links) < c.Limits.Files, len(t.dirs)-1 < c.Limits.Dirs
+	moreFiles := len(t.files)+len(t.links) < c.Limits.Files
+	moreDirs := len(t.dirs)-1 < c.Limits.Dirs
 	for _, d := range t.dirs {
-		n := t.free(d)
-		if moreFiles {
-			out = append(out, []model.Op{{Code: model.Open, Path: n, Flags: unix.O_CREAT | unix.O_EXCL | unix.O_WRONLY, Mode: 0o644}, {Code: model.Close}})
-			if !c.Promises.NoSymlinks {
-				add(model.Op{Code: model.Symlink, Path: n, To: "nowhere"})
-			}
-		}
-		if moreDirs {
-			add(model.Op{Code: model.Mkdir, Path: n, Mode: 0o755})
-		}
+		out = append(out, c.creations(t.free(d), moreFiles, moreDirs)...)
 	}
-	for _, p := range append(append([]string(nil), t.files...), t.links...) {
-		add(model.Op{Code: model.Unlink, Path: p})
-		for _, d := range t.dirs {
-			if moreFiles && !c.Promises.NoLinks {
-				add(model.Op{Code: model.Link, Path: p, To: t.free(d)})
-			}
-			add(model.Op{Code: model.Rename, Path: p, To: t.free(d)})
-		}
-		for _, over := range append(append([]string(nil), t.files...), t.links...) {
-			if over != p {
-				add(model.Op{Code: model.Rename, Path: p, To: over})
-			}
-		}
+	for _, p := range slices.Concat(t.files, t.links) {
+		out = append(out, c.fileNames(&t, p, moreFiles)...)
 	}
 	for _, p := range t.dirs[1:] {
-		if t.empty[p] {
-			add(model.Op{Code: model.Rmdir, Path: p})
-		}
-		for _, d := range t.dirs {
-			if below(d, p) {
-				continue
-			}
-			add(model.Op{Code: model.Rename, Path: p, To: t.free(d)})
-			if d != "/" && t.empty[d] && d != p {
-				add(model.Op{Code: model.Rename, Path: p, To: d})
-			}
-		}
+		out = append(out, dirNames(&t, p)...)
 	}
 	for _, p := range t.files {
 		out = append(out, c.writes(p)...)
 	}
-	for _, p := range append(append([]string(nil), t.files...), t.dirs[1:]...) {
+	for _, p := range slices.Concat(t.files, t.dirs[1:]) {
 		if !c.Promises.NoXattrs {
-			add(model.Op{Code: model.Setxattr, Path: p, Name: "user.fsward", Value: "1"})
+			out = append(out, step(model.Op{
+				Code: model.Setxattr, Path: p, Name: "user.fsward", Value: "1",
+			}))
 		}
 		if !c.Promises.NoModes {
-			add(model.Op{Code: model.Chmod, Path: p, Mode: 0o700})
+			out = append(out, step(model.Op{Code: model.Chmod, Path: p, Mode: 0o700}))
 		}
 	}
 	return out
 }
 
-// writes are what changes the contents of a file. Two seeds are enough to tell old from new (FiSC, 4.1).
+// step returns a step of some operations.
+func step(ops ...model.Op) []model.Op { return ops }
+
+// creations returns the steps that create a file, symbolic link or directory with path n.
+func (c *Core) creations(n string, moreFiles, moreDirs bool) (out [][]model.Op) {
+	if moreFiles {
+		const flags = unix.O_CREAT | unix.O_EXCL | unix.O_WRONLY
+		out = append(out, step(
+			model.Op{Code: model.Open, Path: n, Flags: flags, Mode: 0o644},
+			model.Op{Code: model.Close},
+		))
+		if !c.Promises.NoSymlinks {
+			out = append(out, step(model.Op{Code: model.Symlink, Path: n, To: "nowhere"}))
+		}
+	}
+	if moreDirs {
+		out = append(out, step(model.Op{Code: model.Mkdir, Path: n, Mode: 0o755}))
+	}
+	return out
+}
+
+// fileNames returns the steps that remove, link or rename the file or symbolic link p.
+func (c *Core) fileNames(t *topology, p string, moreFiles bool) (out [][]model.Op) {
+	out = append(out, step(model.Op{Code: model.Unlink, Path: p}))
+	for _, d := range t.dirs {
+		if moreFiles && !c.Promises.NoLinks {
+			out = append(out, step(model.Op{Code: model.Link, Path: p, To: t.free(d)}))
+		}
+		out = append(out, step(model.Op{Code: model.Rename, Path: p, To: t.free(d)}))
+	}
+	for _, over := range slices.Concat(t.files, t.links) {
+		if over != p {
+			out = append(out, step(model.Op{Code: model.Rename, Path: p, To: over}))
+		}
+	}
+	return out
+}
+
+// dirNames returns the steps that remove or rename directory p.
+func dirNames(t *topology, p string) (out [][]model.Op) {
+	if t.empty[p] {
+		out = append(out, step(model.Op{Code: model.Rmdir, Path: p}))
+	}
+	for _, d := range t.dirs {
+		if below(d, p) {
+			continue
+		}
+		out = append(out, step(model.Op{Code: model.Rename, Path: p, To: t.free(d)}))
+		if d != "/" && t.empty[d] && d != p {
+			out = append(out, step(model.Op{Code: model.Rename, Path: p, To: d}))
+		}
+	}
+	return out
+}
+
+// writes returns the steps that change the content of a file. Two seeds are enough to tell old data
+// from new (FiSC 4.1).
 func (c *Core) writes(p string) (out [][]model.Op) {
 	const rw = unix.O_RDWR
-	for _, flags := range []int{rw, rw | unix.O_SYNC, rw | unix.O_DSYNC} {
-		out = append(out, opened(p, flags, model.Op{Code: model.Write, Len: large, Seed: 1}), opened(p, flags, model.Op{Code: model.Write, Off: 50, Len: small, Seed: 2}))
+	write := func(flags int, off, n, seed uint64) []model.Op {
+		return opened(p, flags, model.Op{Code: model.Write, Off: off, Len: n, Seed: seed})
 	}
-	out = append(out, opened(p, rw, model.Op{Code: model.Write, Off: c.Limits.Far, Len: small, Seed: 1}),
-		opened(p, rw, model.Op{Code: model.Ftruncate, Len: 0}), opened(p, rw, model.Op{Code: model.Ftruncate, Len: 5000}))
+	for _, flags := range []int{rw, rw | unix.O_SYNC, rw | unix.O_DSYNC} {
+		out = append(out, write(flags, 0, large, 1), write(flags, 50, small, 2))
+	}
+	out = append(out,
+		write(rw, c.Limits.Far, small, 1),
+		opened(p, rw, model.Op{Code: model.Ftruncate, Len: 0}),
+		opened(p, rw, model.Op{Code: model.Ftruncate, Len: 5000}),
+	)
 	if !c.Promises.NoFallocate {
 		out = append(out, opened(p, rw, model.Op{Code: model.Fallocate, Len: large}))
 	}
 	if !c.Promises.NoPunch {
-		out = append(out, opened(p, rw, model.Op{Code: model.Fallocate, Len: 4096, Flags: unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE}))
+		const punch = unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE
+		out = append(out, opened(p, rw, model.Op{Code: model.Fallocate, Len: 4096, Flags: punch}))
 	}
 	return out
 }
 
-// refused are operations that have to fail and to do nothing.
-func (c *Core) refused() (out [][]model.Op) {
+// invalid returns operations that have to fail without an effect.
+func (c *Core) invalid() (out [][]model.Op) {
 	t := c.topology()
 	add := func(o model.Op) { out = append(out, []model.Op{o}) }
 	add(model.Op{Code: model.Unlink, Path: "/none"})
@@ -167,8 +194,9 @@ func (c *Core) refused() (out [][]model.Op) {
 	return out
 }
 
-// touched is the file or directory that a step was about, where it is after it; "" where it is gone.
-func touched(ops []model.Op) string {
+// subject returns the path of the file or directory that a step was about, after the step. It is ""
+// if the step removed it.
+func subject(ops []model.Op) string {
 	switch o := ops[0]; o.Code {
 	case model.Unlink, model.Rmdir:
 		return ""
@@ -179,7 +207,7 @@ func touched(ops []model.Op) string {
 	}
 }
 
-// parents are the directories above a path, the nearest first.
+// parents returns the directories above a path, the nearest first.
 func parents(p string) (out []string) {
 	for p != "/" {
 		p = path.Dir(p)
@@ -188,13 +216,17 @@ func parents(p string) (out []string) {
 	return out
 }
 
-// syncing are the ways to have what a step did on the disk: each a list of steps.
-func (c *Core) syncing(ops []model.Op) (out [][]model.Op) {
-	out = [][]model.Op{{{Code: model.Sync}}, opened("/", unix.O_RDONLY, model.Op{Code: model.Syncfs})}
-	p := touched(ops)
+// syncs returns the ways to make the effect of a step durable, each as a step.
+func (c *Core) syncs(ops []model.Op) (out [][]model.Op) {
+	fsync, fdatasync := model.Op{Code: model.Fsync}, model.Op{Code: model.Fdatasync}
+	out = [][]model.Op{
+		step(model.Op{Code: model.Sync}),
+		opened("/", unix.O_RDONLY, model.Op{Code: model.Syncfs}),
+	}
+	p := subject(ops)
 	if c.Promises.NoDirFsync {
-		if ops[0].Code == model.Open { // else it may be a directory
-			out = append(out, opened(p, unix.O_RDONLY, model.Op{Code: model.Fsync}), opened(p, unix.O_RDONLY, model.Op{Code: model.Fdatasync}))
+		if ops[0].Code == model.Open { // otherwise p may be a directory
+			out = append(out, opened(p, unix.O_RDONLY, fsync), opened(p, unix.O_RDONLY, fdatasync))
 		}
 		return out
 	}
@@ -202,24 +234,33 @@ func (c *Core) syncing(ops []model.Op) (out [][]model.Op) {
 	if p != "" {
 		dirs = append(dirs, parents(p)...)
 	}
+	syncDirs := fsyncEach(dirs)
+	out = append(out, syncDirs)
+	if p == "" || ops[0].Code == model.Symlink || ops[0].Code == model.Rename && len(ops) == 1 {
+		// A removed file and a symbolic link cannot be opened. A rename does not change the file.
+		return out
+	}
+	// The file alone: its name may be durable already, and in many file systems fsync of a directory
+	// would make everything durable.
+	for _, o := range []model.Op{fsync, fdatasync} {
+		out = append(out, opened(p, unix.O_RDONLY, o))
+	}
+	return append(out, append(opened(p, unix.O_RDONLY, fsync), syncDirs...))
+}
+
+// fsyncEach returns a step that opens and syncs each directory once. Neither fsync of a file nor
+// O_SYNC makes the directory entries on its path durable (EXPLODE 7.3).
+func fsyncEach(dirs []string) (out []model.Op) {
 	slot := uint32(0)
-	var rest []model.Op
 	done := map[string]bool{}
 	for _, d := range dirs {
-		// The directories on the way, each once: neither fsync nor O_SYNC keeps the entries that lead to a file (EXPLODE, 7.3).
 		if !done[d] {
 			slot++
-			rest = append(rest, model.Op{Code: model.Open, Slot: slot, Path: d}, model.Op{Code: model.Fsync, Slot: slot})
+			out = append(out,
+				model.Op{Code: model.Open, Slot: slot, Path: d},
+				model.Op{Code: model.Fsync, Slot: slot})
 			done[d] = true
 		}
 	}
-	out = append(out, rest)
-	if p == "" || ops[0].Code == model.Symlink || ops[0].Code == model.Rename && len(ops) == 1 {
-		return out // what is gone, and a symbolic link, cannot be opened; a renamed file is the same as before
-	}
-	// The file alone, whose name may be on the disk already: in many file systems fsync of a directory would bring all with it.
-	for _, code := range []model.Code{model.Fsync, model.Fdatasync} {
-		out = append(out, opened(p, unix.O_RDONLY, model.Op{Code: code}))
-	}
-	return append(out, append(opened(p, unix.O_RDONLY, model.Op{Code: model.Fsync}), rest...))
+	return out
 }

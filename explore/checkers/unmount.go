@@ -2,14 +2,15 @@ package checkers
 
 import "fsward/explore"
 
-// Unmount asks whether all is there when the file system was unmounted and is mounted again, and after a crash in between. What no sync
-// had on the disk then is on no other checker's mind.
+// Unmount checks that everything is there after an unmount and a mount, and after a crash in
+// between. Unlike the other checkers, it asks for data that no sync has made durable before the
+// unmount.
 type Unmount struct {
 	Core
 	On Storage
 }
 
-// Mutate does one operation, unmounts with crashes after that, mounts again and compares all that is there.
+// Mutate does one operation, unmounts, tries crashes, mounts again and compares the whole tree.
 func (c *Unmount) Mutate(e *explore.Env) error {
 	if c.torn {
 		return nil
@@ -18,19 +19,19 @@ func (c *Unmount) Mutate(e *explore.Env) error {
 		return err
 	}
 	if err := c.On.Unmount(e); err != nil {
-		return failed("cannot be unmounted", err)
+		return commandFailure("cannot be unmounted", err)
 	}
 	c.fs.Synced()
-	if err := e.CheckCrashesNow(forced{c.fs.Clone(), "unmount"}); err != nil {
+	if err := e.CheckCrashesNow(durableState{c.fs.Clone(), "unmount"}); err != nil {
 		return err
 	}
 	if err := c.On.Mount(e); err != nil {
-		return failed("cannot be mounted again", err)
+		return commandFailure("cannot be mounted again", err)
 	}
 	return c.Same(e)
 }
 
-// Check asks what was recovered.
+// Check checks the recovered tree.
 func (c *Unmount) Check(e *explore.Env, crash explore.Crash) error {
-	return allowed(e, c.At, crash.After.(forced).FS)
+	return checkAllowed(e, c.At, crash.After.(durableState).FS)
 }
