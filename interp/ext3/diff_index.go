@@ -1,6 +1,8 @@
 package ext3
 
 import (
+	"slices"
+
 	"fsward/interp/ext3/ondisk"
 )
 
@@ -30,11 +32,16 @@ func (d *dirDiff) index(ino uint32, before side, i ondisk.Inode, blocks []dirBlo
 			return err
 		}
 	}
+	var suspects []uint32
 	for n, own := range now.leaves {
-		if !check[n] && (!moved || was.leaves[n] == own) {
-			continue
+		if check[n] || moved && was.leaves[n] != own {
+			suspects = append(suspects, n)
 		}
-		if err := d.leafHashes(now, n, own); err != nil {
+	}
+	// In order, so that two runs report the same violations where not all are reported.
+	slices.Sort(suspects)
+	for _, n := range suspects {
+		if err := d.leafHashes(now, n, now.leaves[n]); err != nil {
 			return err
 		}
 	}
