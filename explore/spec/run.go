@@ -11,75 +11,127 @@ import (
 	"fsward/change"
 	"fsward/explore"
 	"fsward/explore/checkers"
+	"fsward/explore/component"
 	"fsward/explore/crash"
 	"fsward/explore/oracle"
 )
 
-// Run is a stack, and how it is explored: all that a run can be begun again with.
+// A Run is a stack with the options of its exploration. Its JSON text is kept with the run, so that
+// the run can be resumed. 0, "" and false are defaults.
 type Run struct {
 	Spec
 	Strategy explore.Strategy `json:"strategy,omitempty"`
 	Depth    int              `json:"depth,omitempty"`
 	Seed     uint64           `json:"seed,omitempty"`
-	Limit    int              `json:"limit,omitempty"` // crash disks at one moment, beyond which they are a sample
-	// From is what crash disks are formed from.
-	From           explore.CrashSource `json:"crash_from,omitempty"`
-	Torn           bool                `json:"torn,omitempty"`  // writes can be torn
-	Files          int                 `json:"files,omitempty"` // that a checker makes at most; 0: as it likes
-	Dirs           int                 `json:"dirs,omitempty"`
-	MaxFaults      int                 `json:"failures,omitempty"`         // calls inside the kernel that fail in one step
-	Recovery       bool                `json:"recovery_crashes,omitempty"` // crashes during recovery, too
-	Verify         bool                `json:"double_fsck,omitempty"`
-	NoJudge        bool                `json:"no_judge,omitempty"` // the invariants are not asked
-	NoPrune        bool                `json:"no_prune,omitempty"`
-	Through        bool                `json:"write_through,omitempty"` // the disks have no cache
-	HostOnly       bool                `json:"host_only,omitempty"`     // crash disks are judged by the invariants alone
-	ProcessCrashes bool                `json:"soft,omitempty"`          // programs crash, too
-	Restore        explore.Restoring   `json:"restore,omitempty"`
-	// NoAccount: calls are not held against the flushes that they waited for.
+	// Limit is the number of crash states at one moment above which they are sampled.
+	Limit int `json:"limit,omitempty"`
+	// From selects the writes that crash states are formed from.
+	From explore.CrashSource `json:"crash_from,omitempty"`
+	// Torn includes torn writes in crash states.
+	Torn bool `json:"torn,omitempty"`
+	// Files and Dirs are checkers.Limits.
+	Files int `json:"files,omitempty"`
+	Dirs  int `json:"dirs,omitempty"`
+	// MaxFaults is the maximum number of faults injected into the kernel in one step.
+	MaxFaults int `json:"failures,omitempty"`
+	// Recovery includes crashes during recovery.
+	Recovery bool `json:"recovery_crashes,omitempty"`
+	// Verify verifies each recovered disk, and compares a second way to recover.
+	Verify bool `json:"double_fsck,omitempty"`
+	// NoJudge: the invariants do not judge crash states.
+	NoJudge bool `json:"no_judge,omitempty"`
+	// NoPrune: equal crash states are not deduplicated.
+	NoPrune bool `json:"no_prune,omitempty"`
+	// Through: the disks have no write cache.
+	Through bool `json:"write_through,omitempty"`
+	// HostOnly: only the invariants judge crash states.
+	HostOnly bool `json:"host_only,omitempty"`
+	// ProcessCrashes includes process crashes.
+	ProcessCrashes bool              `json:"soft,omitempty"`
+	Restore        explore.Restoring `json:"restore,omitempty"`
+	// NoAccount disables flush accounting.
 	NoAccount bool `json:"no_account,omitempty"`
 	// Threads is explore.Config.Threads.
 	Threads time.Duration `json:"threads,omitempty"`
 }
 
-// Config makes the configuration of a run: all but the machine and the folder.
+// Config returns the configuration of the run, without the System and the folder.
 func (r Run) Config() (explore.Config, error) {
 	top, err := r.Components()
 	if err != nil {
 		return explore.Config{}, err
 	}
-	checker, err := checkers.New(r.Checker, top, top.Promises, checkers.Limits{Files: r.Files, Dirs: r.Dirs})
+	checker, err := r.checker(top)
 	if err != nil {
 		return explore.Config{}, err
 	}
-	if _, script := checker.(*checkers.Script); top.Kind.Flat && !script {
-		return explore.Config{}, fmt.Errorf("%s has neither folders nor fsync(2), which the checker %s needs; a checker in a YAML file can do without", top.Kind.Name, r.Checker)
-	}
 	origin, err := json.Marshal(r)
-	cfg := explore.Config{Stack: explore.Stack{Top: top, Checker: checker}, Strategy: r.Strategy, Depth: r.Depth, Seed: r.Seed, Origin: origin,
-		Crash: crash.Options{Limit: r.Limit, Seed: r.Seed, Torn: r.Torn, Repeats: r.NoPrune}, NoPrune: r.NoPrune, MaxFaults: r.MaxFaults,
-		RecoveryCrashes: r.Recovery, Verify: r.Verify, WriteThrough: r.Through, ProcessCrashes: r.ProcessCrashes, Restore: r.Restore, CrashFrom: r.From, Threads: r.Threads}
-	disk, ok := top.On[0].(*explore.Disk)
-	alone := ok && len(top.On) == 1
+	cfg := explore.Config{
+		Stack:           explore.Stack{Top: top, Checker: checker},
+		Strategy:        r.Strategy,
+		Depth:           r.Depth,
+		Seed:            r.Seed,
+		Origin:          origin,
+		Crash:           crash.Options{Limit: r.Limit, Seed: r.Seed, Torn: r.Torn, Repeats: r.NoPrune},
+		CrashFrom:       r.From,
+		NoPrune:         r.NoPrune,
+		MaxFaults:       r.MaxFaults,
+		RecoveryCrashes: r.Recovery,
+		Verify:          r.Verify,
+		WriteThrough:    r.Through,
+		ProcessCrashes:  r.ProcessCrashes,
+		Restore:         r.Restore,
+		HostOnly:        r.HostOnly,
+		Threads:         r.Threads,
+	}
 	if !r.NoAccount && !r.Through {
 		cfg.NewAccount = top.NewAccount()
 	}
-	if alone && top.Kind.Oracle != "" && !r.NoJudge {
-		i := slices.Index(cfg.Stack.Disks(), disk)
-		cfg.NewJudge = func(ctx context.Context, pristine []crash.Base) (explore.Judge, error) {
-			o, err := oracle.New(ctx, top.Kind.Oracle, pristine[i], oracle.Options{Disk: i, NoPrune: r.NoPrune})
-			return judge{o}, err
-		}
+	if !r.NoJudge {
+		cfg.NewJudge = r.newJudge(cfg.Stack, top)
 	}
-	if cfg.HostOnly = r.HostOnly; r.HostOnly && cfg.NewJudge == nil {
-		return cfg, errors.New("crash disks are to be judged by the invariants alone, and there are none that are asked")
+	if r.HostOnly && cfg.NewJudge == nil {
+		return cfg, errors.New("a run with the invariants alone needs a file system that has " +
+			"invariants, alone on one disk, and must not disable them")
 	}
 	return cfg, err
 }
 
-// judge asks the invariants.
+// checker returns the checker of the run on top of a component.
+func (r Run) checker(top *component.Component) (explore.Checker, error) {
+	limits := checkers.Limits{Files: r.Files, Dirs: r.Dirs}
+	checker, err := checkers.New(r.Checker, top, top.Promises, limits)
+	if err != nil {
+		return nil, err
+	}
+	if _, script := checker.(*checkers.Script); top.Kind.Flat && !script {
+		return nil, fmt.Errorf("%s has neither folders nor fsync(2), which the checker %s needs; "+
+			"use a checker in a YAML file that does not need them", top.Kind.Name, r.Checker)
+	}
+	return checker, nil
+}
+
+// newJudge returns the constructor of a judge that applies the invariants, or nil: top has no
+// invariants, or is not alone on one disk.
+func (r Run) newJudge(
+	stack explore.Stack, top *component.Component,
+) func(context.Context, []crash.Base) (explore.Judge, error) {
+	disk, ok := top.On[0].(*explore.Disk)
+	if !ok || len(top.On) != 1 || top.Kind.Oracle == "" {
+		return nil
+	}
+	i := slices.Index(stack.Disks(), disk)
+	return func(ctx context.Context, pristine []crash.Base) (explore.Judge, error) {
+		options := oracle.Options{Disk: i, NoPrune: r.NoPrune}
+		o, err := oracle.New(ctx, top.Kind.Oracle, pristine[i], options)
+		return judge{o}, err
+	}
+}
+
+// A judge makes an oracle an explore.Judge.
 type judge struct{ *oracle.Oracle }
 
+// Judge judges a crash state by the invariants.
 func (j judge) Judge(ctx context.Context, s *crash.State) (explore.Judgment, error) {
 	v, err := j.Oracle.Judge(ctx, s)
 	out := explore.Judgment{Undecided: v.Outcome == change.Undecided, Pruned: v.Pruned}
@@ -89,10 +141,10 @@ func (j judge) Judge(ctx context.Context, s *crash.State) (explore.Judgment, err
 	return out, err
 }
 
-// Saved reads what a run was begun with.
+// Saved returns the Run whose JSON text is the origin of a run or of an error.
 func Saved(origin json.RawMessage) (r Run, err error) {
 	if err = json.Unmarshal(origin, &r); err != nil {
-		err = fmt.Errorf("what the run was begun with: %w", err)
+		err = fmt.Errorf("the saved options of the run: %w", err)
 	}
 	return r, err
 }

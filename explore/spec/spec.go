@@ -1,5 +1,7 @@
-// Package spec makes a stack to explore of a file that says what it is made of, so that a run can go on and an error can be replayed
-// by whoever has that file.
+// Package spec describes a stack, and a run that explores it, as data: a YAML file of the user, or
+// the JSON text that is kept with a run. From it a run can be resumed, and an error replayed.
+//
+// Start reading at Spec, which is a stack file, and at Run.Config, which prepares a run.
 package spec
 
 import (
@@ -17,24 +19,25 @@ import (
 	"fsward/explore/component"
 )
 
-// Spec is what a stack is made of.
+// A Spec describes a stack and its checker.
 type Spec struct {
-	Disks   []Bytes  `yaml:"disks" json:"disks"`               // RAM disks: /dev/fswrd0, /dev/fswrd1, …
-	Guarded []string `yaml:"guarded" json:"guarded,omitempty"` // those of the disks that are guarded
-	Layers  []Layer  `yaml:"layers" json:"layers"`             // from the bottom up; the last one is the top
-	Checker string   `yaml:"checker" json:"checker"`           // its name, or a file
+	// Disks are the sizes of the RAM disks /dev/fswrd0, /dev/fswrd1, …
+	Disks   []Bytes  `yaml:"disks" json:"disks"`
+	Guarded []string `yaml:"guarded" json:"guarded,omitempty"` // paths of the guarded disks
+	Layers  []Layer  `yaml:"layers" json:"layers"`             // from the bottom to the top
+	Checker string   `yaml:"checker" json:"checker"`           // as for checkers.New
 }
 
-// Layer is a component on what is below it.
+// A Layer is a component on top of disks and lower layers.
 type Layer struct {
-	Component    string   `yaml:"component" json:"component"` // as component.Load takes it
-	At           string   `yaml:"at" json:"at"`               // directory or device that it makes
-	On           []string `yaml:"on" json:"on"`               // disks, and At of layers below
+	Component    string   `yaml:"component" json:"component"` // as for component.Load
+	At           string   `yaml:"at" json:"at"`               // mount point, or device that it makes
+	On           []string `yaml:"on" json:"on"`               // disks, and At of lower layers
 	MountOptions string   `yaml:"mount_options" json:"mount_options,omitempty"`
 	MkfsOptions  string   `yaml:"mkfs_options" json:"mkfs_options,omitempty"`
 }
 
-// Bytes is a size. In a file it may end in K, M or G, of 1024.
+// Bytes is a size in bytes. In a file it may end in K, M or G: powers of 1024.
 type Bytes uint64
 
 // UnmarshalYAML reads a size.
@@ -45,6 +48,7 @@ func (b *Bytes) UnmarshalYAML(n *yaml.Node) (err error) {
 	return nil
 }
 
+// parseBytes parses a size: a number below 2^40, and optionally a unit.
 func parseBytes(value string) (Bytes, error) {
 	text, shift := value, 0
 	if i := strings.IndexAny(text, "KMG"); i > 0 && i == len(text)-1 {
@@ -58,15 +62,16 @@ func parseBytes(value string) (Bytes, error) {
 	return Bytes(v << shift), nil
 }
 
-// At is where a file system of its own is mounted.
+// At is the mount point of the file system that FileSystem describes.
 const At = "/mnt/fsward"
 
-// FileSystem is the stack of one file system on one RAM disk, of a size such as "64M"; "": that its kind wants. fs may be a file, and so may checker.
+// FileSystem returns the stack of one file system on one RAM disk. fs and checker are names or
+// files. size is a size such as "64M"; "" selects the size that the kind of file system suggests.
 func FileSystem(fs, mountOptions, mkfsOptions, checker, size string) (s Spec, err error) {
-	if fs, err = found(".", fs); err != nil {
+	if fs, err = absolute(".", fs); err != nil {
 		return s, err
 	}
-	if checker, err = found(".", checker); err != nil {
+	if checker, err = absolute(".", checker); err != nil {
 		return s, err
 	}
 	k, err := component.Load(fs)
@@ -79,11 +84,14 @@ func FileSystem(fs, mountOptions, mkfsOptions, checker, size string) (s Spec, er
 			return s, err
 		}
 	}
-	return Spec{Disks: []Bytes{bytes}, Checker: checker,
-		Layers: []Layer{{Component: fs, At: At, On: []string{"/dev/fswrd0"}, MountOptions: mountOptions, MkfsOptions: mkfsOptions}}}, nil
+	layer := Layer{
+		Component: fs, At: At, On: []string{"/dev/fswrd0"},
+		MountOptions: mountOptions, MkfsOptions: mkfsOptions,
+	}
+	return Spec{Disks: []Bytes{bytes}, Checker: checker, Layers: []Layer{layer}}, nil
 }
 
-// Read reads a file. Paths in it are relative to its folder.
+// Read reads a stack file. Paths in it are relative to its folder; Read makes them absolute.
 func Read(path string) (s Spec, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -97,25 +105,26 @@ func Read(path string) (s Spec, err error) {
 	}
 	for i := range s.Layers {
 		l := &s.Layers[i]
-		if l.Component, err = found(path, l.Component); err != nil {
+		if l.Component, err = absolute(path, l.Component); err != nil {
 			return s, err
 		}
 	}
-	s.Checker, err = found(path, s.Checker)
+	s.Checker, err = absolute(path, s.Checker)
 	return s, err
 }
 
-// found makes the name of a file, which has a dot, an absolute path.
-func found(spec, name string) (string, error) {
+// absolute returns the absolute path of a file that a stack file names. A name without a dot is not
+// a file, and is returned unchanged.
+func absolute(stackFile, name string) (string, error) {
 	if !strings.Contains(name, ".") || filepath.IsAbs(name) {
 		return name, nil
 	}
-	return filepath.Abs(filepath.Join(filepath.Dir(spec), name))
+	return filepath.Abs(filepath.Join(filepath.Dir(stackFile), name))
 }
 
-// Components makes the stack without its checker, and returns its top.
+// Components makes the components of the stack, without its checker, and returns the top one.
 func (s Spec) Components() (*component.Component, error) {
-	made := make(map[string]explore.Component)
+	made := make(map[string]explore.Component) // by path
 	for i, bytes := range s.Disks {
 		d := explore.RAMDisk(uint32(i), uint64(bytes))
 		d.Guarded = slices.Contains(s.Guarded, d.Path())
@@ -128,40 +137,49 @@ func (s Spec) Components() (*component.Component, error) {
 	}
 	var top *component.Component
 	for i, l := range s.Layers {
-		k, err := component.Load(l.Component)
-		if err != nil {
-			return nil, fmt.Errorf("layer %d: %w", i+1, err)
-		}
-		var on []explore.Component
-		for _, path := range l.On {
-			below := made[path]
-			if below == nil {
-				return nil, fmt.Errorf("layer %d, %s: there is no %s below it", i+1, l.Component, path)
-			}
-			on = append(on, below)
-		}
-		if made[l.At] != nil || l.At == "" {
-			return nil, fmt.Errorf("layer %d, %s: at %q there is something already, or nothing can be", i+1, l.Component, l.At)
-		}
-		if top, err = k.New(l.At, component.Options{Mount: l.MountOptions, Mkfs: l.MkfsOptions}, on...); err != nil {
-			return nil, fmt.Errorf("layer %d: %w", i+1, err)
+		var err error
+		if top, err = l.component(made); err != nil {
+			return nil, fmt.Errorf("layer %d, %s: %w", i+1, l.Component, err)
 		}
 		made[l.At] = top
 	}
 	if top == nil {
 		return nil, errors.New("the stack has no layers")
 	}
-	// What nothing stands on would not be tried.
+	// A component that is not below the top would not be tested.
 	stack := explore.Stack{Top: top}.Components()
 	for path, c := range made {
 		if !slices.Contains(stack, c) {
-			return nil, fmt.Errorf("%s is no part of the stack below %s", path, top.Path())
+			return nil, fmt.Errorf("%s is not part of the stack below %s", path, top.Path())
 		}
 	}
 	return top, nil
 }
 
-// String names the stack: its layers from the top down, with their options.
+// component makes the component of a layer on top of some of those made so far.
+func (l Layer) component(made map[string]explore.Component) (*component.Component, error) {
+	k, err := component.Load(l.Component)
+	if err != nil {
+		return nil, err
+	}
+	var on []explore.Component
+	for _, path := range l.On {
+		below := made[path]
+		if below == nil {
+			return nil, fmt.Errorf("there is no %s below it", path)
+		}
+		on = append(on, below)
+	}
+	if l.At == "" {
+		return nil, errors.New("it needs a mount point or device (at)")
+	}
+	if made[l.At] != nil {
+		return nil, fmt.Errorf("%s is the path of another component already", l.At)
+	}
+	return k.New(l.At, component.Options{Mount: l.MountOptions, Mkfs: l.MkfsOptions}, on...)
+}
+
+// String returns the layers from the top to the bottom, with their options.
 func (s Spec) String() string {
 	var parts []string
 	for _, l := range slices.Backward(s.Layers) {

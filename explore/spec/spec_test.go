@@ -9,7 +9,7 @@ import (
 	"fsward/explore"
 )
 
-// raid is the stack that the documentation shows.
+// raid returns the text of the stack file that the documentation shows.
 func raid(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/examples/raid.yaml")
@@ -19,6 +19,7 @@ func raid(t *testing.T) string {
 	return string(text)
 }
 
+// write writes a stack file and returns its path.
 func write(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "stack.yaml")
@@ -41,17 +42,19 @@ func TestRead(t *testing.T) {
 	for _, c := range (explore.Stack{Top: top}).Components() {
 		paths = append(paths, c.Path())
 	}
-	if got := strings.Join(paths, " "); got != "/dev/fswrd0 /dev/fswrd1 /dev/md0 /mnt/a" || s.Disks[1] != 16<<20 || s.Checker != "sync" ||
-		top.Options.Mkfs != "-b 1024" {
+	got := strings.Join(paths, " ")
+	if got != "/dev/fswrd0 /dev/fswrd1 /dev/md0 /mnt/a" || s.Disks[1] != 16<<20 ||
+		s.Checker != "sync" || top.Options.Mkfs != "-b 1024" {
 		t.Errorf("%s, %+v", got, s)
 	}
 }
 
-func TestWrongSpecs(t *testing.T) {
+// TestInvalidSpecs: the error of an invalid stack file names the cause.
+func TestInvalidSpecs(t *testing.T) {
 	for change, wrong := range map[[2]string]string{
 		{"component: raid", "component: raid7"}: "raid7",
 		{"[/dev/md0]", "[/dev/md1]"}:            "no /dev/md1",
-		{"16M, 16M", "16M, 16M, 16M"}:           "/dev/fswrd2 is no part",
+		{"16M, 16M", "16M, 16M, 16M"}:           "/dev/fswrd2 is not part",
 		{"16M, 16M", "16M, 16Q"}:                "16Q",
 		{"at: /mnt/a", "at: /dev/md0"}:          "already",
 		{"checker", "chequer"}:                  "chequer",
@@ -66,26 +69,31 @@ func TestWrongSpecs(t *testing.T) {
 		}
 	}
 	if _, err := (Spec{}).Components(); err == nil {
-		t.Error("an empty stack")
+		t.Error("an empty stack gives no error")
 	}
 	if _, err := FileSystem("ext7", "", "", "sync", ""); err == nil {
-		t.Error("a file system that is not there")
+		t.Error("an unknown file system gives no error")
 	}
 }
 
-// A file's paths hold from wherever it is read.
-func TestPathsAreOfTheFile(t *testing.T) {
-	path := write(t, strings.NewReplacer("ext3", "mine.yaml", "checker: sync", "checker: ./check.sh").Replace(raid(t)))
+// TestRelativePaths: paths in a stack file are relative to its folder.
+func TestRelativePaths(t *testing.T) {
+	text := raid(t)
+	text = strings.Replace(text, "ext3", "mine.yaml", 1)
+	text = strings.Replace(text, "checker: sync", "checker: ./check.sh", 1)
+	path := write(t, text)
 	s, err := Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if dir := filepath.Dir(path); s.Layers[1].Component != dir+"/mine.yaml" || s.Checker != dir+"/check.sh" || s.Layers[0].Component != "raid" {
+	dir := filepath.Dir(path)
+	if s.Layers[0].Component != "raid" || s.Layers[1].Component != dir+"/mine.yaml" ||
+		s.Checker != dir+"/check.sh" {
 		t.Errorf("%+v", s)
 	}
 }
 
-// What the checkers that are shipped need, a flat file system does not have.
+// TestFlatFileSystems: a flat file system accepts a script as its checker, and no shipped checker.
 func TestFlatFileSystems(t *testing.T) {
 	checker := filepath.Join(t.TempDir(), "own.yaml")
 	if err := os.WriteFile(checker, []byte("mutate: [sync]\ncheck: \"true\"\n"), 0o600); err != nil {
@@ -93,13 +101,13 @@ func TestFlatFileSystems(t *testing.T) {
 	}
 	for _, c := range []struct {
 		fs, checker string
-		taken       bool
+		ok          bool
 	}{{"bfs", "sync", false}, {"bfs", checker, true}, {"minix", "sync", true}} {
 		s, err := FileSystem(c.fs, "", "", c.checker, "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := (Run{Spec: s}).Config(); (err == nil) != c.taken {
+		if _, err := (Run{Spec: s}).Config(); (err == nil) != c.ok {
 			t.Errorf("%s with %s: %v", c.fs, c.checker, err)
 		}
 	}
