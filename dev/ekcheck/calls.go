@@ -15,13 +15,13 @@ import (
 	"fsward/explore/ekm"
 )
 
-// longWrite is what checkCalls writes first: more than one record of the log holds.
+// longWrite is the data of the first write of checkCalls: more than one record of the log holds.
 var longWrite = bytes.Repeat([]byte("0123456789abcdef"), 1000)
 
-// shortWrite is what checkCalls writes then.
+// shortWrite is the data of the second write.
 var shortWrite = []byte("second")
 
-// checkCalls logs the system calls of a tree of processes, and compares the log with what was called.
+// checkCalls logs the system calls of a tree of processes and compares the log with the calls.
 func checkCalls(c *ekm.Control) error {
 	d, err := makeDisk("ext3")
 	if err != nil {
@@ -30,8 +30,9 @@ func checkCalls(c *ekm.Control) error {
 	var got callList
 	err = guestcheck.Mounted("ext3", d.Path(), "", func(dir string) error {
 		got.dir = dir
-		return logged(c, ekm.Calls, func() error {
-			if err := unix.Mkdir(filepath.Join(dir, "foreign"), 0o700); err != nil { // before this process is a member
+		return readLog(c, ekm.Calls, func() error {
+			// This process is not a member yet, so the log must not have this call.
+			if err := unix.Mkdir(filepath.Join(dir, "foreign"), 0o700); err != nil {
 				return err
 			}
 			self := uint32(os.Getpid())
@@ -44,8 +45,18 @@ func checkCalls(c *ekm.Control) error {
 	if err != nil {
 		return err
 	}
-	want := []string{"openat a = 0", "write = 16000", "pwrite64 = 6", "fsync = 0", "ftruncate = 0", "renameat a b = 0",
-		"symlinkat target link = 0", "setxattr b user.name = 0", "unlinkat none = -2", "mkdir child = 0"}
+	want := []string{
+		"openat a = 0",
+		"write = 16000",
+		"pwrite64 = 6",
+		"fsync = 0",
+		"ftruncate = 0",
+		"renameat a b = 0",
+		"symlinkat target link = 0",
+		"setxattr b user.name = 0",
+		"unlinkat none = -2",
+		"mkdir child = 0",
+	}
 	guestcheck.Fact("calls", "%s", strings.Join(got.calls, ", "))
 	if !slices.Equal(got.calls, want) {
 		return fmt.Errorf("the log has %q, want %q", got.calls, want)
@@ -53,7 +64,7 @@ func checkCalls(c *ekm.Control) error {
 	return d.Remove()
 }
 
-// makeCalls makes the calls that the log has to have.
+// makeCalls makes the calls that the log must have.
 func makeCalls(dir string) error {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	f, err := unix.Open(at("a"), unix.O_CREAT|unix.O_RDWR, 0o600)
@@ -69,19 +80,21 @@ func makeCalls(dir string) error {
 	e7 := unix.Symlink("target", at("link"))
 	e8 := unix.Setxattr(at("b"), "user.name", []byte("value"), 0)
 	if err := unix.Unlink(at("none")); !errors.Is(err, unix.ENOENT) {
-		return errors.Join(errors.New("unlinking a name that does not exist does not fail with ENOENT"), err)
+		return errors.Join(errors.New("to unlink a name that does not exist does not fail with ENOENT"),
+			err)
 	}
 	e9 := guestcheck.Program("busybox", "mkdir", at("child"))
 	return errors.Join(e1, e2, e3, e4, e5, e6, e7, e8, e9)
 }
 
-// callList collects the system calls on files below dir from a log.
+// A callList collects the calls of makeCalls from a log.
 type callList struct {
 	dir   string
 	calls []string
 	data  []byte // of the last write
 }
 
+// add adds the call of a record.
 func (l *callList) add(r *ekm.Record) error {
 	if r.Type == ekm.SystemCallData {
 		if uint64(len(l.data)) == r.Pos || r.Pos == 0 {
@@ -93,7 +106,7 @@ func (l *callList) add(r *ekm.Record) error {
 		return nil
 	}
 	if r.Flags != 0 {
-		return fmt.Errorf("%s: flags %#x", r.Call.Name, r.Flags)
+		return fmt.Errorf("%s: the record has flags %#x, want none", r.Call.Name, r.Flags)
 	}
 	text := r.Call.Name
 	for _, p := range r.Call.Paths {
@@ -102,14 +115,15 @@ func (l *callList) add(r *ekm.Record) error {
 		}
 	}
 	result := r.Call.Result
-	if strings.HasPrefix(r.Call.Name, "open") { // the number of a file differs
-		result = min(result, 0)
+	if strings.HasPrefix(r.Call.Name, "open") {
+		result = min(result, 0) // file descriptors vary
 	}
 	l.calls = append(l.calls, fmt.Sprintf("%s = %d", text, result))
 	return nil
 }
 
-// ours reports whether makeCalls made a call. Go's runtime writes too, and so do commands to the module.
+// ours reports whether makeCalls made a call. Go's runtime and the commands to the module write
+// too.
 func (l *callList) ours(call *ekm.SystemInfo) bool {
 	switch call.Name {
 	case "write", "pwrite64":

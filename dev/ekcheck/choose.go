@@ -13,7 +13,8 @@ import (
 	"fsward/explore/ekm"
 )
 
-// next is the sequence after that of choices that were taken, as an odometer; nil after the last.
+// next returns the sequence after the choices that were taken, in the order of an odometer, and nil
+// after the last one.
 func next(taken []ekm.Choice) []uint32 {
 	for i := len(taken) - 1; i >= 0; i-- {
 		if taken[i].Value+1 < taken[i].Bound {
@@ -28,11 +29,12 @@ func next(taken []ekm.Choice) []uint32 {
 	return nil
 }
 
-// checkChoose enumerates what choices there are, and sees that each sequence comes once.
+// checkChoose enumerates all sequences of choices of a small program, and checks that each occurs
+// exactly once.
 func checkChoose(c *ekm.Control) error {
 	const most = 6
 	var seen []string
-	// A first choice says how many of two follow: the leaves are 1 + 2 + ... 2^k for three of them.
+	// One choice of three, and then six choices of two: 3 * 2^6 sequences.
 	program := func() (string, error) {
 		k, err := c.Choose(3, "how many")
 		if err != nil {
@@ -62,9 +64,10 @@ func checkChoose(c *ekm.Control) error {
 			if err != nil {
 				return err
 			}
-			if len(taken) != 1+most || taken[0].Site != "how many" || taken[most].Site != fmt.Sprint("bit ", most-1) ||
+			if len(taken) != 1+most || taken[0].Site != "how many" ||
+				taken[most].Site != fmt.Sprint("bit ", most-1) ||
 				taken[0].PID != uint32(unix.Gettid()) || taken[0].Replayed != (len(seq) > 0) {
-				return fmt.Errorf("sequence %v gives %+v", seq, taken)
+				return fmt.Errorf("the sequence %v leads to the wrong choices %+v", seq, taken)
 			}
 			seen = append(seen, path)
 			seq = next(taken)
@@ -77,13 +80,15 @@ func checkChoose(c *ekm.Control) error {
 	took := time.Since(begin)
 	different := len(slices.Compact(slices.Sorted(slices.Values(seen))))
 	if want := 3 << most; len(seen) != want || different != want {
-		return fmt.Errorf("%d sequences, %d of them different; there are %d", len(seen), different, want)
+		return fmt.Errorf("%d sequences, %d of them different; want %d", len(seen), different, want)
 	}
-	guestcheck.Fact("choose", "choose(3) x choose(2)^%d: %d sequences, each once, in %d ms", most, len(seen), took.Milliseconds())
+	guestcheck.Fact("choose", "choose(3) x choose(2)^%d: %d sequences, each once, in %d ms",
+		most, len(seen), took.Milliseconds())
 	return errors.Join(chooseForeign(c), chooseLimits(c), chooseRate(c))
 }
 
-// chooseForeign: who is no member is given 0 and recorded nowhere, and is counted.
+// chooseForeign checks that a thread that is not a member gets 0 for each choice. The module counts
+// such a choice and does not record it.
 func chooseForeign(c *ekm.Control) error {
 	if err := errors.Join(c.Load([]uint32{1}), c.Start()); err != nil {
 		return err
@@ -97,12 +102,13 @@ func chooseForeign(c *ekm.Control) error {
 		return err
 	}
 	if v != 0 || r != (ekm.Run{Loaded: 1, Foreign: 1}) {
-		return fmt.Errorf("a thread that is no member is given %d of a loaded 1: %+v", v, r)
+		return fmt.Errorf("a thread that is not a member gets %d, want 0: %+v", v, r)
 	}
 	return nil
 }
 
-// chooseLimits: a value that does not fit, and choices for which there is no room, are counted; what makes no sense is refused.
+// chooseLimits checks that the module counts loaded values that exceed their bound and choices
+// beyond its limit, and that it refuses invalid commands.
 func chooseLimits(c *ekm.Control) error {
 	long := make([]uint32, ekm.MaxChoices)
 	for i := range long {
@@ -132,31 +138,39 @@ func chooseLimits(c *ekm.Control) error {
 		if err != nil {
 			return err
 		}
-		if want := (ekm.Run{Loaded: ekm.MaxChoices, Taken: ekm.MaxChoices, Full: beyond, Diverged: diverged}); r != want {
-			return fmt.Errorf("%+v, want %+v", r, want)
+		want := ekm.Run{
+			Loaded:   ekm.MaxChoices,
+			Taken:    ekm.MaxChoices,
+			Full:     beyond,
+			Diverged: diverged,
+		}
+		if r != want {
+			return fmt.Errorf("the run is %+v, want %+v", r, want)
 		}
 		taken, err := c.Taken()
 		if err != nil {
 			return err
 		}
-		if len(taken) != ekm.MaxChoices || !taken[5].Diverged || taken[4].Diverged || taken[4].Value != 4 {
-			return fmt.Errorf("%d choices, of which %+v", len(taken), taken[4:6])
+		if len(taken) != ekm.MaxChoices || !taken[5].Diverged || taken[4].Diverged ||
+			taken[4].Value != 4 {
+			return fmt.Errorf("%d choices, the fifth and sixth are %+v", len(taken), taken[4:6])
 		}
 		if err := c.Load(append(long, 1)); !errors.Is(err, unix.EINVAL) {
-			return errors.Join(errors.New("a sequence that is too long is not refused as it should be"), err)
+			return errors.Join(errors.New("a sequence that is too long does not fail with EINVAL"), err)
 		}
 		for _, n := range []uint32{0, ekm.MaxBound + 1} {
 			if _, err := c.Choose(n, ""); !errors.Is(err, unix.EINVAL) {
-				return errors.Join(fmt.Errorf("choose(%d) is not refused as it should be", n), err)
+				return errors.Join(fmt.Errorf("choose(%d) does not fail with EINVAL", n), err)
 			}
 		}
 		if _, err := c.Choose(2, strings.Repeat("x", ekm.MaxText+1)); err == nil {
-			return errors.New("a site that is too long is not refused")
+			return errors.New("the module accepts a site that is too long")
 		}
 		return nil
 	})
 }
 
+// chooseRate measures the rate of choices.
 func chooseRate(c *ekm.Control) error {
 	const n = 10000
 	return asMember(c, func() error {

@@ -11,10 +11,11 @@ import (
 	"fsward/explore/ekm"
 )
 
-// checkCycles loads the module, has it do all that it does, and unloads it, many times.
+// checkCycles checks that the module leaks no memory when it is loaded, used and unloaded.
 func checkCycles() error { return guestcheck.Leaks(cycle) }
 
-// cycle leaves the module, every other time, with all switched on, a thread held, and a log that nobody has read.
+// cycle loads the module, uses its functions, and unloads it. In every other cycle the unload finds
+// active choice points, a held thread and an unread log.
 func cycle(i int) (err error) {
 	m := guestcheck.Module{Name: "fsw_ekm", Params: "log_mib=1"}
 	if err := guestcheck.Load(m); err != nil {
@@ -26,7 +27,8 @@ func cycle(i int) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	// The device need not be there: its number is only compared. Probes take long to place, so that not all are in each cycle.
+	// The module only compares the number of the device, which need not exist. To set probes takes
+	// long, so each cycle sets only some of them.
 	what := ekm.Choices
 	switch i % 10 {
 	case 3, 6:
@@ -34,7 +36,8 @@ func cycle(i int) (err error) {
 	case 9:
 		what |= ekm.Calls
 	}
-	if err := errors.Join(c.Watch(ekm.Device(unix.Mkdev(7, uint32(i))), true), c.Log(what)); err != nil {
+	dev := ekm.Device(unix.Mkdev(7, uint32(i)))
+	if err := errors.Join(c.Watch(dev, true), c.Log(what)); err != nil {
 		return err
 	}
 	p := ekm.Points()[i%len(ekm.Points())]
@@ -44,14 +47,14 @@ func cycle(i int) (err error) {
 			return err
 		}
 		if err := unix.Mkdir("/tmp/cycle", 0o700); !errors.Is(err, unix.ENOMEM) {
-			return errors.Join(errors.New("the first allocation of a mkdir does not fail"), err)
+			return errors.Join(errors.New("the first allocation of mkdir does not fail"), err)
 		}
 		if err := errors.Join(os.Mkdir("/tmp/cycle", 0o700), os.Remove("/tmp/cycle")); err != nil {
 			return err
 		}
 		taken, err := c.Taken()
 		if err == nil && (len(taken) == 0 || taken[0].Value != 1) {
-			err = fmt.Errorf("choices %+v", taken)
+			err = fmt.Errorf("wrong choices: %+v", taken)
 		}
 		return err
 	}); err != nil {

@@ -10,13 +10,16 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// logged has the module log while do runs, and gives each record to see.
-func logged(c *ekm.Control, what ekm.What, do func() error, see func(r *ekm.Record) error) error {
+// readLog enables the log of the module, calls do, and calls see for each record. It fails if the
+// log has lost records or probes have missed hits.
+func readLog(c *ekm.Control, what ekm.What, do func() error, see func(r *ekm.Record) error) error {
 	log := guestcheck.Log[*ekm.Record]{
-		Open:   ekm.OpenLog,
-		Next:   func(f *os.File) func() (*ekm.Record, error) { return ekm.NewReader(f).Next },
-		Mark:   c.Mark,
-		IsMark: func(r *ekm.Record, text string) bool { return r.Type == ekm.Mark && string(r.Data) == text },
+		Open: ekm.OpenLog,
+		Next: func(f *os.File) func() (*ekm.Record, error) { return ekm.NewReader(f).Next },
+		Mark: c.Mark,
+		IsMark: func(r *ekm.Record, text string) bool {
+			return r.Type == ekm.Mark && string(r.Data) == text
+		},
 	}
 	err := log.During(func() error {
 		if err := c.Log(what); err != nil {
@@ -25,7 +28,7 @@ func logged(c *ekm.Control, what ekm.What, do func() error, see func(r *ekm.Reco
 		return errors.Join(do(), c.Log(0))
 	}, func(r *ekm.Record) error {
 		if r.Type == ekm.Lost {
-			return fmt.Errorf("%d records are lost", r.Len)
+			return fmt.Errorf("the log lost %d records", r.Len)
 		}
 		return see(r)
 	})
@@ -36,8 +39,10 @@ func logged(c *ekm.Control, what ekm.What, do func() error, see func(r *ekm.Reco
 	return errors.Join(err, e)
 }
 
-// diskLogged has the disk log its bios while do runs, and gives each record to see.
-func diskLogged(rd *ramdisk.Control, d *ramdisk.Disk, do func() error, see func(r *ramdisk.Record) error) error {
+// readDiskLog enables the log of a disk's bios, calls do, and calls see for each record. It fails
+// if the log has lost records.
+func readDiskLog(rd *ramdisk.Control, d *ramdisk.Disk, do func() error,
+	see func(r *ramdisk.Record) error) error {
 	return guestcheck.DiskLog(rd).During(func() error {
 		if err := d.Log(true); err != nil {
 			return err
@@ -45,7 +50,7 @@ func diskLogged(rd *ramdisk.Control, d *ramdisk.Disk, do func() error, see func(
 		return errors.Join(do(), d.Log(false))
 	}, func(r *ramdisk.Record) error {
 		if r.Type == ramdisk.Lost {
-			return fmt.Errorf("%d records of bios are lost", r.Len)
+			return fmt.Errorf("the log of bios lost %d records", r.Len)
 		}
 		return see(r)
 	})

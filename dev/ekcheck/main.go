@@ -1,4 +1,6 @@
-// Command ekcheck tries fsw_ekm in a guest, with the disks of fsw_ramdisk: see dev/guestcheck.
+// Command ekcheck checks the kernel module fsw_ekm in a guest, with disks of fsw_ramdisk. Each
+// check drives the module through explore/ekm. Package guestcheck runs the checks and reports their
+// results. Start reading at main.
 package main
 
 import (
@@ -16,6 +18,7 @@ import (
 var (
 	disks = guestcheck.Module{Name: "fsw_ramdisk"}
 	ours  = guestcheck.Module{Name: "fsw_ekm", Params: "log_mib=64"}
+	small = guestcheck.Module{Name: "fsw_ekm", Params: "log_mib=1"}
 	both  = []guestcheck.Module{disks, ours}
 )
 
@@ -33,11 +36,11 @@ func main() {
 		{Name: "threads", Modules: both, Run: with(checkThreads)},
 		{Name: "rates", Modules: both, Run: with(checkRates)},
 		{Name: "cycles", Run: checkCycles},
-		{Name: "overflow", Modules: []guestcheck.Module{{Name: "fsw_ekm", Params: "log_mib=1"}}, Run: with(checkOverflow)},
+		{Name: "overflow", Modules: []guestcheck.Module{small}, Run: with(checkOverflow)},
 	})
 }
 
-// with opens the module for a check.
+// with returns a function that opens the module's control device and runs a check with it.
 func with(run func(c *ekm.Control) error) func() error {
 	return func() error {
 		c, err := ekm.Open()
@@ -48,7 +51,8 @@ func with(run func(c *ekm.Control) error) func() error {
 	}
 }
 
-// asMember does something in a thread that belongs to the checked system, and no other of this process.
+// asMember calls do in a thread that is a member of the checked system. The other threads of this
+// process are not members.
 func asMember(c *ekm.Control, do func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -59,7 +63,7 @@ func asMember(c *ekm.Control, do func() error) error {
 	return errors.Join(do(), c.RemoveMember(pid))
 }
 
-// makeDisk makes a disk with a file system.
+// makeDisk makes the RAM disk 0 of 128 MiB with a file system.
 func makeDisk(fs string) (*ramdisk.Disk, error) {
 	rd, err := ramdisk.Open()
 	if err != nil {
@@ -72,7 +76,7 @@ func makeDisk(fs string) (*ramdisk.Disk, error) {
 	return d, guestcheck.Mkfs(fs, d.Path())
 }
 
-// watch has the module log what happens to a disk.
+// watch makes the module log the events of a disk, and returns the number of its device.
 func watch(c *ekm.Control, d *ramdisk.Disk) (dev uint32, err error) {
 	var stat unix.Stat_t
 	if err := unix.Stat(d.Path(), &stat); err != nil {

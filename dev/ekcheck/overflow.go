@@ -8,7 +8,7 @@ import (
 	"fsward/explore/ekm"
 )
 
-// checkOverflow checks that the log reports how many records did not fit, in the place of these.
+// checkOverflow checks that a full log has a record with the number of lost records in their place.
 func checkOverflow(c *ekm.Control) error {
 	if err := c.Log(0); err != nil {
 		return err
@@ -34,7 +34,7 @@ func checkOverflow(c *ekm.Control) error {
 	r := ekm.NewReader(f)
 	kept, lost := uint64(0), uint64(0)
 	for kept+lost < marks {
-		rec, err := r.Next() // checks that no number is missing
+		rec, err := r.Next() // fails if a sequence number is missing
 		if err != nil {
 			return err
 		}
@@ -45,14 +45,15 @@ func checkOverflow(c *ekm.Control) error {
 		}
 	}
 	if lost != h.Lost || kept+lost != marks {
-		return fmt.Errorf("%d records kept and %d lost of %d; the module counts %d", kept, lost, marks, h.Lost)
+		return fmt.Errorf("of %d records %d are kept and %d lost; the module counts %d as lost",
+			marks, kept, lost, h.Lost)
 	}
 	if err := c.Mark("after"); err != nil {
 		return err
 	}
 	if rec, err := r.Next(); err != nil || string(rec.Data) != "after" {
-		return errors.Join(errors.New("the log does not go on after the gap"), err)
+		return errors.Join(errors.New("the record after the gap is missing"), err)
 	}
-	guestcheck.Fact("overflow", "%d of %d records lost, and told", lost, marks)
+	guestcheck.Fact("overflow", "%d of %d records lost, and reported", lost, marks)
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// An operation is done on a file system that was just mounted, and that holds parent/file.
+// An operation uses a newly mounted file system with the file parent/file.
 type operation struct {
 	name string
 	run  func(dir string) error
@@ -25,7 +25,7 @@ func readDir(dir string) error {
 	return err
 }
 
-// mountBtrfs reads the superblock through the page cache of the second disk.
+// mountBtrfs mounts the second disk. The mount reads the superblock through the page cache.
 func mountBtrfs(string) error {
 	return guestcheck.Mounted("btrfs", "/dev/fswrd1", "", func(string) error { return nil })
 }
@@ -35,7 +35,7 @@ func mkdir(dir string) error { return unix.Mkdir(filepath.Join(dir, "parent", "c
 func readFile(dir string) error {
 	b, err := os.ReadFile(filepath.Join(dir, "parent", "file"))
 	if err == nil && string(b) != "text" {
-		err = fmt.Errorf("the file holds %q", b)
+		err = fmt.Errorf("the file holds %q, want \"text\"", b)
 	}
 	return err
 }
@@ -56,13 +56,13 @@ func writeSync(dir string) error {
 	return f.Sync()
 }
 
-// pointTrial says where a point is to fail, and what the program is told then.
+// A pointTrial makes a choice point fail at one call site during an operation.
 type pointTrial struct {
 	point  ekm.Point
-	symbol string // on the stack of the call that fails
+	symbol string // on the stack of the failing call
 	op     operation
-	want   error
-	fail   uint64 // how many hits, from the first on
+	want   error  // result of the operation
+	fail   uint64 // number of failing hits, from the first on
 }
 
 var pointTrials = []pointTrial{
@@ -70,7 +70,7 @@ var pointTrials = []pointTrial{
 	{ekm.Page, "generic_perform_write", operation{"write", write}, unix.ENOMEM, 1},
 	{ekm.BufferRead, "ext4_readdir", operation{"readdir", readDir}, unix.EIO, 1},
 	{ekm.PageRead, "btrfs_scan_one_device", operation{"mount of Btrfs", mountBtrfs}, unix.EIO, 1},
-	// What is not read ahead is read when it is needed, and that may fail too.
+	// If the readahead fails, the kernel reads the page when it needs it, which is a second hit.
 	{ekm.PageRead, "filemap_read", operation{"read", readFile}, nil, 1},
 	{ekm.PageRead, "filemap_read", operation{"read", readFile}, unix.EIO, 2},
 	{ekm.UserMemory, "generic_perform_write", operation{"write", write}, unix.EFAULT, 1},
@@ -79,7 +79,8 @@ var pointTrials = []pointTrial{
 	{ekm.End, "ext4_sync_file", operation{"write and fsync", writeSync}, unix.EIO, 1},
 }
 
-// checkPoints counts each point of the kernel and makes it fail, and checks that it fails in threads of the checked system alone.
+// checkPoints counts the hits of each choice point, makes it fail, and checks that it fails only in
+// threads of the checked system.
 func checkPoints(c *ekm.Control) error {
 	d, err := makeDisk("ext3")
 	if err != nil {
@@ -114,13 +115,13 @@ func checkPoints(c *ekm.Control) error {
 		}
 	}
 	if err := c.Set(ekm.Call, ekm.On, ekm.Limit{}); !errors.Is(err, unix.EINVAL) {
-		return errors.Join(errors.New("setting a point that cannot be set does not fail with EINVAL"), err)
+		return errors.Join(errors.New("to set a point that cannot be set does not fail with EINVAL"), err)
 	}
 	return d.Drop("base")
 }
 
-// run does the operation three times: with the point counted, with the point failing, and with the point failing in a thread
-// that is no member.
+// run does the operation three times: with the point counted, with the point failing, and with the
+// point on in a thread that is not a member.
 func (t *pointTrial) run(c *ekm.Control, d *ramdisk.Disk) error {
 	var counted, failed, foreign ekm.PointStat
 	counting, err := t.once(c, d, ekm.Count, true, &counted)
@@ -128,7 +129,8 @@ func (t *pointTrial) run(c *ekm.Control, d *ramdisk.Disk) error {
 		return err
 	}
 	if counting != nil || counted.Functions == 0 || counted.Hits == 0 || counted.Failed != 0 {
-		return fmt.Errorf("counted: %s ends with %s; %+v", t.op.name, guestcheck.Outcome(counting), counted)
+		return fmt.Errorf("counted: %s ends with %s; %+v",
+			t.op.name, guestcheck.Outcome(counting), counted)
 	}
 	failing, err := t.once(c, d, ekm.On, true, &failed)
 	if err != nil {
@@ -138,26 +140,31 @@ func (t *pointTrial) run(c *ekm.Control, d *ramdisk.Disk) error {
 	if err != nil {
 		return err
 	}
-	if !errors.Is(failing, t.want) || failed.Failed != t.fail || len(taken) == 0 || taken[0].Value != 1 || taken[0].Point != t.point {
-		return fmt.Errorf("%s ends with %s, want %s; %+v, %+v", t.op.name, guestcheck.Outcome(failing), guestcheck.Outcome(t.want),
-			failed, taken)
+	if !errors.Is(failing, t.want) || failed.Failed != t.fail || len(taken) == 0 ||
+		taken[0].Value != 1 || taken[0].Point != t.point {
+		return fmt.Errorf("%s ends with %s, want %s; %+v, %+v", t.op.name,
+			guestcheck.Outcome(failing), guestcheck.Outcome(t.want), failed, taken)
 	}
 	other, err := t.once(c, d, ekm.On, false, &foreign)
 	if err != nil {
 		return err
 	}
 	if other != nil || foreign.Hits != 0 || foreign.Foreign == 0 {
-		return fmt.Errorf("in a thread that is no member: %s ends with %s; %+v", t.op.name, guestcheck.Outcome(other), foreign)
+		return fmt.Errorf("in a thread that is not a member: %s ends with %s; %+v",
+			t.op.name, guestcheck.Outcome(other), foreign)
 	}
-	guestcheck.Fact("points", "%v, %d functions, %d hits under %q in %s, %d elsewhere, %d exempt, %d foreign, %d in interrupts; "+
-		"%d fail, the first at %s: %v", t.point, counted.Functions, counted.Hits, t.symbol, t.op.name, counted.Elsewhere,
+	guestcheck.Fact("points", "%v, %d functions, %d hits under %q in %s, %d elsewhere, %d exempt,"+
+		" %d foreign, %d in interrupts; %d fail, the first at %s: %v",
+		t.point, counted.Functions, counted.Hits, t.symbol, t.op.name, counted.Elsewhere,
 		counted.Exempt, counted.Foreign, counted.Interrupts, t.fail, taken[0].Site, failing)
 	return nil
 }
 
-// once restores the disk and does the operation with the point switched on, and the first choices failing. result is how the
-// operation ended.
-func (t *pointTrial) once(c *ekm.Control, d *ramdisk.Disk, mode ekm.Mode, member bool, stat *ekm.PointStat) (result, err error) {
+// once restores the disk and does the operation with the point in a mode and the first choices
+// failing. member says whether the thread is a member of the checked system. result is the error of
+// the operation.
+func (t *pointTrial) once(c *ekm.Control, d *ramdisk.Disk, mode ekm.Mode, member bool,
+	stat *ekm.PointStat) (result, err error) {
 	if _, err := d.Restore("base"); err != nil {
 		return nil, err
 	}

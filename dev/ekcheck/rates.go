@@ -11,15 +11,15 @@ import (
 	"fsward/explore/ekm"
 )
 
-// rates measures what probes cost when files are made.
+// rates measures the time that probes add to the creation of files.
 type rates struct {
 	c     *ekm.Control
 	dir   string
 	round int
-	plain time.Duration // without probes
+	base  time.Duration // without probes
 }
 
-// checkRates measures what each probe costs when 1,000 files are made.
+// checkRates measures the time that each probe adds to the creation of 1,000 files.
 func checkRates(c *ekm.Control) error {
 	d, err := makeDisk("ext3")
 	if err != nil {
@@ -33,10 +33,10 @@ func checkRates(c *ekm.Control) error {
 		if _, err := r.measure(); err != nil { // fills the caches
 			return err
 		}
-		if r.plain, err = r.measure(); err != nil {
+		if r.base, err = r.measure(); err != nil {
 			return err
 		}
-		guestcheck.Fact("rates", "1000 file creations take %d ms without probes", r.plain.Milliseconds())
+		guestcheck.Fact("rates", "1000 file creations take %d ms without probes", r.base.Milliseconds())
 		if err := errors.Join(r.points(), r.logs()); err != nil {
 			return err
 		}
@@ -44,16 +44,16 @@ func checkRates(c *ekm.Control) error {
 		if err != nil {
 			return err
 		}
-		r.tell("without probes again", again, 0)
+		r.report("without probes again", again, 0)
 		h, err := c.Hello()
 		if err == nil && (h.Probes != 0 || h.Missed != 0) {
-			err = fmt.Errorf("%d probes are left in place, and %d hits were missed", h.Probes, h.Missed)
+			err = fmt.Errorf("%d probes are left, and %d hits were missed", h.Probes, h.Missed)
 		}
 		return err
 	})
 }
 
-// measure makes 1,000 files in a new directory, and returns how long that took.
+// measure makes 1,000 files in a new directory, and returns the time that this took.
 func (r *rates) measure() (took time.Duration, err error) {
 	r.round++
 	sub := filepath.Join(r.dir, fmt.Sprint("round", r.round))
@@ -77,13 +77,14 @@ func (r *rates) measure() (took time.Duration, err error) {
 	return took, err
 }
 
-// tell reports a time beside that without probes.
-func (r *rates) tell(what string, took time.Duration, hits uint64) {
-	guestcheck.Fact("rates", "%s: %d ms, %+.0f%%; %d hits or events, %.0f a second", what, took.Milliseconds(),
-		100*(took.Seconds()/r.plain.Seconds()-1), hits, float64(hits)/took.Seconds())
+// report writes a time and its difference from the time without probes.
+func (r *rates) report(what string, took time.Duration, hits uint64) {
+	guestcheck.Fact("rates", "%s: %d ms, %+.0f%%; %d hits or events, %.0f a second",
+		what, took.Milliseconds(), 100*(took.Seconds()/r.base.Seconds()-1),
+		hits, float64(hits)/took.Seconds())
 }
 
-// points measures each point while it is counted.
+// points measures each choice point in the mode that counts its hits.
 func (r *rates) points() error {
 	for _, p := range ekm.Points() {
 		if err := r.c.Set(p, ekm.Count, ekm.Limit{}); err != nil {
@@ -97,7 +98,7 @@ func (r *rates) points() error {
 		if err != nil {
 			return err
 		}
-		r.tell(p.String()+" counted", took, s.Hits)
+		r.report(p.String()+" counted", took, s.Hits)
 		if err := r.c.Set(p, ekm.Off, ekm.Limit{}); err != nil {
 			return err
 		}
@@ -107,10 +108,14 @@ func (r *rates) points() error {
 
 // logs measures the logs of the write set and of system calls.
 func (r *rates) logs() error {
-	for what, name := range map[ekm.What]string{ekm.Writes: "write set logged", ekm.Calls: "system calls logged"} {
+	names := map[ekm.What]string{
+		ekm.Writes: "write set logged",
+		ekm.Calls:  "system calls logged",
+	}
+	for what, name := range names {
 		var took time.Duration
 		events := uint64(0)
-		if err := logged(r.c, what, func() (err error) {
+		if err := readLog(r.c, what, func() (err error) {
 			took, err = r.measure()
 			return err
 		}, func(*ekm.Record) error {
@@ -120,9 +125,9 @@ func (r *rates) logs() error {
 			return err
 		}
 		if events < 1000 {
-			return fmt.Errorf("%s: %d events of 1000 file creations", name, events)
+			return fmt.Errorf("%s: %d events of 1000 file creations, want at least 1000", name, events)
 		}
-		r.tell(name, took, events)
+		r.report(name, took, events)
 	}
 	return nil
 }

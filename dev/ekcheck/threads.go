@@ -15,12 +15,16 @@ import (
 	"fsward/explore/ekm"
 )
 
-// checkThreads finds the threads that serve a mounted file system, holds all of them, and sees which run anyway.
+// checkThreads finds the threads that serve a mounted file system, holds them, and checks which of
+// them run nevertheless.
 func checkThreads(c *ekm.Control) error {
 	for _, t := range []struct {
 		fs   string
-		need []string // how the names of some of them begin
-	}{{"ext3", []string{"jbd2/fswrd0-8"}}, {"btrfs", []string{"btrfs-cleaner", "btrfs-transacti", "kworker/"}}} {
+		need []string // prefixes of names that must be among them
+	}{
+		{"ext3", []string{"jbd2/fswrd0-8"}},
+		{"btrfs", []string{"btrfs-cleaner", "btrfs-transacti", "kworker/"}},
+	} {
 		d, err := makeDisk(t.fs)
 		if err != nil {
 			return err
@@ -48,7 +52,7 @@ func checkThreads(c *ekm.Control) error {
 	return nil
 }
 
-// syncFile makes a file and syncs it, and then the file system.
+// syncFile makes a file, syncs it, and syncs the file system.
 func syncFile(dir, name string) error {
 	f, err := os.Create(filepath.Join(dir, name))
 	if err != nil {
@@ -64,8 +68,10 @@ func syncFile(dir, name string) error {
 	return unix.Syncfs(int(f.Fd()))
 }
 
-// holdThreads holds the threads that serve a mounted file system, and releases them.
-func holdThreads(c *ekm.Control, dir string, before []ekm.Thread, fs string, need []string) error {
+// holdThreads holds the threads that serve a mounted file system, and releases them. before are the
+// threads before the mount.
+func holdThreads(c *ekm.Control, dir string, before []ekm.Thread, fs string,
+	need []string) error {
 	if err := syncFile(dir, "first"); err != nil {
 		return err
 	}
@@ -78,7 +84,8 @@ func holdThreads(c *ekm.Control, dir string, before []ekm.Thread, fs string, nee
 	if err != nil {
 		return err
 	}
-	// A commit of Btrfs is made by the thread that syncs. Its own thread is woken by a timer, or when memory is short.
+	// In Btrfs the thread that syncs commits. The commit thread wakes for a timer or a lack of memory,
+	// so the module has to wake it.
 	force := func() error { return syncFile(dir, "second") }
 	if fs == "btrfs" {
 		force = func() error { _, err := c.Run(commit.PID, 0); return err }
@@ -90,10 +97,13 @@ func holdThreads(c *ekm.Control, dir string, before []ekm.Thread, fs string, nee
 	if err != nil {
 		return err
 	}
-	ran := slices.ContainsFunc(unscheduled, func(s ekm.Unscheduled) bool { return s.PID == commit.PID && s.RunNS > 0 && s.LastRunNS > 0 })
+	ran := slices.ContainsFunc(unscheduled, func(s ekm.Unscheduled) bool {
+		return s.PID == commit.PID && s.RunNS > 0 && s.LastRunNS > 0
+	})
 	if fs == "ext3" {
 		if !ran {
-			return fmt.Errorf("%s has committed, and is not among those that ran while held: %+v", commit.Comm, unscheduled)
+			return fmt.Errorf("%s has committed, but the module does not list it as unscheduled: %+v",
+				commit.Comm, unscheduled)
 		}
 		if err := runHeld(c, dir, commit); err != nil {
 			return err
@@ -102,13 +112,15 @@ func holdThreads(c *ekm.Control, dir string, before []ekm.Thread, fs string, nee
 	return releaseAll(c, held, commit)
 }
 
-// commits reports whether a thread is the one that commits transactions.
+// commits reports whether a thread is the commit thread of a file system.
 func commits(t ekm.Thread) bool {
 	return strings.HasPrefix(t.Comm, "jbd2/") || strings.HasPrefix(t.Comm, "btrfs-transacti")
 }
 
-// serving returns the threads that serve the file system, and checks that those with certain names are among them.
-func serving(c *ekm.Control, before []ekm.Thread, fs string, need []string) ([]ekm.Thread, error) {
+// serving returns the threads that serve the file system. It fails if none of their names has one
+// of the prefixes need.
+func serving(c *ekm.Control, before []ekm.Thread, fs string,
+	need []string) ([]ekm.Thread, error) {
 	now, err := c.Threads()
 	if err != nil {
 		return nil, err
@@ -127,15 +139,16 @@ func serving(c *ekm.Control, before []ekm.Thread, fs string, need []string) ([]e
 	}
 	guestcheck.Fact("threads", "%s is served by %s", fs, strings.Join(names, ", "))
 	for _, n := range need {
-		if !slices.ContainsFunc(found, func(t ekm.Thread) bool { return strings.HasPrefix(t.Comm, n) }) {
-			return nil, fmt.Errorf("%s is not among %v", n, names)
+		hasPrefix := func(t ekm.Thread) bool { return strings.HasPrefix(t.Comm, n) }
+		if !slices.ContainsFunc(found, hasPrefix) {
+			return nil, fmt.Errorf("no thread %s among %v", n, names)
 		}
 	}
 	return found, nil
 }
 
-// holdAll holds threads, but for workers of queues, which work for others too, and returns how many it held. Holding the thread
-// that commits twice has to fail.
+// holdAll holds threads, except workers of work queues, which have other work too, and returns
+// their number. It checks that a thread cannot be held twice.
 func holdAll(c *ekm.Control, serving []ekm.Thread, commit uint32) (held int, err error) {
 	for _, t := range serving {
 		if t.Policy == 0 && !t.Worker {
@@ -146,7 +159,7 @@ func holdAll(c *ekm.Control, serving []ekm.Thread, commit uint32) (held int, err
 		}
 	}
 	if err := c.Hold(commit); !errors.Is(err, unix.EEXIST) {
-		return 0, errors.Join(errors.New("holding a thread twice does not fail with EEXIST"), err)
+		return 0, errors.Join(errors.New("to hold a thread twice does not fail with EEXIST"), err)
 	}
 	n, unscheduled, err := c.Unscheduled()
 	if err != nil {
@@ -159,11 +172,11 @@ func holdAll(c *ekm.Control, serving []ekm.Thread, commit uint32) (held int, err
 	return held, nil
 }
 
-// runHeld lets the thread that commits run while it has work.
+// runHeld checks that the module lets the held commit thread run when it has work.
 func runHeld(c *ekm.Control, dir string, commit ekm.Thread) error {
 	done := make(chan error, 1)
 	go func() {
-		time.Sleep(100 * time.Millisecond) // Run waits by then: the thread must not commit before
+		time.Sleep(100 * time.Millisecond) // c.Run waits by then; the thread must not commit before
 		done <- syncFile(dir, "third")
 	}()
 	ran, err := c.Run(commit.PID, 5*time.Second)
@@ -171,13 +184,15 @@ func runHeld(c *ekm.Control, dir string, commit ekm.Thread) error {
 		return err
 	}
 	if !ran {
-		return fmt.Errorf("%s was let to run with work to do, and did not", commit.Comm)
+		return fmt.Errorf("%s had work and was allowed to run, and did not", commit.Comm)
 	}
-	guestcheck.Fact("threads", "%s ran though it was held, when it had to, and that was seen; let to run, it did", commit.Comm)
+	guestcheck.Fact("threads", "%s ran while it was held, and was listed; allowed to run, it ran",
+		commit.Comm)
 	return nil
 }
 
-// releaseAll releases the threads that are held, and checks the priorities of all before, and that of one after.
+// releaseAll releases the held threads. It checks that each held thread has the lowest priority,
+// and that the commit thread has its old priority afterwards.
 func releaseAll(c *ekm.Control, held int, commit ekm.Thread) error {
 	now, err := c.Threads()
 	if err != nil {
@@ -188,7 +203,7 @@ func releaseAll(c *ekm.Control, held int, commit ekm.Thread) error {
 			continue
 		}
 		if t.Nice != 19 {
-			return fmt.Errorf("%s is held and has priority %d, want 19", t.Comm, t.Nice)
+			return fmt.Errorf("%s is held and has the nice value %d, want 19", t.Comm, t.Nice)
 		}
 		if err := c.Release(t.PID); err != nil {
 			return err
@@ -196,14 +211,14 @@ func releaseAll(c *ekm.Control, held int, commit ekm.Thread) error {
 		held--
 	}
 	if held != 0 {
-		return fmt.Errorf("the list of threads lacks %d that are held", held)
+		return fmt.Errorf("the list of threads lacks %d held threads", held)
 	}
 	if now, err = c.Threads(); err != nil {
 		return err
 	}
 	for _, t := range now {
 		if t.PID == commit.PID && (t.Held || t.Nice != commit.Nice) {
-			return fmt.Errorf("released, %+v; was %+v", t, commit)
+			return fmt.Errorf("the released thread is %+v, it was %+v", t, commit)
 		}
 	}
 	return nil

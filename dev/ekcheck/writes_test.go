@@ -9,12 +9,20 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// What the disk was given is explained by a bio that was seen before, or by a buffer that was marked dirty while a bio to its place was on its way.
+// TestReason checks explainWrite: an earlier bio explains a write, and so does a buffer that was
+// marked dirty while a bio to its sector was in flight.
 func TestReason(t *testing.T) {
 	e := newExplainer(1)
 	sector := func(fill byte) []byte { return bytes.Repeat([]byte{fill}, ramdisk.SectorSize) }
 	event := func(typ ekm.Type, at time.Duration, place uint64, fill byte) {
-		r := &ekm.Record{Type: typ, Time: at, Dev: 1, Pos: place * ramdisk.SectorSize, PFN: place, Data: sector(fill)}
+		r := &ekm.Record{
+			Type: typ,
+			Time: at,
+			Dev:  1,
+			Pos:  place * ramdisk.SectorSize,
+			PFN:  place,
+			Data: sector(fill),
+		}
 		if err := e.add(r); err != nil {
 			t.Fatal(err)
 		}
@@ -33,21 +41,22 @@ func TestReason(t *testing.T) {
 		place uint64
 		fill  byte
 		at    time.Duration
-		want  string // "": it is not explained
+		want  string // "": no reason
 	}{
-		{"as it was in its bio", 8, 'a', 4, byBuffer},
+		{"contents of its bio", 8, 'a', 4, byBuffer},
 		{"before its bio", 8, 'a', 1, ""},
-		{"changed on its way", 8, 'b', 4, onItsWay},
-		{"changed on its way, and written again", 11, 'd', 4, onItsWay},
-		{"marked dirty, and no bio to there", 9, 'b', 4, ""},
-		{"marked dirty before a bio to there", 8, 'b', 1, ""},
+		{"changed in flight", 8, 'b', 4, byBufferInFlight},
+		{"changed in flight, and written again", 11, 'd', 4, byBufferInFlight},
+		{"marked dirty, no bio to the sector", 9, 'b', 4, ""},
+		{"marked dirty, before the bio to the sector", 8, 'b', 1, ""},
 		{"the journal's copy", 8, 'j', 4, ""},
-		{"contents of nowhere", 8, 'x', 4, ""},
-		{"its bio came later", 10, 'c', 4, ""},
+		{"unknown contents", 8, 'x', 4, ""},
+		{"a later bio", 10, 'c', 4, ""},
 	} {
 		e.sectors(tc.place*ramdisk.SectorSize, sector(tc.fill), func(c content) {
-			if how, err := e.reason(written{c, tc.at}); how != tc.want || (err == nil) != (tc.want != "") {
-				t.Errorf("%s: %q, %v; want %q", tc.name, how, err, tc.want)
+			reason, err := e.explainWrite(sectorWrite{c, tc.at})
+			if reason != tc.want || (err == nil) != (tc.want != "") {
+				t.Errorf("%s: %q, %v; want %q", tc.name, reason, err, tc.want)
 			}
 		})
 	}
