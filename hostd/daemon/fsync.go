@@ -45,10 +45,21 @@ func (d *Daemon) tooEarly(e *fsynccheck.Early, count map[earlyKind]uint64) {
 	if n := count[kind]; n > 8 && n&(n-1) != 0 {
 		return
 	}
-	d.Report(e.Disk, &guard.Event{Disk: e.Disk, FS: d.FS(e.Disk), Kind: guard.KindCall,
-		Outcome: change.Violated, Violations: []change.Violation{{
-			Rule: "calls/" + e.Call.Name, Kind: change.ByCall, Doc: "A call that promised durability returned before that was kept.",
-			Detail: fmt.Sprintf("%s; number %d of its kind", e, count[kind]), Addr: e.Off, HasAddr: true}}})
+	violation := change.Violation{
+		Rule:    "calls/" + e.Call.Name,
+		Kind:    change.ByCall,
+		Doc:     "A call that promised durability returned before that was kept.",
+		Detail:  fmt.Sprintf("%s; number %d of its kind", e, count[kind]),
+		Addr:    e.Off,
+		HasAddr: true,
+	}
+	d.Report(e.Disk, &guard.Event{
+		Disk:       e.Disk,
+		FS:         d.FS(e.Disk),
+		Kind:       guard.KindCall,
+		Outcome:    change.Violated,
+		Violations: []change.Violation{violation},
+	})
 }
 
 // callsEnded reports how many calls of a guest were checked.

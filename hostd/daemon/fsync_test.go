@@ -50,68 +50,84 @@ func TestCalls(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			lines, booted := bufio.NewScanner(guest), time.Now()
-			clock := func() int64 { return time.Since(booted).Nanoseconds() }
-			fmt.Fprint(guest, "fswcalls 1\ndisk 254,0 root\n")
-			pong := func() {
-				var n int
-				if _, err := fmt.Sscanf(next(t, lines), "ping %d", &n); err != nil {
-					t.Fatal(err)
-				}
-				fmt.Fprintf(guest, "pong %d %d\n", n, clock())
-			}
-			device := d.Device("root")
-			sync := func() {
-				time.Sleep(300 * time.Millisecond) // far more than a ping takes
-				began := clock()
-				time.Sleep(time.Millisecond)
-				fmt.Fprintf(guest, "call sync 12 %d %d 254,0\n", began, clock())
-				pong()
-				pong() // the first call is checked by then
-			}
-			pong()
-			block := make([]byte, 4096)
-			if _, err := device.Disk().ReadAt(block, int64(c.off)); err != nil {
-				t.Fatal(err)
-			}
-			if err := device.Do(ctx, &blocktap.Request{Op: blocktap.OpWrite, Off: c.off,
-				Len: uint64(len(block)), Data: block}); err != nil {
-				t.Fatal(err)
-			}
-			sync()
-			if err := device.Do(ctx, &blocktap.Request{Op: blocktap.OpFlush}); err != nil {
-				t.Fatal(err)
-			}
-			sync()
+			syncTwice(ctx, t, guest, d.Device("root"), c.off)
 			stop()
 			if err := <-served; err != nil {
 				t.Error(err)
 			}
-			early, told := 0, ""
-			for _, ev := range seen.Events() {
-				if ev.Kind == guard.KindCall {
-					early++
-					if v := ev.Violations[0]; ev.Disk != "root" || ev.FS != c.fs || v.Addr != c.off ||
-						v.Rule != "calls/sync" ||
-						!strings.Contains(guardtest.TextOf(ev), "sync of thread 12 returned after 1.") {
-						t.Errorf("%s", guardtest.TextOf(ev))
-					}
-				}
-				if strings.HasPrefix(ev.Note, "calls") {
-					told = ev.Note
-				}
-			}
+			early, note := earlySyncs(t, seen.Events(), c.fs, c.off)
 			want, outcome := 0, change.Holds
 			if c.early {
 				want, outcome = 1, change.Violated
 			}
-			if early != want || d.Outcome() != outcome ||
-				told != fmt.Sprintf("calls of the guest: 2 held against the disks, %d of them came too early",
-					want) {
-				t.Errorf("%d calls came too early, want %d; %v; %q", early, want, d.Outcome(), told)
+			wantNote := fmt.Sprintf(
+				"calls of the guest: 2 held against the disks, %d of them came too early", want)
+			if early != want || d.Outcome() != outcome || note != wantNote {
+				t.Errorf("%d calls came too early, want %d; %v; %q", early, want, d.Outcome(), note)
 			}
 		})
 	}
+}
+
+// syncTwice is a guest that writes a block at off and syncs before and after a flush. The block
+// keeps its content.
+func syncTwice(ctx context.Context, t *testing.T, guest net.Conn, device *blocktap.Device,
+	off uint64) {
+	t.Helper()
+	lines, booted := bufio.NewScanner(guest), time.Now()
+	clock := func() int64 { return time.Since(booted).Nanoseconds() }
+	fmt.Fprint(guest, "fswcalls 1\ndisk 254,0 root\n")
+	pong := func() {
+		var n int
+		if _, err := fmt.Sscanf(next(t, lines), "ping %d", &n); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(guest, "pong %d %d\n", n, clock())
+	}
+	sync := func() {
+		time.Sleep(300 * time.Millisecond) // far more than a ping takes
+		began := clock()
+		time.Sleep(time.Millisecond)
+		fmt.Fprintf(guest, "call sync 12 %d %d 254,0\n", began, clock())
+		pong()
+		pong() // the first call is checked by then
+	}
+	pong()
+	block := make([]byte, 4096)
+	if _, err := device.Disk().ReadAt(block, int64(off)); err != nil {
+		t.Fatal(err)
+	}
+	if err := device.Do(ctx, &blocktap.Request{Op: blocktap.OpWrite, Off: off,
+		Len: uint64(len(block)), Data: block}); err != nil {
+		t.Fatal(err)
+	}
+	sync()
+	if err := device.Do(ctx, &blocktap.Request{Op: blocktap.OpFlush}); err != nil {
+		t.Fatal(err)
+	}
+	sync()
+}
+
+// earlySyncs returns the number of events of calls that came too early, and the note about all
+// calls. It checks that each such event is of the sync before which the block at off was not
+// flushed.
+func earlySyncs(t *testing.T, events []*guard.Event, fs string, off uint64) (
+	early int, note string) {
+	t.Helper()
+	for _, ev := range events {
+		if ev.Kind == guard.KindCall {
+			early++
+			if v := ev.Violations[0]; ev.Disk != "root" || ev.FS != fs || v.Addr != off ||
+				v.Rule != "calls/sync" ||
+				!strings.Contains(guardtest.TextOf(ev), "sync of thread 12 returned after 1.") {
+				t.Errorf("%s", guardtest.TextOf(ev))
+			}
+		}
+		if strings.HasPrefix(ev.Note, "calls") {
+			note = ev.Note
+		}
+	}
+	return early, note
 }
 
 func next(t *testing.T, lines *bufio.Scanner) string {

@@ -27,20 +27,13 @@ func TestPauseOnARealFileSystem(t *testing.T) {
 		{"btrfs", "inode_item.nlink+1@mode=0o100644", true},
 		{"ext3", "inode.links_count+1", false},
 	} {
-		name := tc.fs + map[bool]string{true: " resumed", false: " rejected"}[tc.pass]
-		t.Run(name, func(t *testing.T) {
+		decision := map[bool]string{true: "resumed", false: "rejected"}[tc.pass]
+		t.Run(tc.fs+" "+decision, func(t *testing.T) {
 			guest := &guardtest.Domain{}
 			r := guardtest.Attach(t, guardtest.Mkfs(t, tc.fs, 256<<20),
 				func(c *guard.Config) { c.OnViolation, c.Guest = guard.OnPause, guest })
 			control := serveControl(t, r.Daemon)
-			if err := control.Release("disk", true); err == nil ||
-				!strings.Contains(err.Error(), guard.ErrNotHeld.Error()) {
-				t.Errorf("resume while nothing is held: %v", err)
-			}
-			if err := control.Release("nodisk", true); err == nil ||
-				!strings.Contains(err.Error(), "this daemon guards disk") {
-				t.Errorf("resume of a disk that is not there: %v", err)
-			}
+			releaseNothing(t, control)
 			r.MustMount(tc.fs)
 			r.MustRun("echo one > one; sync -f .")
 			if err := r.Daemon.Simulator("disk").Arm(tc.bug); err != nil {
@@ -48,7 +41,8 @@ func TestPauseOnARealFileSystem(t *testing.T) {
 			}
 			done := make(chan error, 1)
 			go func() {
-				_, err := r.Run(context.Background(), "echo two > two; sync -f .; echo three > three; sync -f .")
+				const script = "echo two > two; sync -f .; echo three > three; sync -f ."
+				_, err := r.Run(context.Background(), script)
 				done <- err
 			}()
 			held := waitStatus(t, control)
@@ -65,11 +59,10 @@ func TestPauseOnARealFileSystem(t *testing.T) {
 			}
 			// A rejected commit comes again, as a copy of a superblock for instance, and is held again.
 			stop := rejectAll(control, tc.pass)
-			err := <-done
-			stop()
-			if (err == nil) != tc.pass {
+			if err := <-done; (err == nil) != tc.pass {
 				t.Errorf("the sync ended with %v", err)
 			}
+			stop()
 			if guest.Resumed == 0 {
 				t.Error("the guest was not resumed")
 			}
@@ -77,17 +70,37 @@ func TestPauseOnARealFileSystem(t *testing.T) {
 				t.Fatal(err)
 			}
 			r.End()
-			want := map[bool]string{true: guard.Passed, false: guard.Refused}[tc.pass]
-			for _, ev := range r.Seen.Events() {
-				if ev.Outcome == change.Violated && ev.Action != want {
-					t.Errorf("decided otherwise: %s", guardtest.TextOf(ev))
-				}
-			}
+			decided(t, r.Seen.Events(), tc.pass)
 			if !tc.pass {
 				guardtest.RecoverImage(t, tc.fs, r.Image)
 				guardtest.MustBeClean(t, tc.fs, r.Image)
 			}
 		})
+	}
+}
+
+// releaseNothing checks the errors of a decision while no write is held, and of one about a disk
+// that does not exist.
+func releaseNothing(t *testing.T, control *Control) {
+	t.Helper()
+	if err := control.Release("disk", true); err == nil ||
+		!strings.Contains(err.Error(), guard.ErrNotHeld.Error()) {
+		t.Errorf("resume while nothing is held: %v", err)
+	}
+	if err := control.Release("nodisk", true); err == nil ||
+		!strings.Contains(err.Error(), "this daemon guards disk") {
+		t.Errorf("resume of a disk that is not there: %v", err)
+	}
+}
+
+// decided checks that the operator's decision was applied to every violated commit.
+func decided(t *testing.T, events []*guard.Event, pass bool) {
+	t.Helper()
+	want := map[bool]string{true: guard.Passed, false: guard.Refused}[pass]
+	for _, ev := range events {
+		if ev.Outcome == change.Violated && ev.Action != want {
+			t.Errorf("decided otherwise: %s", guardtest.TextOf(ev))
+		}
 	}
 }
 

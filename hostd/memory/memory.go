@@ -45,20 +45,20 @@ func (m Limits) reserve() uint64 {
 // Total returns the memory, in bytes, that a daemon may use for its state of so many disks.
 func (m Limits) Total(disks int) uint64 { return m.Disk()*uint64(disks) + m.reserve() }
 
-// processBytes is the memory that the process needs for everything but its state of disks: rules and
-// buffers of the transports. The pages of the program itself, about 30 MB, come on top.
+// processBytes is the memory that the process needs for everything but its state of disks: rules
+// and buffers of the transports. The pages of the program itself, about 30 MB, come on top.
 const processBytes = 64 << 20
 
-// SetLimit sets the soft memory limit of this process, so that garbage does not add much to the bytes
-// that its state of disks may have. It does nothing if GOMEMLIMIT is set.
+// SetLimit sets the soft memory limit of this process, so that garbage does not add much to the
+// bytes that its state of disks may have. It does nothing if GOMEMLIMIT is set.
 func SetLimit(bytes uint64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(int64(bytes) + processBytes)
 	}
 }
 
-// ForInterpreter returns the limits of an interpreter. When a commit lacks memory, pressure is called:
-// it makes other users of the reserve give their part back.
+// ForInterpreter returns the limits of an interpreter. When a commit lacks memory, pressure is
+// called: it makes other users of the reserve give their part back.
 func (m Limits) ForInterpreter(pressure func()) interp.Limits {
 	return interp.Limits{Memory: m.Disk(), Pool: interp.NewMemoryPool(m.reserve(), pressure)}
 }

@@ -34,22 +34,19 @@ func TestGuestIsPaused(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 
-	seen := &guardtest.Recorder{}
-	s, err := Open(ctx, Config{RunDir: filepath.Join(dir, "run"),
-		Config: daemon.Config{Config: guard.Config{Disks: []guard.DiskSpec{{Name: "ext3", Path: image}},
-			FS:          detect.Auto,
-			OnViolation: guard.OnPause, Simulate: true, Sinks: []guard.Sink{seen}}}}, zaptest.NewLogger(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := openPausing(ctx, t, filepath.Join(dir, "run"), image)
 	defer func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
 	}()
-	guest, err := s.Start(ctx, vm.Config{Name: "fsward-pause",
+	guest, err := s.Start(ctx, vm.Config{
+		Name:      "fsward-pause",
 		Kernel:    filepath.Join(guestDir, "vmlinuz"),
-		Initramfs: filepath.Join(guestDir, "initramfs.cpio.zst"), Cmdline: "fsward.btrfs=none fsward.ext3=ext3", Channel: true})
+		Initramfs: filepath.Join(guestDir, "initramfs.cpio.zst"),
+		Cmdline:   "fsward.btrfs=none fsward.ext3=ext3",
+		Channel:   true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,6 +67,42 @@ func TestGuestIsPaused(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.guest.set(found)
+	rejectCommit(ctx, t, s, work)
+	if p := work.Progress("ext3"); !p.ReadOnly || p.Synced != 1 {
+		t.Errorf("after the rejection: %+v, want read-only after round 1", p)
+	}
+	if err := work.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := guest.Wait(ctx); err != nil {
+		t.Fatal(err)
+	}
+	guardtest.RecoverImage(t, "ext3", image)
+	guardtest.MustBeClean(t, "ext3", image)
+}
+
+// openPausing opens a session that pauses the guest when a commit of its ext3 disk is violated.
+func openPausing(ctx context.Context, t *testing.T, runDir, image string) *Session {
+	t.Helper()
+	cfg := guard.Config{
+		Disks:       []guard.DiskSpec{{Name: "ext3", Path: image}},
+		FS:          detect.Auto,
+		OnViolation: guard.OnPause,
+		Simulate:    true,
+		Sinks:       []guard.Sink{&guardtest.Recorder{}},
+	}
+	session := Config{RunDir: runDir, Config: daemon.Config{Config: cfg}}
+	s, err := Open(ctx, session, zaptest.NewLogger(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// rejectCommit runs two rounds of the workload, whose commit is held, waits until the guest is
+// paused, and rejects the commit.
+func rejectCommit(ctx context.Context, t *testing.T, s *Session, work *vm.Workload) {
+	t.Helper()
 	rounds := make(chan error, 1)
 	go func() { rounds <- work.Go(ctx, 2, "") }()
 
@@ -102,15 +135,4 @@ func TestGuestIsPaused(t *testing.T) {
 	if err := <-rounds; err != nil {
 		t.Fatal(err)
 	}
-	if p := work.Progress("ext3"); !p.ReadOnly || p.Synced != 1 {
-		t.Errorf("after the rejection: %+v, want read-only after round 1", p)
-	}
-	if err := work.Stop(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := guest.Wait(ctx); err != nil {
-		t.Fatal(err)
-	}
-	guardtest.RecoverImage(t, "ext3", image)
-	guardtest.MustBeClean(t, "ext3", image)
 }

@@ -30,13 +30,50 @@ func TestGuestSoak(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	seen := &guardtest.Recorder{}
+	cfg := soakConfig(t, seconds, seen)
+	ctx, cancel := context.WithTimeout(t.Context(),
+		5*time.Minute+10*time.Duration(seconds)*time.Second)
+	defer cancel()
+	end, _, err := Run(ctx, cfg, zaptest.NewLogger(t))
+	console, _ := os.ReadFile(cfg.Guest.Console)
+	if err != nil || !end.Clean() || !strings.Contains(string(console), "FSWARD: end 0") {
+		t.Errorf("the guest ended with %v, %v; its console says\n%s", end, err,
+			console[max(0, len(console)-3000):])
+	}
+	commits := map[string]int{}
+	for _, ev := range seen.Events() {
+		if ev.Outcome != change.Holds {
+			t.Errorf("false alarm: %s", guardtest.TextOf(ev))
+		}
+		if ev.Kind == guard.KindCommit || ev.Kind == guard.KindLogCommit {
+			commits[ev.FS]++
+		}
+	}
+	verity := verityFiles(string(console))
+	for _, d := range cfg.Disks {
+		if commits[d.Name] < 20 {
+			t.Errorf("%s: only %d commits were judged, want 20", d.Name, commits[d.Name])
+		}
+		guardtest.MustBeClean(t, d.Name, d.Path)
+		guardtest.MustHold(t, []string{d.Path})
+	}
+	if verity == 0 {
+		t.Error("no file was protected by fs-verity, although the guest's kernel supports it")
+	}
+	t.Logf("commits and log commits: %v; %d files with fs-verity", commits, verity)
+}
+
+// soakConfig describes a guest with two disks that runs each profile of the load on each file
+// system for so many seconds. seen records the events.
+func soakConfig(t *testing.T, seconds int, seen *guardtest.Recorder) Config {
+	t.Helper()
 	guestDir := guardtest.BuildGuest(t)
 	dir, err := os.MkdirTemp("", "fsward-soak-")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer os.RemoveAll(dir)
-	seen := &guardtest.Recorder{}
+	t.Cleanup(func() { os.RemoveAll(dir) })
 	cfg := Config{RunDir: filepath.Join(dir, "run"),
 		Config: daemon.Config{Config: guard.Config{FS: detect.Auto, OnViolation: guard.OnRefuse,
 			Sinks: []guard.Sink{seen}}}}
@@ -47,45 +84,25 @@ func TestGuestSoak(t *testing.T) {
 	}
 	seed := time.Now().UnixNano() >> 10
 	t.Logf("fsward.seed=%d", seed)
+	const cmdline = "fsward.script=soak fsward.btrfs=btrfs fsward.ext3=ext3 " +
+		"fsward.seconds=%d fsward.seed=%d"
 	cfg.Guest = vm.Config{Name: "fsward-soak", Kernel: filepath.Join(guestDir, "vmlinuz"),
 		Initramfs: filepath.Join(guestDir, "initramfs.cpio.zst"),
-		Cmdline:   fmt.Sprintf("fsward.script=soak fsward.btrfs=btrfs fsward.ext3=ext3 fsward.seconds=%d fsward.seed=%d", seconds, seed),
+		Cmdline:   fmt.Sprintf(cmdline, seconds, seed),
 		Console:   filepath.Join(dir, "console")}
-	ctx, cancel := context.WithTimeout(t.Context(),
-		5*time.Minute+10*time.Duration(seconds)*time.Second)
-	defer cancel()
-	end, _, err := Run(ctx, cfg, zaptest.NewLogger(t))
-	console, _ := os.ReadFile(cfg.Guest.Console)
-	if err != nil || !end.Clean() || !strings.Contains(string(console), "FSWARD: end 0") {
-		t.Errorf("the guest ended with %v, %v; its console says\n%s", end, err,
-			console[max(0, len(console)-3000):])
-	}
-	commits, verity := map[string]int{}, 0
-	for _, ev := range seen.Events() {
-		if ev.Outcome != change.Holds {
-			t.Errorf("false alarm: %s", guardtest.TextOf(ev))
-		}
-		if ev.Kind == guard.KindCommit || ev.Kind == guard.KindLogCommit {
-			commits[ev.FS]++
-		}
-	}
-	for _, line := range strings.Split(string(console), "\n") {
+	return cfg
+}
+
+// verityFiles returns the number of files that the load has protected with fs-verity, according to
+// the guest's console.
+func verityFiles(console string) (files int) {
+	for _, line := range strings.Split(console, "\n") {
 		var n int
 		if _, after, ok := strings.Cut(line, "fs-verity on "); ok {
 			if _, err := fmt.Sscan(after, &n); err == nil {
-				verity += n
+				files += n
 			}
 		}
 	}
-	for _, d := range cfg.Disks {
-		if commits[d.Name] < 20 {
-			t.Errorf("%s: only %d commits were judged, want 20", d.Name, commits[d.Name])
-		}
-		guardtest.MustBeClean(t, d.Name, d.Path)
-		guardtest.MustHold(t, []string{d.Path})
-	}
-	if verity == 0 {
-		t.Error("no file was protected by fs-verity: of that kernel's features the load uses less than it can")
-	}
-	t.Logf("commits and log commits: %v; %d files with fs-verity", commits, verity)
+	return files
 }

@@ -29,7 +29,8 @@ type Config struct {
 
 // Run starts a guest through libvirt on guarded disks and waits until it is gone. It returns how
 // the guest ended and the worst verdict of its commits. If ctx ends, the guest is powered off.
-func Run(ctx context.Context, cfg Config, log *zap.Logger) (end vm.End, judged change.Outcome, err error) {
+func Run(ctx context.Context, cfg Config, log *zap.Logger) (
+	end vm.End, judged change.Outcome, err error) {
 	s, err := Open(ctx, cfg, log)
 	if err != nil {
 		return end, judged, err

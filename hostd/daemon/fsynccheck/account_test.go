@@ -20,88 +20,101 @@ func testClock(t *testing.T) clock {
 	return c
 }
 
-// TestAccount checks a fsync that runs from 100 to 200 and writes sectors 8 to 15 at 110, and a
-// sync of the same time: which are early, and which are not.
-func TestAccount(t *testing.T) {
-	data := write{off: 4096, n: 4096, began: 1120, ended: 1125}
-	fsync := Call{Name: "fsync", Thread: 7, Began: 100, Returned: 200,
+// In the tests of an account, testFsync runs from 100 to 200 and writes sectors 8 to 15 at 110.
+// That is testData on the disk. testSync runs at the same time.
+var (
+	testData  = write{off: 4096, n: 4096, began: 1120, ended: 1125}
+	testFsync = Call{Name: "fsync", Thread: 7, Began: 100, Returned: 200,
 		Wrote: []Range{{Dev: "254,0", Sector: 8, Sectors: 8, At: 110}}}
-	sync := Call{Name: "sync", Thread: 7, Began: 100, Returned: 200, Synced: []string{"254,0"}}
-	before := write{off: 8192, n: 512, began: 1010, ended: 1020}
-	with := func(c Call, change func(*Call)) Call {
-		c.Wrote = append([]Range(nil), c.Wrote...)
-		change(&c)
-		return c
-	}
-	metadata := func(c *Call) { c.Wrote[0].Metadata = true }
-	for _, c := range []struct {
-		name  string
-		call  Call
-		fs    string
-		diary *Diary
-		owes  uint64
-		never bool
-		open  bool // it cannot be decided
-	}{
-		{name: "flushed", call: fsync, diary: &Diary{writes: []write{data},
-			flushes: []flush{{ended: 1150, covers: 1130}}}},
-		{name: "not flushed", call: fsync, diary: &Diary{writes: []write{data}}, owes: 1},
-		{name: "flushed by another, before", call: fsync,
-			diary: &Diary{writes: []write{data}, flushes: []flush{{ended: 1150, covers: 1122}}}, owes: 1},
-		{name: "flushed when it had returned", call: fsync,
-			diary: &Diary{writes: []write{data}, flushes: []flush{{ended: 1206, covers: 1130}}}, owes: 1},
-		{name: "flushed as it returned, as far as can be told", call: fsync,
-			diary: &Diary{writes: []write{data}, flushes: []flush{{ended: 1204, covers: 1130}}}},
-		{name: "written again, after the flush", call: fsync,
-			diary: &Diary{writes: []write{data, {off: 4096, n: 4096, began: 1160, ended: 1170}},
-				flushes: []flush{{ended: 1150, covers: 1130}}}},
-		{name: "two parts, the second not flushed", call: fsync,
-			diary: &Diary{writes: []write{{4096, 2048, 1120, 1125}, {6144, 2048, 1131, 1135}},
-				flushes: []flush{{ended: 1150, covers: 1130}}}, owes: 1},
-		{name: "it never came", call: fsync, diary: &Diary{writes: []write{before},
-			flushes: []flush{{ended: 1150, covers: 1130}}}, owes: 1, never: true},
-		{name: "what was there before it", call: fsync,
-			diary: &Diary{writes: []write{{4096, 4096, 1090, 1100}},
-				flushes: []flush{{ended: 1150, covers: 1130}}}, owes: 1, never: true},
-		{name: "what others wrote", call: fsync, diary: &Diary{writes: []write{{0, 512, 1110, 1111}, data,
-			{8192, 512, 1190, 1191}}, flushes: []flush{{ended: 1150, covers: 1130}}}},
-		{name: "spare", call: with(fsync, func(c *Call) { c.Wrote[0].Sector = 1 << 20 }),
-			diary: &Diary{}},
-		{name: "another disk", call: with(fsync, func(c *Call) { c.Wrote[0].Dev = "254,16" }),
-			diary: &Diary{}},
-		{name: "metadata of ext3 is in the journal", call: with(fsync, metadata),
-			diary: &Diary{writes: []write{data}}},
-		{name: "metadata of Btrfs", fs: "btrfs", call: with(fsync, metadata),
-			diary: &Diary{writes: []write{data}}, owes: 1},
-		{name: "data of Btrfs without the log: of a file without a name", fs: "btrfs", call: fsync,
-			diary: &Diary{writes: []write{data}}},
-		{name: "refused meanwhile", call: fsync, diary: &Diary{writes: []write{data}, failed: 1150},
-			open: true},
-		{name: "refused before", call: fsync, diary: &Diary{writes: []write{data}, failed: 1050},
-			owes: 1},
-		{name: "forgotten", call: fsync, diary: &Diary{forgotten: 1150}, open: true},
-		{name: "before the clock was known", call: with(fsync, func(c *Call) { c.Began = -5 }),
-			diary: &Diary{}, open: true},
+	testSync = Call{Name: "sync", Thread: 7, Began: 100, Returned: 200, Synced: []string{"254,0"}}
+	earlier  = write{off: 8192, n: 512, began: 1010, ended: 1020} // before both calls
+)
 
-		{name: "sync, flushed", call: sync, diary: &Diary{writes: []write{before},
+// with returns a changed copy of a call.
+func with(c Call, change func(*Call)) Call {
+	c.Wrote = append([]Range(nil), c.Wrote...)
+	change(&c)
+	return c
+}
+
+func metadata(c *Call) { c.Wrote[0].Metadata = true }
+
+var accountCases = []struct {
+	name  string
+	call  Call
+	fs    string
+	diary *Diary
+	lacks uint64 // number of writes that were not flushed in time
+	never bool   // the write never reached the disk
+	open  bool   // it cannot be decided
+}{
+	{name: "flushed", call: testFsync, diary: &Diary{writes: []write{testData},
+		flushes: []flush{{ended: 1150, covers: 1130}}}},
+	{name: "not flushed", call: testFsync, diary: &Diary{writes: []write{testData}}, lacks: 1},
+	{name: "flushed by another, before", call: testFsync,
+		diary: &Diary{writes: []write{testData}, flushes: []flush{{ended: 1150, covers: 1122}}},
+		lacks: 1},
+	{name: "flushed when it had returned", call: testFsync,
+		diary: &Diary{writes: []write{testData}, flushes: []flush{{ended: 1206, covers: 1130}}},
+		lacks: 1},
+	{name: "flushed as it returned, as far as can be told", call: testFsync,
+		diary: &Diary{writes: []write{testData}, flushes: []flush{{ended: 1204, covers: 1130}}}},
+	{name: "written again, after the flush", call: testFsync,
+		diary: &Diary{writes: []write{testData, {off: 4096, n: 4096, began: 1160, ended: 1170}},
 			flushes: []flush{{ended: 1150, covers: 1130}}}},
-		{name: "sync, flushed long before", call: sync,
-			diary: &Diary{writes: []write{before}, flushes: []flush{{ended: 1050, covers: 1030}}}},
-		{name: "sync, not flushed", call: sync, diary: &Diary{writes: []write{before}}, owes: 1},
-		{name: "sync, two, the first flushed", call: sync,
-			diary: &Diary{writes: []write{before, {0, 512, 1040, 1041}},
-				flushes: []flush{{ended: 1150, covers: 1030}}}, owes: 1},
-		{name: "sync, as it began", call: sync, diary: &Diary{writes: []write{{0, 512, 1090, 1096}}}},
-		{name: "sync, spare", call: sync, diary: &Diary{writes: []write{{512 << 20, 4096, 1010, 1020}}}},
-		{name: "sync of another", call: with(sync, func(c *Call) { c.Synced = []string{"254,16"} }),
-			diary: &Diary{writes: []write{before}}},
-		{name: "sync after a refusal", call: sync, diary: &Diary{writes: []write{before}, failed: 1030},
-			open: true},
-		{name: "sync, refused and recovered", call: sync,
-			diary: &Diary{writes: []write{before}, failed: 1005,
-				flushes: []flush{{ended: 1018, covers: 1010}}}, owes: 1},
-		{name: "sync, forgotten", call: sync, diary: &Diary{forgotten: 1010}, open: true},
-	} {
+	{name: "two parts, the second not flushed", call: testFsync,
+		diary: &Diary{writes: []write{{4096, 2048, 1120, 1125}, {6144, 2048, 1131, 1135}},
+			flushes: []flush{{ended: 1150, covers: 1130}}}, lacks: 1},
+	{name: "it never came", call: testFsync, diary: &Diary{writes: []write{earlier},
+		flushes: []flush{{ended: 1150, covers: 1130}}}, lacks: 1, never: true},
+	{name: "what was there before it", call: testFsync,
+		diary: &Diary{writes: []write{{4096, 4096, 1090, 1100}},
+			flushes: []flush{{ended: 1150, covers: 1130}}}, lacks: 1, never: true},
+	{name: "what others wrote", call: testFsync, diary: &Diary{
+		writes:  []write{{0, 512, 1110, 1111}, testData, {8192, 512, 1190, 1191}},
+		flushes: []flush{{ended: 1150, covers: 1130}}}},
+	{name: "spare", call: with(testFsync, func(c *Call) { c.Wrote[0].Sector = 1 << 20 }),
+		diary: &Diary{}},
+	{name: "another disk", call: with(testFsync, func(c *Call) { c.Wrote[0].Dev = "254,16" }),
+		diary: &Diary{}},
+	{name: "metadata of ext3 is in the journal", call: with(testFsync, metadata),
+		diary: &Diary{writes: []write{testData}}},
+	{name: "metadata of Btrfs", fs: "btrfs", call: with(testFsync, metadata),
+		diary: &Diary{writes: []write{testData}}, lacks: 1},
+	{name: "data of Btrfs without the log: of a file without a name", fs: "btrfs", call: testFsync,
+		diary: &Diary{writes: []write{testData}}},
+	{name: "refused meanwhile", call: testFsync,
+		diary: &Diary{writes: []write{testData}, failed: 1150}, open: true},
+	{name: "refused before", call: testFsync, diary: &Diary{writes: []write{testData}, failed: 1050},
+		lacks: 1},
+	{name: "forgotten", call: testFsync, diary: &Diary{forgotten: 1150}, open: true},
+	{name: "before the clock was known", call: with(testFsync, func(c *Call) { c.Began = -5 }),
+		diary: &Diary{}, open: true},
+
+	{name: "sync, flushed", call: testSync, diary: &Diary{writes: []write{earlier},
+		flushes: []flush{{ended: 1150, covers: 1130}}}},
+	{name: "sync, flushed long before", call: testSync,
+		diary: &Diary{writes: []write{earlier}, flushes: []flush{{ended: 1050, covers: 1030}}}},
+	{name: "sync, not flushed", call: testSync, diary: &Diary{writes: []write{earlier}}, lacks: 1},
+	{name: "sync, two, the first flushed", call: testSync,
+		diary: &Diary{writes: []write{earlier, {0, 512, 1040, 1041}},
+			flushes: []flush{{ended: 1150, covers: 1030}}}, lacks: 1},
+	{name: "sync, as it began", call: testSync, diary: &Diary{writes: []write{{0, 512, 1090, 1096}}}},
+	{name: "sync, spare", call: testSync,
+		diary: &Diary{writes: []write{{512 << 20, 4096, 1010, 1020}}}},
+	{name: "sync of another", call: with(testSync, func(c *Call) { c.Synced = []string{"254,16"} }),
+		diary: &Diary{writes: []write{earlier}}},
+	{name: "sync after a refusal", call: testSync,
+		diary: &Diary{writes: []write{earlier}, failed: 1030}, open: true},
+	{name: "sync, refused and recovered", call: testSync,
+		diary: &Diary{writes: []write{earlier}, failed: 1005,
+			flushes: []flush{{ended: 1018, covers: 1010}}}, lacks: 1},
+	{name: "sync, forgotten", call: testSync, diary: &Diary{forgotten: 1010}, open: true},
+}
+
+// TestAccount checks which calls are early, which are not, and which cannot be decided.
+func TestAccount(t *testing.T) {
+	for _, c := range accountCases {
 		t.Run(c.name, func(t *testing.T) {
 			if c.fs == "" {
 				c.fs = "ext3"
@@ -114,14 +127,14 @@ func TestAccount(t *testing.T) {
 			a.found("254,0", "root")
 			a.found("254,32", "no such disk")
 			a.judge(&c.call)
-			if len(early) != int(min(c.owes, 1)) || c.owes > 0 &&
-				(early[0].Writes != c.owes || early[0].Never != c.never || early[0].Disk != "root") {
-				t.Errorf("early: %+v, want %d writes", early, c.owes)
+			if len(early) != int(min(c.lacks, 1)) || c.lacks > 0 &&
+				(early[0].Writes != c.lacks || early[0].Never != c.never || early[0].Disk != "root") {
+				t.Errorf("early: %+v, want %d writes", early, c.lacks)
 			}
-			if open := a.open == 1; open != c.open || a.judged+a.open != 1 || a.early != min(c.owes, 1) {
+			if open := a.open == 1; open != c.open || a.judged+a.open != 1 || a.early != min(c.lacks, 1) {
 				t.Errorf("judged %d, open %d, early %d", a.judged, a.open, a.early)
 			}
-			if c.owes > 0 && !strings.Contains(early[0].String(), c.call.Name+" of thread 7") {
+			if c.lacks > 0 && !strings.Contains(early[0].String(), c.call.Name+" of thread 7") {
 				t.Error(&early[0])
 			}
 		})

@@ -26,8 +26,8 @@ type write struct {
 	began, ended int64
 }
 
-// A flush of a disk. began is the latest time at which a flush that had ended by then began: every write that
-// ended before it is durable.
+// A flush of a disk. began is the latest time at which a flush that had ended by then began: every
+// write that ended before it is durable.
 type flush struct{ ended, covers int64 }
 
 // A Diary has the times of a disk's last writes and flushes. It is safe for concurrent use. The

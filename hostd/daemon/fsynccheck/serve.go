@@ -111,7 +111,8 @@ func (s *stream) line(line string) error {
 	word, rest, _ := strings.Cut(line, " ")
 	if word == "fswcalls" {
 		if rest != strconv.Itoa(Version) {
-			return fmt.Errorf("expected version %d: install the fswcalls that belongs to this fsward in the guest", Version)
+			return fmt.Errorf("expected version %d: install the fswcalls that belongs to this fsward "+
+				"in the guest", Version)
 		}
 		s.finish()
 		s.account, s.sent = newAccount(s.host.Disks, s.host.Told), 0

@@ -28,29 +28,9 @@ func TestServe(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- h.Serve(ctx, l) }()
-	dial := func() (net.Conn, *bufio.Scanner) {
-		c, err := net.Dial("unix", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = c.SetDeadline(time.Now().Add(20 * time.Second))
-		return c, bufio.NewScanner(c)
-	}
-	for _, wrong := range []string{"fswcalls 9", "fswcalls 1\nnonsense", "fswcalls 1\ncall fsync",
-		"fswcalls 1\npong x 1", "fswcalls 1\npong 1 -1",
-		strings.Repeat("x", 2*maxLine)} {
-		c, lines := dial()
-		fmt.Fprintln(c, wrong)
-		if lines.Scan() {
-			t.Errorf("%.20q: answered %q", wrong, lines.Text())
-		}
-		c.Close()
-		if strings.HasPrefix(wrong, "fswcalls 1") {
-			<-sums
-		}
-	}
+	sendNonsense(t, l.Addr(), sums)
 
-	c, lines := dial()
+	c, lines := dial(t, l.Addr())
 	fmt.Fprint(c, "the end of a line that another run has written\nfswcalls 1\ndisk 254,0 root\n")
 	const behind = 500 // offset of the guest's clock, ns
 	pong := func() {
@@ -77,7 +57,7 @@ func TestServe(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	case <-time.After(10 * time.Second):
-		t.Fatal("what is early was not told")
+		t.Fatal("the early call was not reported")
 	}
 	d.flushed(now())
 	fmt.Fprintf(c, "call sync 6 %d %d 254,0\nlost\n", now()-behind, now()-behind)
@@ -90,6 +70,34 @@ func TestServe(t *testing.T) {
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+func dial(t *testing.T, addr net.Addr) (net.Conn, *bufio.Scanner) {
+	t.Helper()
+	c, err := net.Dial("unix", addr.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	return c, bufio.NewScanner(c)
+}
+
+// sendNonsense checks that a connection ends without an answer if its first lines are invalid.
+func sendNonsense(t *testing.T, addr net.Addr, sums <-chan Sum) {
+	t.Helper()
+	for _, wrong := range []string{"fswcalls 9", "fswcalls 1\nnonsense", "fswcalls 1\ncall fsync",
+		"fswcalls 1\npong x 1", "fswcalls 1\npong 1 -1",
+		strings.Repeat("x", 2*maxLine)} {
+		c, lines := dial(t, addr)
+		fmt.Fprintln(c, wrong)
+		if lines.Scan() {
+			t.Errorf("%.20q: answered %q", wrong, lines.Text())
+		}
+		c.Close()
+		if strings.HasPrefix(wrong, "fswcalls 1") {
+			<-sums
+		}
 	}
 }
 

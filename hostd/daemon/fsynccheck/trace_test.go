@@ -22,9 +22,8 @@ func testTracer() *Tracer {
 	}}
 }
 
-// TestTracer reads lines as the kernel writes them, with programs whose names imitate such lines.
-func TestTracer(t *testing.T) {
-	lines := strings.Split(`          fsload-155     [000] .....    12.000100: sys_fsync(fd: 5)
+// traceLines are lines as the kernel writes them, with programs whose names imitate such lines.
+var traceLines = strings.Split(`          fsload-155     [000] .....    12.000100: sys_fsync(fd: 5)
           fsload-155     [000] .....    12.000200: block_bio_queue: 254,0 WS 2048 + 8 [fsload]
           fsload-155     [000] .....    12.000300: block_bio_queue: 254,0 WSM 4096 + 32 [fsload]
           fsload-155     [000] .....    12.000300: block_bio_queue: 8,0 WS 4096 + 32 [fsload]
@@ -48,18 +47,23 @@ not a line of the kernel
           fsload-x       [000] .....    12.000900: sys_sync()
           fsload-160     [000] .....    12.9: sys_sync()
           fsload-160     [000] .....`, "\n")
-	want := []Call{
-		{Name: "fsync", Thread: 155, Began: 12000099000, Returned: 12000401000, Wrote: []Range{
-			{Dev: "254,0", Sector: 2048, Sectors: 8, At: 12000199000}, {Dev: "254,0", Sector: 4096,
-				Sectors: 32, At: 12000299000, Metadata: true}}},
-		{Name: "sync", Thread: 157, Began: 12000349000, Returned: 12000411000,
-			Synced: []string{"254,32", "254,0", "254,16"}},
-		{Name: "msync", Thread: 158, Began: 12000699000, Returned: 12000801000},
-	}
+
+// traceCalls are the calls that traceLines describe.
+var traceCalls = []Call{
+	{Name: "fsync", Thread: 155, Began: 12000099000, Returned: 12000401000, Wrote: []Range{
+		{Dev: "254,0", Sector: 2048, Sectors: 8, At: 12000199000}, {Dev: "254,0", Sector: 4096,
+			Sectors: 32, At: 12000299000, Metadata: true}}},
+	{Name: "sync", Thread: 157, Began: 12000349000, Returned: 12000411000,
+		Synced: []string{"254,32", "254,0", "254,16"}},
+	{Name: "msync", Thread: 158, Began: 12000699000, Returned: 12000801000},
+}
+
+// TestTracer reads lines of a trace, and writes and parses the calls.
+func TestTracer(t *testing.T) {
 	tracer := testTracer()
 	var got []Call
 	losses := 0
-	for _, line := range lines {
+	for _, line := range traceLines {
 		call, lost := tracer.Line(line)
 		if call != nil {
 			got = append(got, *call)
@@ -68,10 +72,10 @@ not a line of the kernel
 			losses++
 		}
 	}
-	if d := cmp.Diff(want, got); d != "" || losses != 1 {
+	if d := cmp.Diff(traceCalls, got); d != "" || losses != 1 {
 		t.Errorf("losses %d (-want +got):\n%s", losses, d)
 	}
-	for _, c := range want {
+	for _, c := range traceCalls {
 		rest, ok := strings.CutPrefix(c.String(), "call ")
 		parsed, err := parseCall(rest)
 		if d := cmp.Diff(c, parsed); d != "" || err != nil || !ok {
@@ -79,13 +83,13 @@ not a line of the kernel
 		}
 	}
 	for range 3 * maxParts {
-		tracer.Line(lines[0][:17] + "1 [000] ..... 13.000000: sys_fsync(fd: 5)")
+		tracer.Line(traceLines[0][:17] + "1 [000] ..... 13.000000: sys_fsync(fd: 5)")
 	}
-	tracer.Line(lines[0])
+	tracer.Line(traceLines[0])
 	for range 3 * maxParts {
-		tracer.Line(lines[1])
+		tracer.Line(traceLines[1])
 	}
-	call, _ := tracer.Line(lines[10])
+	call, _ := tracer.Line(traceLines[10])
 	if call == nil || len(call.Wrote) != maxParts || len(call.String()) > maxLine {
 		t.Error("a call with more writes than a line has room for")
 	}
@@ -124,7 +128,9 @@ func TestEventNames(t *testing.T) {
 // FuzzTracer checks that a tracer turns any text into lines that the host accepts, in bounded
 // memory.
 func FuzzTracer(f *testing.F) {
-	f.Add("          fsload-155     [000] .....    12.000100: sys_fsync(fd: 5)\n          fsload-155     [000] .....    12.000200: block_bio_queue: 254,0 WS 2048 + 8 [f]\n          fsload-155     [000] .....    12.000400: sys_fsync -> 0x0")
+	f.Add("          fsload-155     [000] .....    12.000100: sys_fsync(fd: 5)\n" +
+		"          fsload-155     [000] .....    12.000200: block_bio_queue: 254,0 WS 2048 + 8 [f]\n" +
+		"          fsload-155     [000] .....    12.000400: sys_fsync -> 0x0")
 	f.Add("CPU:0 [LOST 12 EVENTS]")
 	f.Fuzz(func(t *testing.T, text string) {
 		tracer := testTracer()
