@@ -1,4 +1,5 @@
-# `make run` shows the main job. `make test` runs every test that needs no guest. `make help` lists all targets.
+# `make run` shows the main job. `make test` runs every test that needs no guest. `make help` lists
+# all targets with the text of the ## comments above them.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
@@ -10,61 +11,83 @@ FUZZTIME ?= 30s
 GOLANGCI_LINT_VERSION := v2.15.0
 GOTESTSUM_VERSION := v1.13.0
 
-.PHONY: help setup build run test test-disks test-apart vm-test planted variants lint fuzz bench soak matrix mutants man clean guest
+.PHONY: help setup build run test test-disks test-apart vm-test planted variants lint fuzz bench \
+	soak matrix mutants man clean guest
 
-help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+## list the targets
+help:
+	@awk '/^## / { text = text substr($$0, 3) } \
+		/^[a-z-]+:/ && text { sub(/:.*/, ""); printf "  make %-10s%s\n", $$0, text; text = "" }' \
+		$(MAKEFILE_LIST) | sort
 
-setup: ## install what fsward needs: Debian packages, Go, Go modules
+## install what fsward needs: Debian packages, Go, Go modules
+setup:
 	@scripts/setup.sh
 
-build: ## build fsward, and build/fswcalls for guests (after make setup); STATIC=1: a static fsward without libvirt, which starts no guests
+## build fsward, and build/fswcalls for guests (after make setup); STATIC=1 builds a static fsward
+## without libvirt, which cannot start guests
+build:
 	$(if $(STATIC),CGO_ENABLED=0 )go build -o fsward ./cmd/fsward
 	CGO_ENABLED=0 go build -o build/fswcalls ./hostd/daemon/fsynccheck/fswcalls
 
-# The guest's kernel is Debian's linux-image-$(KERNEL). fsward looks in build/guest by default, where only
-# the default kernel has its guest.
+# The guest's kernel is Debian's linux-image-$(KERNEL). The guest of the default kernel is in
+# build/guest, where fsward looks by default.
 KERNEL ?= cloud-amd64
 export FSWARD_GUEST := $(CURDIR)/build/guest$(addprefix -,$(filter-out cloud-amd64,$(KERNEL)))
 
-guest: ## build the guest into build/guest; KERNEL=6.12-cloud-amd64 (or amd64, 6.12-amd64) builds it into build/guest-KERNEL
+## build the guest into build/guest; KERNEL=6.12-cloud-amd64 (or amd64, 6.12-amd64) builds it into
+## build/guest-KERNEL
+guest:
 	@guest/build.sh $(FSWARD_GUEST) $(KERNEL)
 
-run: setup build guest ## show the main job in about three minutes: a guest, two guarded disks, two bugs, two refusals
+## show the main job in about three minutes: a guest, two guarded disks, two bugs, two refusals
+run: setup build guest
 	./fsward demo --guest build/guest
 
-# Packages whose tests mount disks run one after the other: mkfs.btrfs looks at every loop mount that it
-# sees, and fails if a test of another package has just cut one. The packages of APART run beside them, in a
-# mount namespace of their own, in which they do not see these mounts. Each package is in one of the two.
-test: setup build build/bin/gotestsum ## run every test that needs no guest
+# test-disks runs the packages that mount disks, one at a time: mkfs.btrfs looks at every loop mount
+# that it sees, and fails if a test of another package has just cut one. test-apart runs the
+# packages of APART at the same time, in their own mount namespace, where they do not see these
+# mounts. Each package belongs to one of the two.
+## run every test that needs no guest
+test: setup build build/bin/gotestsum
 	go build ./...
 	$(MAKE) --no-print-directory -k -j 2 test-disks test-apart
 
 APART := ./invariants/... ./dev/mutants/... ./interp/... ./explore/...
 
 test-disks:
-	gotestsum --format pkgname-and-test-fails -- -p 1 -timeout 20m $$(go list ./... | grep -vxF "$$(go list $(APART))")
+	gotestsum --format pkgname-and-test-fails -- -p 1 -timeout 20m \
+		$$(go list ./... | grep -vxF "$$(go list $(APART))")
 
 test-apart:
 	unshare --mount gotestsum --format pkgname-and-test-fails -- -p 1 -timeout 20m $(APART)
 
-# Tests with the tag vmtest must be named TestGuest…, since others would not run.
+# The name of a test with the tag vmtest must begin with TestGuest. Others would not run.
 VMTESTS ?= ^TestGuest
 VMPACKAGES := ./hostd/... ./explore/host/...
 
-vm-test: setup build guest build/bin/gotestsum ## run the tests that boot a guest under libvirt; options: KERNEL=6.12-cloud-amd64 VMTESTS=^TestGuestRamdisk
-	@! grep -rl --include='*_test.go' 'go:build vmtest' $(VMPACKAGES:/...=) | xargs grep -nE '^func Test' | grep -v ':func TestGuest'
-	gotestsum --format pkgname-and-test-fails -- -tags vmtest -p 1 -timeout 40m -run '$(VMTESTS)' $(VMPACKAGES)
+## run the tests that boot a guest under libvirt; options: KERNEL=6.12-cloud-amd64
+## VMTESTS=^TestGuestRamdisk
+vm-test: setup build guest build/bin/gotestsum
+	@! grep -rl --include='*_test.go' 'go:build vmtest' $(VMPACKAGES:/...=) | \
+		xargs grep -nE '^func Test' | grep -v ':func TestGuest'
+	gotestsum --format pkgname-and-test-fails -- -tags vmtest -p 1 -timeout 40m \
+		-run '$(VMTESTS)' $(VMPACKAGES)
 
-variants: setup ## run every supported way to make and mount Btrfs under the guard (about two minutes)
+## run every supported way to make and mount Btrfs under the guard (about two minutes)
+variants: setup
 	FSWARD_VARIANTS=all go test -count=1 -v -run '^TestVariants$$' ./hostd/guard
 
 PLANTED ?= .
 
-planted: setup guest ## find bugs planted above and below ext3 in a guest (about half an hour); PLANTED=fsync: those that match
-	FSWARD_PLANTED='$(PLANTED)' go test -tags vmtest -count=1 -v -timeout 60m -run '^TestGuestPlanted$$' ./explore/host
+## find bugs planted above and below ext3 in a guest (about half an hour); PLANTED=fsync selects
+## those with a matching name
+planted: setup guest
+	FSWARD_PLANTED='$(PLANTED)' go test -tags vmtest -count=1 -v -timeout 60m \
+		-run '^TestGuestPlanted$$' ./explore/host
 
-lint: setup build/bin/golangci-lint ## run golangci-lint, go vet and checkpatch, and check the import graph and all rule files
+## run golangci-lint, go vet and checkpatch, and check the import graph and all rule files
+lint: setup build/bin/golangci-lint
 	golangci-lint run ./...
 	golangci-lint run --build-tags vmtest $(VMPACKAGES)
 	golangci-lint run --build-tags bench ./invariants/...
@@ -73,26 +96,36 @@ lint: setup build/bin/golangci-lint ## run golangci-lint, go vet and checkpatch,
 	go run ./cmd/fsward rules list > /dev/null
 	scripts/checkpatch.sh
 
-fuzz: setup ## run each fuzz target for FUZZTIME (default 30s)
+## run each fuzz target for FUZZTIME (default 30s)
+fuzz: setup
 	@scripts/fuzz.sh $(FUZZTIME)
 
-bench: setup guest ## run the benchmarks, each beside a peer
+## run the benchmarks, each beside a peer
+bench: setup guest
 	@scripts/bench.sh
 
-soak: setup ## run real loads until 20,000 commits of Btrfs pass without an alarm; SOAK="-fs ext3 -commits 500": see go run ./dev/soak -help
-	PATH=$(CURDIR)/build/btrfs-progs/sbin:$(CURDIR)/build/btrfs-progs/bin:$$PATH go run ./dev/soak -keep build/soak $(SOAK)
+## run real loads until 20,000 commits of Btrfs pass without an alarm; SOAK="-fs ext3 -commits 500":
+## see go run ./dev/soak -help
+soak: setup
+	PATH=$(CURDIR)/build/btrfs-progs/sbin:$(CURDIR)/build/btrfs-progs/bin:$$PATH \
+		go run ./dev/soak -keep build/soak $(SOAK)
 
-matrix: setup ## draw the corruption matrices in build/matrix: fsward, the checker and Linux on thousands of altered commits; MATRIX="-fs btrfs -only extent_item"
+## draw the corruption matrices in build/matrix: fsward, the checker and Linux on thousands of
+## altered commits; MATRIX="-fs btrfs -only extent_item"
+matrix: setup
 	go run ./dev/matrix/cmd -dir build/matrix -linux $(MATRIX)
 
-mutants: setup ## weaken each rule in one place at a time, and list the mutants that no test notices
+## weaken each rule in one place at a time, and list the mutants that no test notices
+mutants: setup
 	go run ./dev/mutants/cmd -fs btrfs
 	go run ./dev/mutants/cmd -fs ext3 -commits=false
 
-man: build ## write the man pages to build/man
+## write the man pages to build/man
+man: build
 	./fsward man build/man
 
-clean: ## remove everything that make has built
+## remove everything that make has built
+clean:
 	rm -rf build out fsward
 
 build/bin/gotestsum:
@@ -100,4 +133,5 @@ build/bin/gotestsum:
 
 build/bin/golangci-lint:
 	@echo "building golangci-lint $(GOLANGCI_LINT_VERSION) (a few minutes, once)"
-	GOBIN=$(CURDIR)/build/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
+	GOBIN=$(CURDIR)/build/bin \
+		go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
