@@ -2,23 +2,26 @@ package explore
 
 import "fmt"
 
-// A Checker drives a stack and says what has to hold.
+// A Checker drives a stack and states what must hold.
 type Checker interface {
-	// Init is called when the stack was mounted, pristine: what the checker remembers of it is forgotten.
+	// Init is called after the pristine stack was mounted. The checker resets its own state.
 	Init(e *Env) error
-	// Mutate does one step: some choices, and what follows of them. It is called again and again, and says with CheckCrashes…
-	// where crashes are to be tried. A *Failure that it returns is an error that was found without a crash.
+	// Mutate does one step: it makes choices and acts on them. The explorer calls it repeatedly.
+	// Mutate requests crashes with CheckCrashesNow, CheckCrashesStart and CheckCrashesEnd. It
+	// returns a *Failure if it finds a failure without a crash.
 	Mutate(e *Env) error
-	// Check is called for each crash, when the stack was recovered and mounted, and returns a *Failure where what is there may not be.
-	// It is called when the Mutate that asked for it has returned, and so goes by what that passed on in the Crash.
+	// Check is called for each crash, after the stack was recovered and mounted. It returns a
+	// *Failure if the recovered contents are not allowed. The Mutate that requested the crash has
+	// returned by then, so Check must rely on the expectations in the Crash.
 	Check(e *Env, c Crash) error
-	// Signature returns bytes that are the same for states that need not be told from each other; nil stands for the choices.
+	// Signature returns bytes that identify a state. The explorer visits states with equal
+	// signatures once. If it returns nil, the sequence of choices identifies the state.
 	Signature(e *Env) ([]byte, error)
 	// Finish is called before the stack is unmounted without a crash.
 	Finish(e *Env) error
 }
 
-// Plain has the methods of a Checker that are optional. Checkers embed it.
+// Plain implements the optional methods of a Checker. Checkers embed it.
 type Plain struct{}
 
 // Init does nothing.
@@ -30,14 +33,16 @@ func (Plain) Signature(*Env) ([]byte, error) { return nil, nil }
 // Finish does nothing.
 func (Plain) Finish(*Env) error { return nil }
 
-// Epoch is where between CheckCrashesStart and CheckCrashesEnd a crash was. The zero value is invalid.
+// An Epoch is the position of a crash between CheckCrashesStart and CheckCrashesEnd. The zero value
+// is invalid.
 type Epoch uint8
 
-// The epochs. A crash that can be had at the start, or at the end, and in between, is one of the start, or of the end.
+// The epochs. A crash state that can arise at the start or the end as well as in between has the
+// epoch of the start or the end.
 const (
 	Begin     Epoch = 1 + iota // at CheckCrashesStart
-	InBetween                  // after it, before CheckCrashesEnd
-	End                        // at CheckCrashesEnd; or at CheckCrashesNow
+	InBetween                  // after CheckCrashesStart and before CheckCrashesEnd
+	End                        // at CheckCrashesEnd or CheckCrashesNow
 )
 
 func (e Epoch) String() string {
@@ -47,21 +52,23 @@ func (e Epoch) String() string {
 	return [...]string{"invalid", "begin", "in between", "end"}[e]
 }
 
-// A Crash is what Check is told of one.
+// A Crash is what Check knows about a crash.
 type Crash struct {
 	Epoch Epoch
-	// Before and After are what was passed to CheckCrashesStart and CheckCrashesEnd; both are what was passed to CheckCrashesNow.
+	// Before and After are the arguments of CheckCrashesStart and CheckCrashesEnd. For
+	// CheckCrashesNow, both are its argument.
 	Before, After any
 }
 
-// A Keyed is passed to CheckCrashes… by checkers that can tell expectations apart: two with the same key are the same. Disks with
-// the same contents then are recovered and checked once for each key.
+// A Keyed is an expectation with a key. Expectations with equal keys are equal. The explorer
+// recovers and checks disks with the same contents once for each key.
 type Keyed interface{ Key() string }
 
-// An Asker is passed to CheckCrashes… by checkers that ask for several things: it names the one that is asked there, such as "fsync".
+// An Asker is an expectation that names the property that it is about, such as "fsync". Checkers of
+// several properties use it.
 type Asker interface{ Property() string }
 
-// property is what a checker asks of a crash; "" where it does not say.
+// property returns the property that the checker names for a crash; "" if it names none.
 func (c Crash) property() string {
 	for _, v := range []any{c.After, c.Before} {
 		if a, ok := v.(Asker); ok {
@@ -71,7 +78,8 @@ func (c Crash) property() string {
 	return ""
 }
 
-// key tells crashes apart that Check may judge differently; ok is false where nobody knows.
+// key returns a string that is equal for crashes that Check judges alike. ok is false if an
+// expectation has no key.
 func (c Crash) key() (key string, ok bool) {
 	key = c.Epoch.String()
 	for _, v := range []any{c.Before, c.After} {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// child executes the next child of a state. All that it gave is written in one transaction: a run that
-// is killed has all of it or nothing.
+// runChild executes the next child of a state. It writes all results in one transaction, so that a
+// run that is killed has all of them or none.
 func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
 	before, asked := x.totals, maps.Clone(x.asked)
 	r, err := x.session.run(ctx, st)
@@ -35,23 +35,22 @@ func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
 			return err
 		}
 	}
-	nonfatal, err := x.reportAllNonfatal(ctx, r, reported != nil)
+	errs, err := x.reportAllNonfatal(ctx, r, reported != nil)
 	if err != nil {
 		x.totals = before
 		return err
 	}
+	if reported != nil {
+		errs = append(errs, reported)
+	}
 	x.countRun(st, r)
 	return x.store.update(func(c *change) error {
-		for _, e := range nonfatal {
+		for _, e := range errs {
 			if err := c.saveError(e); err != nil {
 				return err
 			}
 		}
-		if reported != nil {
-			if err := c.saveError(reported); err != nil {
-				return err
-			}
-		} else if st.Fail == nil && r.idle == "" {
+		if reported == nil && st.Fail == nil && r.idle == "" {
 			if err := x.addState(c, r, recovered); err != nil {
 				return err
 			}
@@ -63,17 +62,20 @@ func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
 	})
 }
 
-// drop takes a state out of the frontier whose replay diverged.
+// drop removes a state from the frontier after its replay diverged.
 func (x *explorer) drop(key []byte, st *state, diverged error) error {
 	x.totals.Diverged++
 	x.totals.Waiting--
 	x.emit(Event{Event: "diverged", Depth: len(st.Steps), Text: diverged.Error()})
-	return x.store.update(func(c *change) error { return errors.Join(c.dequeue(key), x.saveTotals(c)) })
+	return x.store.update(func(c *change) error {
+		return errors.Join(c.dequeue(key), x.saveTotals(c))
+	})
 }
 
-// examine looks for a failure in an execution: its own, then with crashes of the machine, then with
-// crashes of the program. recovered is the most that a recovery wrote, in sectors.
-func (x *explorer) examine(ctx context.Context, r *execution) (f *failureContext, recovered uint64, err error) {
+// examine looks for a failure of an execution: first during the execution itself, then with crashes
+// of the machine, then with process crashes. recovered is the most sectors that a recovery wrote.
+func (x *explorer) examine(ctx context.Context,
+	r *execution) (f *failureContext, recovered uint64, err error) {
 	if r.found != nil {
 		return &failureContext{execution: r, Failure: r.found}, 0, nil
 	}
@@ -84,7 +86,7 @@ func (x *explorer) examine(ctx context.Context, r *execution) (f *failureContext
 	return f, recovered, err
 }
 
-// noteThreads counts executions in which a thread found nothing to do, or ran although it was held.
+// noteThreads counts an execution in which a thread found no work, or ran although it was held.
 func (x *explorer) noteThreads(r *execution) {
 	if r.idle != "" {
 		x.totals.Idle++
@@ -110,9 +112,11 @@ func (x *explorer) countRun(st *state, r *execution) {
 	x.tick()
 }
 
-// reportAllNonfatal reports the failures that did not end an execution. reported: another one of it was
-// reported, and is kept even when the run is to stop.
-func (x *explorer) reportAllNonfatal(ctx context.Context, r *execution, reported bool) (out []*Error, err error) {
+// reportAllNonfatal reports the failures that did not end an execution. With reported, another
+// failure of the execution was reported already. A stop of the run is then no error, so that this
+// failure is kept.
+func (x *explorer) reportAllNonfatal(ctx context.Context, r *execution,
+	reported bool) (out []*Error, err error) {
 	for _, found := range r.nonfatal {
 		e, err := x.reportNonfatal(ctx, &failureContext{execution: r, Failure: found})
 		if stopped := x.stopped(); reported && stopped != nil && errors.Is(err, stopped) {
@@ -128,9 +132,9 @@ func (x *explorer) reportAllNonfatal(ctx context.Context, r *execution, reported
 	return out, nil
 }
 
-// reportNonfatal reports a failure that did not end its execution. The first of its kind must be seen
-// twice: a writeback that the kernel does now and then, of its own accord, may have come between a call
-// and its return.
+// reportNonfatal reports a failure that did not end its execution. It reproduces the first failure
+// of each kind, and reports nothing if it cannot: a periodic writeback of the kernel may have come
+// between a call and its return.
 func (x *explorer) reportNonfatal(ctx context.Context, f *failureContext) (*Error, error) {
 	if !slices.ContainsFunc(x.errors, func(e Error) bool { return e.Kind == f.Kind }) {
 		again, err := x.reproduce(ctx, x.errorOf(f))
@@ -145,7 +149,8 @@ func (x *explorer) reportNonfatal(ctx context.Context, f *failureContext) (*Erro
 	return x.report(ctx, f)
 }
 
-// grow puts the state that a run led to into the frontier, if it is new.
+// addState puts the state after an execution into the frontier, if it is new. recovered is the most
+// sectors that a recovery wrote.
 func (x *explorer) addState(c *change, r *execution, recovered uint64) error {
 	fresh, err := c.markSeen(r.sig)
 	if err != nil || !fresh {
@@ -156,7 +161,8 @@ func (x *explorer) addState(c *change, r *execution, recovered uint64) error {
 		return nil
 	}
 	last := fmt.Sprint(Values(r.steps[len(r.steps)-1]))
-	t := traits{recovered: recovered, features: []string{last, r.sig, fmt.Sprintf("%d writes", len(r.records))}}
+	features := []string{last, r.sig, fmt.Sprintf("%d writes", len(r.records))}
+	t := traits{recovered: recovered, features: features}
 	p, err := x.Strategy.priority(x.Seed, c.sequence(), t, c)
 	if err != nil {
 		return err
@@ -165,7 +171,7 @@ func (x *explorer) addState(c *change, r *execution, recovered uint64) error {
 	return c.enqueue(p, &state{Steps: r.steps, Sig: r.sig})
 }
 
-// advance has a state's next child be the next one, or takes it from the frontier.
+// advance moves a state to its next child, or removes it from the frontier after its last child.
 func (x *explorer) advance(c *change, key []byte, st *state, r *execution) error {
 	if !r.more || st.Fail != nil {
 		x.totals.Waiting--
@@ -179,7 +185,8 @@ func (x *explorer) advance(c *change, key []byte, st *state, r *execution) error
 	return errors.Join(err, c.dequeue(key), c.enqueue(p, st))
 }
 
-// addFaults puts the same execution into the frontier with one more fault, at each call site.
+// addFaults puts the same execution into the frontier once for each further call site, with a fault
+// there in addition to those of st.
 func (x *explorer) addFaults(c *change, st *state, r *execution) error {
 	if r.faults == nil || len(st.Fail) >= x.MaxFaults {
 		return nil
@@ -190,7 +197,9 @@ func (x *explorer) addFaults(c *change, st *state, r *execution) error {
 			return err
 		}
 		x.totals.Waiting++
-		if err := c.enqueue(p, &state{Steps: st.Steps, Sig: st.Sig, Next: Values(r.steps[len(r.steps)-1]), Fail: plan}); err != nil {
+		last := Values(r.steps[len(r.steps)-1])
+		child := &state{Steps: st.Steps, Sig: st.Sig, Next: last, Fail: plan}
+		if err := c.enqueue(p, child); err != nil {
 			return err
 		}
 	}

@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// A Choice is one that was taken.
+// A Choice is a choice that was taken.
 type Choice struct {
-	N     uint32 `json:"n"`     // how many there were; not 0
+	N     uint32 `json:"n"`     // number of alternatives, not 0
 	Value uint32 `json:"value"` // 0 to N-1
-	Site  string `json:"site"`  // who asked
+	Site  string `json:"site"`  // the choice point
 }
 
-// maxChoices bounds the choices of one run: a checker that chooses without end is stopped.
+// maxChoices bounds the choices of one run, so that an endless checker is stopped.
 const maxChoices = 1 << 16
 
-// A Chooser is an odometer of choices. It returns the values that were loaded, then zeros, and Next goes on to the next sequence in
-// order, so that each is taken once:
+// A Chooser enumerates sequences of choices in lexicographic order. In a run, Choose returns the
+// loaded values and then zeros. Next advances to the next sequence, so that each is taken once:
 //
 //	for c := new(Chooser); ; {
 //		run(c)
@@ -25,16 +25,17 @@ const maxChoices = 1 << 16
 //		}
 //	}
 //
-// The zero value is ready. Used by one goroutine.
+// The zero value is ready to use. A Chooser is used by one goroutine.
 type Chooser struct {
 	loaded []uint32
-	want   []Choice // that a replay is held against, if any
+	want   []Choice // the choices that a replay must meet; nil: not a replay
 	taken  []Choice
-	fixed  int // values that Next leaves alone
+	fixed  int // the number of first values that Next does not change
 	err    error
 }
 
-// A DivergedError says that a replay did not ask for the choices that were there before: what is checked is not deterministic.
+// A DivergedError means that a replay met other choices than the recorded run, so that the storage
+// or the checker is not deterministic.
 type DivergedError struct {
 	At   int // number of the choice, from 0
 	Want Choice
@@ -42,23 +43,24 @@ type DivergedError struct {
 }
 
 func (e *DivergedError) Error() string {
-	return fmt.Sprintf("the replay diverged: choice %d was %d of %d at %s, and now is among %d at %s", e.At, e.Want.Value, e.Want.N, e.Want.Site,
-		e.Got.N, e.Got.Site)
+	return fmt.Sprintf("the replay diverged: choice %d was %d of %d at %s, and now is among %d at %s",
+		e.At, e.Want.Value, e.Want.N, e.Want.Site, e.Got.N, e.Got.Site)
 }
 
-// Load has the next run begin with these values. Next will not change them.
+// Load makes the next run begin with these values. Next will not change them.
 func (c *Chooser) Load(values []uint32) {
 	*c = Chooser{loaded: slices.Clone(values), fixed: len(values)}
 }
 
-// Replay has the next run begin with the values of these choices, and holds the bounds and sites against them. Next will not change
-// them.
+// Replay makes the next run begin with the values of these choices. The run diverges if their
+// bounds or sites differ. Next will not change the values.
 func (c *Chooser) Replay(choices []Choice) {
 	c.Load(Values(choices))
 	c.want = slices.Clone(choices)
 }
 
-// Choose returns the next value: 0 to n-1, and 0 where there is no choice (n at most 1) or after an error. site says who asks.
+// Choose returns the next value, 0 to n-1. It returns 0 if n is at most 1, which is no choice, and
+// after an error. site names the choice point.
 func (c *Chooser) Choose(n uint32, site string) uint32 {
 	if c.err != nil || n <= 1 {
 		return 0
@@ -72,7 +74,8 @@ func (c *Chooser) Choose(n uint32, site string) uint32 {
 	if at < len(c.loaded) {
 		got.Value = c.loaded[at]
 	}
-	if at < len(c.want) && (c.want[at].N != n || c.want[at].Site != site) || got.Value >= n {
+	differs := at < len(c.want) && (c.want[at].N != n || c.want[at].Site != site)
+	if differs || got.Value >= n {
 		want := Choice{N: got.Value + 1, Value: got.Value, Site: "a place that was not recorded"}
 		if at < len(c.want) {
 			want = c.want[at]
@@ -87,8 +90,8 @@ func (c *Chooser) Choose(n uint32, site string) uint32 {
 // Taken returns the choices of this run so far.
 func (c *Chooser) Taken() []Choice { return slices.Clone(c.taken) }
 
-// Err returns why the run is not what it should be: a *DivergedError, or too many choices. A run that ends before all that was
-// loaded was asked for has diverged, too.
+// Err returns the error of the run: a *DivergedError, or an error about too many choices. A replay
+// that ended before its last choice has diverged, too.
 func (c *Chooser) Err() error {
 	if c.err == nil && len(c.taken) < len(c.want) {
 		at := len(c.taken)
@@ -97,8 +100,8 @@ func (c *Chooser) Err() error {
 	return c.err
 }
 
-// Next makes the next sequence the one to run: the last choice that has values left takes the next one, and what was after it is
-// taken anew. It returns false after the last one.
+// Next prepares the next sequence: the last choice with values left takes its next value, and the
+// choices after it start again from 0. It returns false after the last sequence.
 func (c *Chooser) Next() bool {
 	for i := len(c.taken) - 1; i >= c.fixed; i-- {
 		if t := c.taken[i]; t.Value+1 < t.N {

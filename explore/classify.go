@@ -7,8 +7,8 @@ import (
 	"fsward/explore/guest"
 )
 
-// failure returns what an error, a failed machine, or the kernel's log shows to be wrong; nil:
-// nothing. kind is that of an error that is no *Failure.
+// failure returns the failure that the machine, err or the kernel's log shows; nil: none. kind is
+// the kind of the failure if err is not a *Failure.
 func (t *target) failure(e *Env, kind string, err error) *Failure {
 	var found *Failure
 	var failed *guest.Failure
@@ -31,16 +31,17 @@ func (t *target) failure(e *Env, kind string, err error) *Failure {
 	return found
 }
 
-// kernelFault returns the failure that the kernel's log shows; nil: none.
+// kernelBug returns the failure that the kernel's log shows; nil: none.
 func (t *target) kernelBug(e *Env) *Failure {
 	if text := findKernelBug(e.kernel.texts); text != "" {
-		t.dead = true // nobody knows what a kernel does after that
+		t.dead = true // the kernel may be in any state now
 		return &Failure{Kind: "kernel: " + kernelBugKind(text), Text: text}
 	}
 	return nil
 }
 
-// diverged returns the error of a replay in which something failed that did not fail before.
+// diverged returns the error of a replay in which an operation failed that succeeded in the
+// recorded run. where names the operation.
 func (t *target) diverged(e *Env, f *Failure, where string) error {
 	if err := fatal(e); err != nil {
 		return err
@@ -49,23 +50,29 @@ func (t *target) diverged(e *Env, f *Failure, where string) error {
 	return &DivergedError{Want: want, Got: Choice{Site: where + ": " + f.Error()}}
 }
 
-// fatal returns the error of a machine that is no Failure of what is checked: the machine is gone, or
-// the explorer was ended.
+// fatal returns an error of the machine that is not a Failure of the storage: the machine is gone,
+// or the explorer was stopped.
 func fatal(e *Env) error {
-	var failed *guest.Failure
+	err := e.Err()
 	var found *Failure
-	if err := e.Err(); err != nil && !errors.As(err, &found) && (!errors.As(err, &failed) || failed.Kind == guest.Gone) {
-		return err
+	if err == nil || errors.As(err, &found) {
+		return nil
 	}
-	return nil
+	var failed *guest.Failure
+	if errors.As(err, &failed) && failed.Kind != guest.Gone {
+		return nil
+	}
+	return err
 }
 
-// faults begin the messages of a kernel about its own bugs: BUG() and WARN() (lib/bug.c), and hung
-// tasks (kernel/hung_task.c). Stalls (kernel/rcu, kernel/watchdog.c) are left out, since an emulated
-// processor on a busy host has them.
-var kernelBugs = []string{"BUG: ", "kernel BUG at ", "WARNING: CPU: ", "INFO: task ", "general protection fault", "Oops: "}
+// kernelBugs are the prefixes of the kernel's messages about its own bugs: BUG() and WARN()
+// (lib/bug.c), and hung tasks (kernel/hung_task.c). Stalls (kernel/rcu, kernel/watchdog.c) are left
+// out, since they also occur on an emulated processor of a busy host.
+var kernelBugs = []string{"BUG: ", "kernel BUG at ", "WARNING: CPU: ", "INFO: task ",
+	"general protection fault", "Oops: "}
 
-// kernelFault returns the part of a kernel's log that begins with a bug in it; "" if there is none.
+// findKernelBug returns the part of the kernel's log from its first message about a bug on; "":
+// there is none.
 func findKernelBug(texts []string) string {
 	for _, text := range texts {
 		for _, word := range kernelBugs {
@@ -77,7 +84,8 @@ func findKernelBug(texts []string) string {
 	return ""
 }
 
-// kernelBugKind returns the part of a fault that is the same each time: the place in the kernel's source.
+// kernelBugKind returns the part of a message that is the same each time: the place in the kernel's
+// source, or else the first line.
 func kernelBugKind(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	if _, place, ok := strings.Cut(line, " at "); ok {

@@ -6,33 +6,35 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// A Component is one layer of storage: a file system, a RAID, a database. Its methods set it up on what it stands on, which is ready
-// then. A command that fails is returned as an error; what that means is up to the explorer: before a crash that it cannot check,
-// after it that recovery failed.
+// A Component is one layer of storage: a file system, a RAID array, a database. When its methods
+// are called, its children are ready. A method returns an error if a command fails. The explorer
+// decides what the error means: before a crash, the state cannot be checked; after a crash, the
+// recovery failed.
 type Component interface {
-	// Path is what stands on it uses: a device or a directory.
+	// Path returns the device or the directory that the layer above uses.
 	Path() string
-	// Children are what it stands on.
+	// Children returns the components that this one stands on.
 	Children() []Component
 
 	Init(e *Env) error    // makes it, once: mkfs
-	Mount(e *Env) error   // readies it for use
-	Unmount(e *Env) error // forgets all that is in memory
+	Mount(e *Env) error   // makes it ready for use
+	Unmount(e *Env) error // removes all its state from memory
 	Recover(e *Env) error // repairs it after a crash, before Mount
-	// Threads returns the process IDs of the kernel threads that work for it, while it is mounted.
+	// Threads returns the process IDs of the kernel threads that serve the mounted component.
 	Threads(e *Env) ([]uint32, error)
 }
 
-// A Verifier is a Component with a program of its own that looks at all that it holds.
+// A Verifier is a Component with a program that verifies everything that it holds, such as fsck.
 type Verifier interface {
-	// Verify is called while the component is unmounted and what it stands on is ready; it changes nothing.
+	// Verify is called while the component is unmounted and its children are ready. It changes
+	// nothing.
 	Verify(e *Env) error
 }
 
-// Node is the part that components have in common. They embed it, and have the methods that they do not need from it.
+// A Node has the fields that components share, and methods that do nothing. Components embed it.
 type Node struct {
 	At string      // what Path returns
-	On []Component // what it stands on
+	On []Component // what Children returns
 }
 
 // Path returns n.At.
@@ -56,25 +58,29 @@ func (n *Node) Recover(*Env) error { return nil }
 // Threads returns none.
 func (n *Node) Threads(*Env) ([]uint32, error) { return nil, nil }
 
-// A Disk is what is at the bottom of a stack: a RAM disk of fsw_ramdisk. The explorer makes it, and takes and puts back what it
-// holds.
+// A Disk is a RAM disk of fsw_ramdisk at the bottom of a stack. The explorer makes it, and saves
+// and restores its contents.
 type Disk struct {
 	Node
 	Number uint32 // 0 to ramdisk.MaxDisks-1
-	Bytes  uint64 // a multiple of ramdisk.PageSize
-	// Guarded: a guard stands before the disk (Config.Guard). What it refuses fails in the machine, and is an error.
+	Bytes  uint64 // a multiple of ramdisk.PageSize, at most ramdisk.MaxBytes
+	// Guarded puts Config.Guard before the disk. A request that the guard refuses fails in the
+	// machine, and the explorer reports it as a failure.
 	Guarded bool
 }
 
-// RAMDisk returns RAM disk number n, of so many bytes. Crash disks are made of number n, too.
+// RAMDisk returns RAM disk number n with a size in bytes. The explorer writes crash states to the
+// same disk.
 func RAMDisk(n uint32, bytes uint64) *Disk {
 	return &Disk{Node: Node{At: ramdisk.Path(n)}, Number: n, Bytes: bytes}
 }
 
 func (d *Disk) check() error {
-	if d.Number >= ramdisk.MaxDisks || d.Bytes == 0 || d.Bytes%ramdisk.PageSize != 0 || d.Bytes > ramdisk.MaxBytes {
-		return fmt.Errorf("RAM disk %d of %d bytes: there are disks 0 to %d of multiples of %d bytes", d.Number, d.Bytes, ramdisk.MaxDisks-1,
-			ramdisk.PageSize)
+	if d.Number >= ramdisk.MaxDisks || d.Bytes == 0 || d.Bytes%ramdisk.PageSize != 0 ||
+		d.Bytes > ramdisk.MaxBytes {
+		return fmt.Errorf("RAM disk %d of %d bytes: the number must be 0 to %d, "+
+			"and the size a multiple of %d bytes, at most %d",
+			d.Number, d.Bytes, ramdisk.MaxDisks-1, ramdisk.PageSize, uint64(ramdisk.MaxBytes))
 	}
 	return nil
 }

@@ -9,64 +9,76 @@ import (
 	"fsward/explore/durable"
 )
 
-// Config says what is explored, and how.
+// A Config states what a run explores, and how.
 type Config struct {
-	Stack    Stack
-	System   System
-	Dir      string   // of the run: its states, and a folder for each error. A run that was begun there goes on
-	Strategy Strategy // "": DepthFirst
-	Depth    int      // how many calls of Mutate follow each other; 0: as many as there are
-	Runs     uint64   // of Mutate, all parts of the run together, after which it stops; 0: as many as there are
-	Crash    crash.Options
-	// CrashFrom is what crash disks are formed from; "": FromWrites. FromWriteSet takes a WriteSetSystem.
+	Stack  Stack
+	System System
+	// Dir is the folder of the run. It has the states, and a folder for each error. Run continues a
+	// run that was begun in Dir.
+	Dir      string
+	Strategy Strategy      // "": DepthFirst
+	Depth    int           // maximum number of steps (calls of Mutate) of a state; 0: no limit
+	Runs     uint64        // maximum number of executions, with earlier parts of the run; 0: no limit
+	Crash    crash.Options // how crash states are enumerated
+	// CrashFrom selects the writes that crash states are formed from. The default "" is FromWrites.
+	// FromWriteSet needs a WriteSetSystem.
 	CrashFrom CrashSource
-	Seed      uint64
-	// NewJudge makes a judge of the crash disks of one run, over what the pristine disks hold. nil: only recovery and the checker say
-	// what is wrong.
+	Seed      uint64 // of the strategy Random
+	// NewJudge makes a judge of the crash states of one execution. pristine are the pristine disks.
+	// If it is nil, only recovery and the checker find failures.
 	NewJudge func(ctx context.Context, pristine []crash.Base) (Judge, error)
-	// NewAccount makes an account of flushes of the disks, which crash.Join has joined: a call that promised durability and returned too early
-	// is an error. nil: none is kept.
+	// NewAccount makes an account of flushes for the disks, as crash.Join addresses them. With an
+	// account, a call that promised durability and returned too early is a failure. If it is nil,
+	// durability is not checked.
 	NewAccount func() *durable.Account
-	// NoPrune: what is like a crash disk that was judged, or recovered, before is judged, and recovered, again.
+	// NoPrune disables deduplication: crash states are judged and recovered again even if an equal
+	// one was judged and recovered before.
 	NoPrune bool
-	// Origin is what the stack was made of, for whoever replays an error: kept with each.
+	// Origin describes how the stack was made, for whoever replays an error. It is kept with the run
+	// and with each error.
 	Origin json.RawMessage
-	// OnEvent is told what happens, and returns soon.
+	// OnEvent, if not nil, is called with each event. It must return soon.
 	OnEvent func(Event)
-	// MaxFaults is how many calls inside the kernel fail at most in one step, FiSC's iterative way: none, then each call site alone, then
-	// two. The System has to have the module fsw_ekm. A state behind a failure is checked, and has no children.
+	// MaxFaults is the maximum number of faults that are injected into the kernel in one step, in
+	// the iterative way of FiSC: none, then one at each call site, then two. The System needs the
+	// module fsw_ekm. A state after an injected fault is checked and has no children.
 	MaxFaults int
-	// RecoveryCrashes: while a crash disk is recovered there is a second crash, at each moment and with each subset of the recovery's writes, too.
+	// RecoveryCrashes also tries a second crash while a crash state is recovered: at each moment, and
+	// with each subset of the writes of the recovery.
 	RecoveryCrashes bool
-	// Verify: what was recovered and checked is unmounted, and each component that is a Verifier looks at all of it; then the crash disk is
-	// recovered again, by each component that is a Repairer in its second way, and has to hold the same (FiSC's double fsck).
+	// Verify unmounts each crash state after it was recovered and checked, and runs each Verifier.
+	// Then each Repairer recovers the crash state again, in its thorough way, and the result must be
+	// the same (the double fsck of FiSC).
 	Verify bool
-	// WriteThrough: the disks have no cache that a crash empties. What has completed is durable, as on the RAM disks of EXPLODE.
+	// WriteThrough gives the disks no volatile write cache: a completed write is durable, as on the
+	// RAM disks of EXPLODE.
 	WriteThrough bool
-	// Guard stands between the System and the disks of the stack that are guarded. The System is a GuardedSystem where there are any.
+	// Guard stands between the System and the guarded disks of the stack. With guarded disks, the
+	// System must be a GuardedSystem.
 	Guard Guard
-	// ProcessCrashes: crashes of the programs that a Mutate runs between CheckCrashesStart and CheckCrashesEnd are tried, too, at each of their system calls
-	// that changes what is below the top of the stack.
+	// ProcessCrashes also ends the programs that Mutate runs between CheckCrashesStart and
+	// CheckCrashesEnd, after each system call that changes the storage at the top of the stack.
 	ProcessCrashes bool
-	// Restore is how states are reached; "": ByCost.
+	// Restore selects how states are reached. The default "" is ByCost.
 	Restore Restoring
-	// HostOnly: crash disks are judged by Judge alone.
+	// HostOnly checks crash states with the Judge alone, without recovery and checker.
 	HostOnly bool
-	// Threads has the threads of the stack's components, as Component.Threads says, run when it is their turn: before each Mutate it is that of
-	// none, or of one, which has so long (at most 10 s) to have something to do. The System has to have the module fsw_ekm. 0: they run as they
-	// like.
+	// Threads holds the kernel threads of the stack's components (Component.Threads), and runs at
+	// most one of them before each Mutate, by choice. It is how long that thread may take to find
+	// work, at most 10 s. The System needs the module fsw_ekm. 0: threads run freely.
 	Threads time.Duration
 }
 
-// A Judge looks at crash disks on the host, without a mount.
+// A Judge judges crash states on the host, without mounting them.
 type Judge interface {
-	// Judge says what is wrong with a crash disk: nil where nothing is. They come in the order in which they are formed.
+	// Judge returns its judgment of a crash state. The states come in the order in which they are
+	// formed.
 	Judge(ctx context.Context, s *crash.State) (Judgment, error)
 }
 
-// A Judgment is what a Judge says.
+// A Judgment is the answer of a Judge.
 type Judgment struct {
-	Failure   *Failure
-	Undecided bool // it could not say
-	Pruned    bool // it is what it said of another that is the same in all that counts
+	Failure   *Failure // nil: the judge found none
+	Undecided bool     // the judge could not decide
+	Pruned    bool     // the answer is that of an earlier state that is equal for the judge
 }

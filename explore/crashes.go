@@ -4,21 +4,26 @@ import (
 	"fsward/explore/crash"
 )
 
-// A crashed is a crash state, and what the checker is told of it.
+// A crashCase is a crash state with the Crash that the checker gets for it.
 type crashCase struct {
 	*crash.State
-	second *crash.State // a crash in the middle of the recovery; nil: the recovery came to its end
-	window int
+	second *crash.State // a crash state of the recovery; nil: the recovery was not interrupted
+	window int          // number of the window in the last step
 	Crash
 }
 
-// sum names the contents of a crash state.
+// sum returns a signature of the contents of a crash state.
 func (c crashCase) sum() string { return c.Contents().String() }
 
-// crashes visits the crash states of an execution, window by window of what its last Mutate requested.
-func (d *diskSet) crashes(r *execution, options crash.Options, visit func(c crashCase) error) (crash.Stats, error) {
+// crashes visits the crash states in the windows that the last Mutate of an execution requested.
+func (d *diskSet) crashes(r *execution, options crash.Options,
+	visit func(c crashCase) error) (crash.Stats, error) {
 	options.ByMark = true
-	w := windowWalk{states: crash.New(crash.Join(d.crashBases()...), options), windows: r.windows, visit: visit}
+	w := windowWalk{
+		states:  crash.New(crash.Join(d.crashBases()...), options),
+		windows: r.windows,
+		visit:   visit,
+	}
 	for ev, err := range crash.FromWriteSet(d.each(r.records), r.blocks, d.numbers()...) {
 		if err == nil {
 			err = w.add(ev)
@@ -35,7 +40,7 @@ type windowWalk struct {
 	states  *crash.Enumerator
 	windows []window
 	visit   func(c crashCase) error
-	begun   bool // the last step has begun: windows before it are not visited
+	begun   bool // the last step has begun; windows of earlier steps are not visited
 	open    bool // a window has a start and no end yet
 	at      crashCase
 }
@@ -45,6 +50,7 @@ func (w *windowWalk) visitState(s *crash.State) error {
 	return w.visit(w.at)
 }
 
+// add adds an event, and visits the crash states at it.
 func (w *windowWalk) add(ev crash.Event) error {
 	kind, number, ok := w.mark(ev)
 	if kind == markStep {
@@ -63,10 +69,13 @@ func (w *windowWalk) add(ev crash.Event) error {
 	return w.states.Add(ev, nil)
 }
 
-// start begins a window, and visits the crash states at its start.
+// start starts a window, and visits the crash states at its start.
 func (w *windowWalk) start(ev crash.Event, kind string, number int) error {
 	asked := w.windows[number]
-	w.at = crashCase{window: number, Crash: Crash{Epoch: Begin, Before: asked.before, After: asked.after}}
+	w.at = crashCase{
+		window: number,
+		Crash:  Crash{Epoch: Begin, Before: asked.before, After: asked.after},
+	}
 	if kind == markNow {
 		w.at.Epoch = End
 	}
@@ -78,8 +87,8 @@ func (w *windowWalk) start(ev crash.Event, kind string, number int) error {
 	return err
 }
 
-// mark returns the kind of a mark of the explorer, and the number of its window; ok is false if it has
-// none that is known.
+// mark returns the kind of a mark, and the number of its window. ok is false if the event is not
+// the mark of a window of the last step.
 func (w *windowWalk) mark(ev crash.Event) (kind string, number int, ok bool) {
 	if ev.Kind != crash.Marked {
 		return "", 0, false

@@ -19,11 +19,11 @@ import (
 // pristine is the name of the snapshots of the disks as Init left them.
 const pristine = "fsward-pristine"
 
-// A diskSet is the disks of a stack on a machine, and what they held when they were pristine.
+// A diskSet has the disks of a stack in a machine, and their pristine contents.
 type diskSet struct {
 	system  System
 	list    []*Disk
-	bases   []memory // by disk
+	bases   []memory // pristine contents, by index in list
 	through bool     // Config.WriteThrough
 }
 
@@ -39,7 +39,7 @@ func makeDisks(ctx context.Context, system System, list []*Disk, through bool) (
 	return d, nil
 }
 
-// keep takes what the disks hold now for what is pristine.
+// keep makes the present contents of the disks the pristine ones.
 func (d *diskSet) keep(ctx context.Context) error {
 	for i, disk := range d.list {
 		if err := d.system.ReadDisk(ctx, disk.Number, disk.Bytes, d.bases[i]); err != nil {
@@ -52,7 +52,7 @@ func (d *diskSet) keep(ctx context.Context) error {
 	return nil
 }
 
-// load makes the disks pristine, and puts pages over them, by number of the disk.
+// load restores the pristine disks, and writes pages to them. The pages are by number of the disk.
 func (d *diskSet) load(ctx context.Context, pages map[uint32][]agent.Page) error {
 	for _, disk := range d.list {
 		if err := d.system.Restore(ctx, disk.Number, pristine); err != nil {
@@ -136,18 +136,19 @@ func (d *diskSet) each(records []ramdisk.Record) iter.Seq2[*ramdisk.Record, erro
 	}
 }
 
-// early returns the blocks that a crash state has and that had not been submitted.
+// early returns the early blocks of a crash state.
 func (d *diskSet) early(c crashCase) (out []EarlyBlock) {
 	for _, w := range c.Early() {
 		i, off := interp.Locate(w.Off)
-		out = append(out, EarlyBlock{Disk: d.list[i].Number, Sector: off / ramdisk.SectorSize, Bytes: w.Len})
+		sector := off / ramdisk.SectorSize
+		out = append(out, EarlyBlock{Disk: d.list[i].Number, Sector: sector, Bytes: w.Len})
 	}
 	return out
 }
 
 func logName(d *Disk) string { return fmt.Sprintf("disk%d.log", d.Number) }
 
-// writeLogs writes a dm-log-writes log of what each disk received, for fsward replay.
+// writeLogs writes a log in the format of dm-log-writes for each disk, for fsward replay.
 func (d *diskSet) writeLogs(dir string, records []ramdisk.Record) (err error) {
 	logs := make(map[uint32]*trace.Writer)
 	for _, disk := range d.list {

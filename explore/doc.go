@@ -1,8 +1,14 @@
-// Package explore drives storage software in a guest through all choices and all crashes, as EXPLODE (OSDI 2006) does, and judges
-// what it finds there.
+// Package explore model-checks storage software, as EXPLODE (OSDI 2006) does: it runs the software
+// in a guest, explores all choices and all crashes, and checks each resulting state.
 //
-// A user writes a Checker, which does something to a storage system and says what has to hold after a crash, and puts it on top of a
-// Stack of Components, which say how each layer is made, mounted and recovered. Both call Env.Choose where there is more than one
-// thing to do, and the explorer sees to it that each is done once. A state is the sequence of values that Choose has returned;
-// to be there again, the explorer puts the pristine disks back, mounts the stack and has Choose return the same values.
+// The user writes a Checker. It changes a storage system, and it states what must hold after a
+// crash. The checker stands on a Stack of Components. A component states how to make, mount and
+// recover one layer. Checkers and components call Env.Choose where several actions are possible,
+// and the explorer executes each of them once.
+//
+// A state is the sequence of values that Choose returned. To reach a state again, the explorer
+// restores the pristine disks, mounts the stack, and lets Choose return the same values.
+//
+// Start reading with Run (explorer.go), which takes states from the frontier. session.attempt
+// (execution.go) executes one of them, and explorer.examine (child.go) looks for failures in it.
 package explore

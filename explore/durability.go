@@ -10,8 +10,8 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// checkDurability checks the promises of an execution's last step against an account of flushes, and
-// returns the first call that returned too early; nil: there is none.
+// checkDurability checks the promises of an execution's last step against an account of flushes. It
+// returns a failure about the first call that returned too early; nil: there is none.
 func (r *execution) checkDurability(disks *diskSet, account *durable.Account) (*Failure, error) {
 	last := false
 	for ev, err := range crash.FromBios(withoutDiscards(disks.each(r.records)), disks.numbers()...) {
@@ -33,7 +33,7 @@ func (r *execution) checkDurability(disks *diskSet, account *durable.Account) (*
 		if n, ok := promiseMark(ev.Mark, markReturn, r.calls); ok && last {
 			p := r.calls[n]
 			d, early := account.Return(strconv.Itoa(n), p.scope, ev.At)
-			if d.Call = p.call; early && p.kept {
+			if d.Call = p.call; early && p.succeeded {
 				return &Failure{Kind: "not flushed: " + p.name, Text: d.String()}, nil
 			}
 		}
@@ -41,14 +41,15 @@ func (r *execution) checkDurability(disks *diskSet, account *durable.Account) (*
 	return nil, nil
 }
 
-// promiseMark returns the number of the call of a mark of a kind; ok is false for any other mark.
+// promiseMark returns the number of the call that a mark of this kind is about. ok is false for any
+// other mark.
 func promiseMark(text, kind string, calls []promise) (number int, ok bool) {
 	rest, ok := strings.CutPrefix(text, kind)
 	n, err := strconv.Atoi(rest)
 	return n, ok && err == nil && n >= 0 && n < len(calls)
 }
 
-// withoutDiscards leaves discards out: no call has to make them durable.
+// withoutDiscards yields all records but discards, which no call has to make durable.
 func withoutDiscards(records iter.Seq2[*ramdisk.Record, error]) iter.Seq2[*ramdisk.Record, error] {
 	return func(yield func(*ramdisk.Record, error) bool) {
 		for r, err := range records {

@@ -13,15 +13,16 @@ import (
 	"fsward/explore/agent"
 )
 
-// opTimeout bounds one request of a component or a checker, in the guest. What takes longer hangs.
+// opTimeout bounds the duration of one request of a component or a checker in the guest. A request
+// that takes longer hangs.
 const opTimeout = time.Minute
 
-// maxNotes bounds the lines that an Env notes.
+// maxNotes bounds the lines of Env.did.
 const maxNotes = 1000
 
-// An Env is what a component or a checker can do to the machine. It keeps the first error of the
-// machine: every later request fails with the same error, and the explorer sees it whatever the
-// checker makes of it. Used by one goroutine.
+// An Env gives a component or a checker access to the machine. It keeps the first error of the
+// machine: every later request fails with the same error, and the explorer sees it even if the
+// checker ignores it. An Env is used by one goroutine.
 type Env struct {
 	ctx     context.Context
 	system  System
@@ -29,11 +30,12 @@ type Env struct {
 	path    []interceptor // from the checker to the machine
 	windows crashWindows
 	kernel  kernelLog
-	did     []string // operations, commands and marks, for people
-	err     error
+	did     []string // operations, commands and marks, in readable form
+	err     error    // the first error of the machine
 }
 
-// NewEnv returns an Env for tests of components and checkers. The explorer makes its own.
+// NewEnv returns an Env without interceptors that an execution needs. It serves the explorer
+// itself, and tests of components and checkers.
 func NewEnv(ctx context.Context, s System, c *Chooser) *Env {
 	return newEnv(ctx, s, c, interceptors{})
 }
@@ -56,7 +58,8 @@ func (e *CommandError) Error() string {
 	case e.Exit.Signal != 0:
 		how = "killed by " + e.Exit.Signal.String()
 	}
-	return fmt.Sprintf("%s: %s: %s", e.Command, how, strings.TrimSpace(string(e.Exit.Stderr)+string(e.Exit.Stdout)))
+	output := strings.TrimSpace(string(e.Exit.Stderr) + string(e.Exit.Stdout))
+	return fmt.Sprintf("%s: %s: %s", e.Command, how, output)
 }
 
 // An OpError is an operation that did not succeed.
@@ -70,8 +73,8 @@ func (e *OpError) Error() string { return fmt.Sprintf("%v: %v", e.Op, e.Errno) }
 // Unwrap returns the error number.
 func (e *OpError) Unwrap() error { return e.Errno }
 
-// Choose returns one of 0 to n-1. The explorer sees to it that each of them is returned once after
-// the same earlier choices.
+// Choose returns a value from 0 to n-1. The explorer arranges that, after the same earlier choices,
+// it returns each of them once. The site of the choice is the caller's line.
 func (e *Env) Choose(n uint32) uint32 {
 	site := "unknown"
 	if _, file, line, ok := runtime.Caller(1); ok {
@@ -88,7 +91,7 @@ func (e *Env) Run(args ...string) (agent.Exit, error) {
 	return e.RunCommand(agent.Command{Args: args, Timeout: opTimeout})
 }
 
-// RunCommand runs a program, with all options that a Command has.
+// RunCommand runs a program with the options of an agent.Command.
 func (e *Env) RunCommand(c agent.Command) (agent.Exit, error) {
 	if e.err != nil {
 		return agent.Exit{}, e.err
@@ -97,7 +100,7 @@ func (e *Env) RunCommand(c agent.Command) (agent.Exit, error) {
 	return exit, e.failed(err)
 }
 
-// Sh runs a line of shell. It returns a *CommandError if the line did not succeed.
+// Sh runs a line of shell. It returns a *CommandError if the line fails or does not end in time.
 func (e *Env) Sh(format string, args ...any) error {
 	line := fmt.Sprintf(format, args...)
 	exit, err := e.Run("sh", "-c", line)
@@ -107,14 +110,14 @@ func (e *Env) Sh(format string, args ...any) error {
 	return err
 }
 
-// Try performs all operations, even after one that fails, and returns the result of each. If the
-// explorer makes the kernel fail, it does so in the first Try of a Mutate.
+// Try performs all operations, even after one that fails, and returns the result of each. The
+// explorer injects its faults into the first Try of a Mutate.
 func (e *Env) Try(ops ...agent.Op) ([]agent.Result, error) {
 	return e.batch(agent.Batch{Ops: ops, Timeout: opTimeout})
 }
 
-// Do performs operations up to the first that fails, for which it returns an *OpError. It closes the
-// slots of files when it returns.
+// Do performs operations up to the first that fails, for which it returns an *OpError. At the end
+// it closes the files in all slots.
 func (e *Env) Do(ops ...agent.Op) ([]agent.Result, error) {
 	results, err := e.batch(agent.Batch{Ops: ops, StopAtError: true, Timeout: opTimeout})
 	if n := len(results); err == nil && n > 0 && results[n-1].Errno != 0 {
@@ -131,7 +134,7 @@ func (e *Env) batch(b agent.Batch) ([]agent.Result, error) {
 	return done.Results, e.failed(err)
 }
 
-// ask has the machine perform operations that must all succeed. No interceptor sees them.
+// ask makes the machine perform operations that must all succeed. No interceptor sees them.
 func (e *Env) ask(ops ...agent.Op) ([]agent.Result, error) {
 	b := agent.Batch{Ops: ops, StopAtError: true, Timeout: opTimeout}
 	done, err := e.sendBatch(len(e.path), request{Batch: b})
@@ -153,7 +156,7 @@ func (e *Env) Sync() error {
 	return err
 }
 
-// ReadFile returns the first MiB of a file.
+// ReadFile returns the first agent.MaxData bytes of a file.
 func (e *Env) ReadFile(path string) ([]byte, error) {
 	r, err := e.Do(agent.Open(0, path, unix.O_RDONLY, 0), agent.Read(0, 0, agent.MaxData))
 	if err != nil {
@@ -162,10 +165,11 @@ func (e *Env) ReadFile(path string) ([]byte, error) {
 	return r[1].Data, nil
 }
 
-// failed keeps the first error of the machine, and returns err. That the program of a step was ended
-// is no error of the machine.
+// failed keeps the first error of the machine, and returns err. errProgramEnded is not an error of
+// the machine.
 func (e *Env) failed(err error) error {
-	if e.err == nil && err != errProgramEnded { //nolint:errorlint // an interceptor returns it as it is
+	//nolint:errorlint // an interceptor returns errProgramEnded unwrapped
+	if e.err == nil && err != errProgramEnded {
 		e.err = err
 	}
 	return err
@@ -174,7 +178,7 @@ func (e *Env) failed(err error) error {
 // Err returns the first error of the machine; nil if it has not failed.
 func (e *Env) Err() error { return e.err }
 
-// note adds a line to what was done, for people. how is added if it failed.
+// note adds a line to e.did. With failed, it appends the result how.
 func (e *Env) note(line string, failed bool, how any) {
 	if len(e.did) >= maxNotes {
 		return
@@ -185,10 +189,10 @@ func (e *Env) note(line string, failed bool, how any) {
 	e.did = append(e.did, line)
 }
 
-// A kernelLog is what the kernel has logged while an Env was used.
+// A kernelLog has the texts that the kernel logged while an Env was used.
 type kernelLog struct {
 	texts []string
-	taken int // how many of them take has returned
+	taken int // the number of texts that take has returned
 }
 
 func (k *kernelLog) add(text string) {
@@ -197,7 +201,7 @@ func (k *kernelLog) add(text string) {
 	}
 }
 
-// take returns what was logged since it was called last.
+// take returns the texts since its last call.
 func (k *kernelLog) take() []string {
 	fresh := k.texts[k.taken:]
 	k.taken = len(k.texts)

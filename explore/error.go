@@ -10,60 +10,62 @@ import (
 // errorName is the file of an Error in its folder.
 const errorName = "error.json"
 
-// An Error is one that was found, with all that finds it again.
+// An Error is a failure that a run found, with everything that is needed to reproduce it.
 type Error struct {
-	Kind string `json:"kind"`
-	// Property is that of Failure.
-	Property     string          `json:"property,omitempty"`
-	Summary      string          `json:"summary"` // what was expected and what is there
-	Dir          string          `json:"dir"`     // its folder, in that of the run
-	Origin       json.RawMessage `json:"origin,omitempty"`
-	Steps        [][]Choice      `json:"steps"`
-	Did          [][]string      `json:"did"`            // what each step did, for people
-	Fail         []InjectedFault `json:"fail,omitempty"` // calls inside the kernel that failed in the last step
-	Seed         uint64          `json:"seed"`           // of the crash states that are formed where there are too many
-	Limit        int             `json:"limit"`
-	Crash        *CrashError     `json:"crash,omitempty"`   // nil: it was found without a crash
-	ProcessCrash *ProcessCrash   `json:"soft,omitempty"`    // nil: it was none of a program alone
-	Unscheduled  []string        `json:"strayed,omitempty"` // threads that ran though they were held: it may not replay
-	Seconds      float64         `json:"seconds"`           // of the run, until it was found; after that it was made smaller
-	Count        uint64          `json:"count"`             // how often errors of this kind were found, this one and those like it
+	Kind     string          `json:"kind"`               // Failure.Kind
+	Property string          `json:"property,omitempty"` // Failure.Property
+	Summary  string          `json:"summary"`            // Failure.Text
+	Dir      string          `json:"dir"`                // its folder, relative to that of the run
+	Origin   json.RawMessage `json:"origin,omitempty"`   // Config.Origin
+	Steps    [][]Choice      `json:"steps"`              // the choices of each step
+	Did      [][]string      `json:"did"`                // what each step did, in readable form
+	Fail     []InjectedFault `json:"fail,omitempty"`     // injected into the last step
+	// Seed and Limit are those of crash.Options: a moment with more than Limit crash states is
+	// sampled.
+	Seed         uint64        `json:"seed"`
+	Limit        int           `json:"limit"`
+	Crash        *CrashError   `json:"crash,omitempty"` // nil: the machine did not crash
+	ProcessCrash *ProcessCrash `json:"soft,omitempty"`  // nil: no process crashed
+	// Unscheduled names threads that ran although they were held. Such an error may not replay.
+	Unscheduled []string `json:"strayed,omitempty"`
+	Seconds     float64  `json:"seconds"` // duration of the run until it found the failure
+	Count       uint64   `json:"count"`   // how many failures of this kind and property were found
 }
 
-// A CrashError says which crash it was.
+// A CrashError identifies the crash that led to an error.
 type CrashError struct {
-	Window   int      `json:"window"` // of the last step, from 0
-	Epoch    string   `json:"epoch"`
-	Contents string   `json:"contents"` // signature of what the disks held
-	After    uint64   `json:"after"`    // number of the record of the log after which it was
-	Missing  []uint64 `json:"missing"`  // writes, by their bios, that had been submitted and did not reach the disk
-	// Early are the blocks that had not been submitted and did reach the disk.
+	Window   int      `json:"window"`   // number of the window in the last step, from 0
+	Epoch    string   `json:"epoch"`    // Crash.Epoch
+	Contents string   `json:"contents"` // signature of the contents of the disks
+	After    uint64   `json:"after"`    // number of the last log record before the crash
+	Missing  []uint64 `json:"missing"`  // bios of submitted writes that did not reach the disk
+	// Early lists the blocks that reached the disk although they had not been submitted.
 	Early []EarlyBlock `json:"early,omitempty"`
-	// Second is a crash in the middle of the recovery; nil: there was none.
+	// Second is a crash during the recovery; nil: there was none.
 	Second *SecondCrash `json:"second,omitempty"`
 }
 
-// A SecondCrash is one while the disk that a crash left was recovered.
+// A SecondCrash is a crash during the recovery from an earlier crash.
 type SecondCrash struct {
 	Contents string   `json:"contents"` // as CrashError.Contents
-	Missing  []uint64 `json:"missing"`  // writes of the recovery
+	Missing  []uint64 `json:"missing"`  // bios of the recovery's writes that did not reach the disk
 }
 
-// A crashDisk is a crash disk that is kept.
+// A crashDisk is a copy of a crash state that showed a failure.
 type crashDisk struct {
 	CrashError
 	disks  []memory
-	kernel []string // what the kernel said when it was recovered and checked
+	kernel []string // the kernel's log of its recovery and its check
 }
 
-// ReadError reads an error's folder.
+// ReadError reads the Error in an error's folder.
 func ReadError(dir string) (e Error, err error) {
 	b, err := os.ReadFile(filepath.Join(dir, errorName))
 	if err == nil {
 		err = json.Unmarshal(b, &e)
 	}
 	if err != nil {
-		return e, fmt.Errorf("%s is not the folder of an error that was found: %w", dir, err)
+		return e, fmt.Errorf("%s is not the folder of an error: %w", dir, err)
 	}
 	return e, nil
 }

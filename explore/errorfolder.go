@@ -14,7 +14,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// report makes the first error of its kind as small as it can and writes its folder, and counts the others.
+// report minimizes the first failure of its kind and property, and writes its folder. It only
+// counts later ones.
 func (x *explorer) report(ctx context.Context, f *failureContext) (*Error, error) {
 	for i := range x.errors {
 		if f.matches(x.errors[i].Kind, x.errors[i].Property) {
@@ -25,7 +26,7 @@ func (x *explorer) report(ctx context.Context, f *failureContext) (*Error, error
 	x.tick()
 	totals := x.totals
 	f, err := x.minimize(ctx, f)
-	x.totals = totals // what was run again is no part of the exploration
+	x.totals = totals // minimizing is not part of the exploration
 	if err != nil {
 		return nil, err
 	}
@@ -40,9 +41,10 @@ func (x *explorer) report(ctx context.Context, f *failureContext) (*Error, error
 	return &e, nil
 }
 
-// errorOf is what there is to say of a failureContext.
+// errorOf returns the Error for a failure, without a folder.
 func (x *explorer) errorOf(f *failureContext) Error {
-	e := Error{Kind: f.Kind, Property: f.Property, Summary: f.Text, Origin: x.Origin, Steps: f.steps, Did: f.did, Seed: x.Crash.Seed, Limit: x.Crash.Limit, Count: 1}
+	e := Error{Kind: f.Kind, Property: f.Property, Summary: f.Text, Origin: x.Origin,
+		Steps: f.steps, Did: f.did, Seed: x.Crash.Seed, Limit: x.Crash.Limit, Count: 1}
 	if f.faults != nil {
 		e.Fail = f.faults.plan
 	}
@@ -53,12 +55,14 @@ func (x *explorer) errorOf(f *failureContext) Error {
 	return e
 }
 
-// keep copies a crash disk.
+// keepDisk copies a crash state.
 func (s *session) keepDisk(c crashCase) *crashDisk {
-	k := &crashDisk{CrashError: CrashError{Window: c.window, Epoch: c.Epoch.String(), Contents: c.sum(), After: c.At, Missing: c.Missing(), Early: s.disks.early(c)}}
+	k := &crashDisk{CrashError: CrashError{Window: c.window, Epoch: c.Epoch.String(),
+		Contents: c.sum(), After: c.At, Missing: c.Missing(), Early: s.disks.early(c)}}
 	left := c.State
-	if c.second != nil {
-		left, k.Second = c.second, &SecondCrash{Contents: c.second.Contents().String(), Missing: c.second.Missing()}
+	if second := c.second; second != nil {
+		left = second
+		k.Second = &SecondCrash{Contents: second.Contents().String(), Missing: second.Missing()}
 	}
 	k.kernel = slices.Clone(s.target.kernel)
 	k.disks = s.disks.images(left)
@@ -67,11 +71,13 @@ func (s *session) keepDisk(c crashCase) *crashDisk {
 
 var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
 
+// fileName returns a name of at most 40 bytes for a folder.
 func fileName(kind string) string {
 	name := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(kind), "-"), "-")
 	return name[:min(len(name), 40)]
 }
 
+// writeFolder writes the folder of an error.
 func (x *explorer) writeFolder(e *Error, f *failureContext) error {
 	dir := filepath.Join(x.Dir, e.Dir)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -84,12 +90,15 @@ func (x *explorer) writeFolder(e *Error, f *failureContext) error {
 	if err != nil {
 		return err
 	}
-	for i, d := range x.session.disks.list {
-		if err := writeImage(filepath.Join(dir, fmt.Sprintf("disk%d.base.zst", d.Number)), x.session.disks.bases[i]); err != nil {
+	disks := x.session.disks
+	for i, d := range disks.list {
+		base := filepath.Join(dir, fmt.Sprintf("disk%d.base.zst", d.Number))
+		if err := writeImage(base, disks.bases[i]); err != nil {
 			return err
 		}
 		if f.disk != nil {
-			if err := writeImage(filepath.Join(dir, fmt.Sprintf("disk%d.crash.zst", d.Number)), f.disk.disks[i]); err != nil {
+			left := filepath.Join(dir, fmt.Sprintf("disk%d.crash.zst", d.Number))
+			if err := writeImage(left, f.disk.disks[i]); err != nil {
 				return err
 			}
 		}
@@ -100,23 +109,25 @@ func (x *explorer) writeFolder(e *Error, f *failureContext) error {
 	if err := writeTimeline(dir, f.execution); err != nil {
 		return err
 	}
-	if err := writeReproducer(dir, e, x.session.disks.list); err != nil {
+	if err := writeReproducer(dir, e, disks.list); err != nil {
 		return err
 	}
-	return x.session.disks.writeLogs(dir, f.records)
+	return disks.writeLogs(dir, f.records)
 }
 
-// kernelName is the file of an error's folder with what the kernel has logged.
+// kernelName is the file with the kernel's log, in the folder of an error.
 const kernelName = "kernel.log"
 
 func writeKernelLog(dir string, f *failureContext) error {
-	text := "# From the mount of the pristine disks to the error, or to the unmount before its crash disks are looked at:\n" + strings.Join(f.kernel, "")
+	text := "# From the mount of the pristine disks to the error, or to the unmount before " +
+		"the crash states are checked:\n" + strings.Join(f.kernel, "")
 	if f.disk != nil {
-		text += "# While the crash disk was recovered and checked:\n" + strings.Join(f.disk.kernel, "")
+		text += "# While the crash state was recovered and checked:\n" + strings.Join(f.disk.kernel, "")
 	}
 	return os.WriteFile(filepath.Join(dir, kernelName), []byte(text), 0o644)
 }
 
+// writeImage writes the contents of a disk, compressed by zstd.
 func writeImage(path string, image []byte) (err error) {
 	f, err := os.Create(path)
 	if err != nil {

@@ -10,18 +10,21 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// A failureContext is an error with what led to it.
+// A failureContext is a failure with the execution and the crash that led to it.
 type failureContext struct {
 	*Failure
 	*execution
-	disk    *crashDisk // nil: the machine did not crash
-	process *ProcessCrash
+	disk    *crashDisk    // nil: the machine did not crash
+	process *ProcessCrash // nil: no process crashed
 }
 
-var errFailureFound = errors.New("an error was found")
+// errFailureFound ends an enumeration of crash states.
+var errFailureFound = errors.New("a failure was found")
 
-// checkCrashes tries the crashes that a run asked for, up to the first error. recovered is the most that a recovery wrote, in sectors.
-func (x *explorer) checkCrashes(ctx context.Context, r *execution) (f *failureContext, recovered uint64, err error) {
+// checkCrashes tries the crashes that an execution requested, up to the first failure. recovered is
+// the most sectors that a recovery wrote.
+func (x *explorer) checkCrashes(ctx context.Context,
+	r *execution) (f *failureContext, recovered uint64, err error) {
 	if len(r.windows) == 0 {
 		return nil, 0, nil
 	}
@@ -45,7 +48,7 @@ func (x *explorer) checkCrashes(ctx context.Context, r *execution) (f *failureCo
 		x.countCrash(c, by.judge)
 		recovered = max(recovered, wrote)
 		if bad != nil {
-			f = &failureContext{Failure: bad.Failure, execution: r, disk: x.session.keepDisk(bad.crashCase)}
+			f = r.crashFailure(bad, x.session.keepDisk(bad.crashCase))
 			return errFailureFound
 		}
 		return nil
@@ -59,7 +62,12 @@ func (x *explorer) checkCrashes(ctx context.Context, r *execution) (f *failureCo
 	return f, recovered, err
 }
 
-// count notes for what a crash was tried.
+// crashFailure returns the context of a failure of a crash state.
+func (r *execution) crashFailure(bad *badDisk, copied *crashDisk) *failureContext {
+	return &failureContext{Failure: bad.Failure, execution: r, disk: copied}
+}
+
+// countCrash counts a crash for each property that it is tried for.
 func (x *explorer) countCrash(c crashCase, judge Judge) {
 	x.asked[c.property()]++
 	if judge != nil {
@@ -70,10 +78,10 @@ func (x *explorer) countCrash(c crashCase, judge Judge) {
 	}
 }
 
-// An examiner is what looks at the crash disks of one run.
+// An examiner checks the crash states of one execution.
 type examiner struct {
 	judge      Judge       // nil: there is none
-	recovering *recovering // nil: no crashes during recovery are tried
+	recovering *recovering // nil: crashes during recovery are not tried
 }
 
 func (x *explorer) newExaminer(ctx context.Context) (*examiner, error) {
@@ -89,14 +97,16 @@ func (x *explorer) newExaminer(ctx context.Context) (*examiner, error) {
 	return by, err
 }
 
-// A badDisk is a crash disk on which an error shows.
+// A badDisk is a crash state that shows a failure.
 type badDisk struct {
 	*Failure
 	crashCase
 }
 
-// checkCrash judges one crash disk: on the host, then by its recovery and by the checker. bad is nil where nothing is wrong with it.
-func (x *explorer) checkCrash(ctx context.Context, by *examiner, c crashCase) (bad *badDisk, wrote uint64, err error) {
+// checkCrash checks one crash state: it judges it on the host, and then recovers it and asks the
+// checker. bad is nil if nothing is wrong. wrote is the number of sectors that the recovery wrote.
+func (x *explorer) checkCrash(ctx context.Context, by *examiner,
+	c crashCase) (bad *badDisk, wrote uint64, err error) {
 	key, known := c.key()
 	key += c.sum()
 	if known && !x.NoPrune && x.memo.has(key) {
@@ -108,16 +118,9 @@ func (x *explorer) checkCrash(ctx context.Context, by *examiner, c crashCase) (b
 		x.totals.Early++
 	}
 	if by.judge != nil {
-		x.totals.Judged++
-		j, err := by.judge.Judge(ctx, c.State)
-		if j.Undecided {
-			x.totals.Undecided++
-		}
-		if j.Pruned {
-			x.totals.Pruned++
-		}
-		if err != nil || j.Failure != nil {
-			return &badDisk{j.Failure.withProperty(Invariant), c}, 0, err
+		f, err := x.judgeCrash(ctx, by.judge, c.State)
+		if err != nil || f != nil {
+			return &badDisk{f.withProperty(Invariant), c}, 0, err
 		}
 	}
 	switch {
@@ -138,8 +141,23 @@ func (x *explorer) checkCrash(ctx context.Context, by *examiner, c crashCase) (b
 	return bad, wrote, err
 }
 
-// recover recovers and checks a disk. What its recovery read and wrote is told where it is logged.
-func (x *explorer) recover(ctx context.Context, disk *crash.State, about Crash) (*Failure, []ramdisk.Record, error) {
+// judgeCrash judges a crash state on the host.
+func (x *explorer) judgeCrash(ctx context.Context, judge Judge, s *crash.State) (*Failure, error) {
+	x.totals.Judged++
+	j, err := judge.Judge(ctx, s)
+	if j.Undecided {
+		x.totals.Undecided++
+	}
+	if j.Pruned {
+		x.totals.Pruned++
+	}
+	return j.Failure, err
+}
+
+// recover recovers a crash state and asks the checker. The records are the log of the recovery, if
+// it is logged.
+func (x *explorer) recover(ctx context.Context, disk *crash.State,
+	about Crash) (*Failure, []ramdisk.Record, error) {
 	begin := time.Now()
 	x.totals.Recovered++
 	found, records, err := x.session.recovered(ctx, disk, about)

@@ -10,49 +10,50 @@ import (
 	"time"
 )
 
-// An execution is one run of a sequence of Mutates from the pristine disks, and what it observed.
+// An execution is one run of a sequence of steps from the pristine disks, with what it observed.
 type execution struct {
-	steps    [][]Choice     // as taken
-	did      [][]string     // by step
-	next     []uint32       // the values that the next child of the same parent begins with
-	more     bool           // there is a next child
-	found    *Failure       // it ended the execution
-	nonfatal []*Failure     // failures that end nothing: calls that returned too early
-	sig      string         // hash of the signature
-	faults   *faultInjector // nil: none was asked for
-	calls    []promise
-	process  *processCrasher // that counted the system calls of the last step; nil: they were not counted
-	windows  []window
-	before   history // that was taken before the last step
+	steps    [][]Choice      // the choices of each step
+	did      [][]string      // Env.did of each step
+	next     []uint32        // the first choices of the next child of the same parent
+	more     bool            // there is a next child
+	found    *Failure        // the failure that ended the execution; nil: none
+	nonfatal []*Failure      // failures that did not end it: calls that returned too early
+	sig      string          // hash of the signature
+	faults   *faultInjector  // nil: no faults are injected or enumerated
+	calls    []promise       // promises of the last step
+	process  *processCrasher // it counted the system calls of the last step; nil: not counted
+	windows  []window        // requested by the last step
+	before   history         // logs that were taken before the last step
 	history
-	kernel      []string      // what the kernel logged
-	loaded      bool          // a checkpoint was loaded
-	took        time.Duration // to get to the parent
-	idle        string        // the chosen thread that found nothing to do: Mutate was not called
+	kernel      []string      // the kernel's log
+	loaded      bool          // the execution began with a checkpoint
+	took        time.Duration // time to reach the parent
+	idle        string        // the chosen thread that found no work, so that Mutate was not called
 	unscheduled []string      // threads that ran although they were held
 }
 
-// A SignatureError says that a replay of the same choices led to another state.
+// A SignatureError means that a replay of the same choices led to another state.
 type SignatureError struct{ Want, Got string }
 
 func (e *SignatureError) Error() string {
 	return "the replay diverged: the same choices led to a state with another signature"
 }
 
-// run executes the next child of a state. If the guard of the disks refused something, that is the
-// failure: any other follows from it.
+// run executes the next child of a state. If the guard of the disks refused a request, that is the
+// failure of the execution, since any other failure follows from it.
 func (s *session) run(ctx context.Context, st *state) (*execution, error) {
 	return s.guarded(ctx, st, s.attempt)
 }
 
-// show executes the steps of a state alone, and the execution has the signature of the state.
+// runSteps executes the steps of a state without a child. The execution has the signature of the
+// state.
 func (s *session) runSteps(ctx context.Context, st *state) (*execution, error) {
 	return s.guarded(ctx, st, func(ctx context.Context, st *state) (*execution, error) {
 		return s.parent(ctx, st, true)
 	})
 }
 
-// guarded returns what run gives, or what the guard refused meanwhile.
+// guarded returns the result of run, or the refusal if the guard refused a request meanwhile.
 func (s *session) guarded(ctx context.Context, st *state,
 	run func(ctx context.Context, st *state) (*execution, error)) (*execution, error) {
 	r, err := run(ctx, st)
@@ -67,7 +68,7 @@ func (s *session) guarded(ctx context.Context, st *state,
 	if refused == nil {
 		return r, err
 	}
-	if r == nil { // it did not get to its last step
+	if r == nil { // the execution did not reach its last step
 		r = &execution{steps: slices.Clone(st.Steps)}
 	}
 	r.kernel = slices.Clone(s.target.kernel)
@@ -75,9 +76,8 @@ func (s *session) guarded(ctx context.Context, st *state,
 	return r, nil
 }
 
-// attempt mounts the pristine disks, replays the steps of a state, and calls Mutate once more, with
-// choices that begin with st.Next. It returns a *DivergedError, or a *SignatureError, if the replay
-// is not what it was.
+// attempt reaches a state, and calls Mutate once more, with choices that begin with st.Next. It
+// returns a *DivergedError or a *SignatureError if the replay diverged.
 func (s *session) attempt(ctx context.Context, st *state) (*execution, error) {
 	r, err := s.parent(ctx, st, false)
 	if err != nil || r.found != nil {
@@ -107,7 +107,7 @@ func (s *session) attempt(ctx context.Context, st *state) (*execution, error) {
 		e.remove(r.process)
 	}
 	if r.found == nil && e.windows.open {
-		return nil, errors.New("the checker's Mutate has called CheckCrashesStart without CheckCrashesEnd")
+		return nil, errors.New("Mutate of the checker called CheckCrashesStart without CheckCrashesEnd")
 	}
 	r.windows = e.windows.list
 	if i.promises != nil {
@@ -117,11 +117,11 @@ func (s *session) attempt(ctx context.Context, st *state) (*execution, error) {
 	return r, s.observe(ctx, e, r)
 }
 
-// parent brings the machine and the checker to where a state is. alone: the execution ends there.
+// parent brings the machine and the checker to a state. With alone, the execution ends there.
 func (s *session) parent(ctx context.Context, st *state, alone bool) (*execution, error) {
 	begin := time.Now()
 	r := &execution{steps: slices.Clone(st.Steps)}
-	// An execution that has no signature yet replays an error: from the beginning.
+	// A state without a signature is the replay of an error, which starts from the beginning.
 	e, err := s.reach(ctx, st, r, !alone && st.Sig != "")
 	if err != nil {
 		return nil, err
@@ -144,7 +144,8 @@ func (s *session) intercept(st *state) (i interceptors) {
 		i.faults = &faultInjector{plan: st.Fail}
 	}
 	if s.countCalls || st.crash != nil {
-		i.process = &processCrasher{at: s.target.stack.Top.Path(), plan: st.crash, spans: make(map[int]callSpan)}
+		top := s.target.stack.Top.Path()
+		i.process = &processCrasher{at: top, plan: st.crash, spans: make(map[int]callSpan)}
 	}
 	i.threads = s.threads
 	if s.newAccount != nil && st.crash == nil {
@@ -153,7 +154,7 @@ func (s *session) intercept(st *state) (i interceptors) {
 	return i
 }
 
-// mutate does the last step of an execution: the turn of a thread, and then Mutate.
+// mutate does the last step of an execution: it runs the chosen thread, and then Mutate.
 func (s *session) mutate(e *Env, r *execution) (err error) {
 	if r.idle, err = s.threads.turn(e); r.idle != "" {
 		r.did, r.steps = append(r.did, e.did), append(r.steps, e.chooser.Taken())
@@ -165,7 +166,7 @@ func (s *session) mutate(e *Env, r *execution) (err error) {
 	}
 	s.restorer.mutated(r, began)
 	if r.process != nil && r.process.ended {
-		err = nil // whatever the checker made of that
+		err = nil // the checker may have reported that its program was ended
 	}
 	r.unscheduled = s.threads.unscheduledNames(e)
 	r.found = s.target.failure(e, "mutate failed", err)
@@ -173,7 +174,7 @@ func (s *session) mutate(e *Env, r *execution) (err error) {
 	return errors.Join(fatal(e), e.chooser.Err())
 }
 
-// checkProcessCrash asks the checker what is there after a process crash. Nothing was unmounted.
+// checkProcessCrash asks the checker after a process crash. The stack is still mounted.
 func (s *session) checkProcessCrash(e *Env, p *processCrasher) (*Failure, error) {
 	if err := p.followed(); err != nil {
 		return nil, err
@@ -189,7 +190,8 @@ func (s *session) checkProcessCrash(e *Env, p *processCrasher) (*Failure, error)
 	return f, fatal(e)
 }
 
-// observe takes the signature of the state that an execution led to, and what was written.
+// observe takes the signature of the state after an execution and the logs of the disks, and checks
+// the promises of the last step.
 func (s *session) observe(ctx context.Context, e *Env, r *execution) (err error) {
 	if r.found == nil {
 		r.sig, r.found, err = s.signature(e, r.steps)
@@ -208,14 +210,15 @@ func (s *session) observe(ctx context.Context, e *Env, r *execution) (err error)
 	return err
 }
 
-// ready notes which child of the same parent is next.
+// ready records the next child of the same parent.
 func (r *execution) ready(e *Env) {
 	if e.chooser.Next() {
 		r.next, r.more = e.chooser.loaded, true
 	}
 }
 
-// signature returns the hash of a state's signature; of its choices, if the checker has none.
+// signature returns the hash of a state's signature. If the checker returns no signature, it is the
+// hash of the choices.
 func (s *session) signature(e *Env, steps [][]Choice) (string, *Failure, error) {
 	sig, err := s.target.stack.Checker.Signature(e)
 	if f := s.target.failure(e, "signature failed", err); f != nil || fatal(e) != nil {

@@ -9,40 +9,46 @@ import (
 	"time"
 )
 
-// explorer is a run.
+// An explorer performs a run.
 type explorer struct {
 	Config
 	store        *store
 	session      *session
 	totals       Totals
-	asked        map[string]uint64
+	asked        map[string]uint64 // Summary.Asked
 	errors       []Error
 	began        time.Time
 	before       float64   // seconds of earlier parts of the run
-	lastProgress time.Time // of the last progress
+	lastProgress time.Time // of the last "progress" event
 	memo         memo
-	stop         context.Context // its end stops the run, between two things that are done to the machine
+	stop         context.Context // when it ends, the run stops between two operations of the machine
 }
 
-// stopped returns why the run is to stop; nil while it is not.
+// stopped returns an error if the run must stop.
 func (x *explorer) stopped() error { return x.stop.Err() }
 
+// progressEvery is the minimum time between two "progress" events.
 const progressEvery = 2 * time.Second
 
-// Run explores until there is nothing more, or ctx ends, which is no error. What was found is in the summary.
+// Run explores until nothing is left, cfg.Runs is reached, or ctx ends, which is not an error. It
+// returns what it found in the summary.
 func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 	if cfg.Strategy == "" {
 		cfg.Strategy = DepthFirst
 	}
 	cfg.Restore = cmp.Or(cfg.Restore, ByCost)
-	if err := errors.Join(cfg.Strategy.Check(), cfg.Restore.Check(), cfg.CrashFrom.Check(), CheckThreads(cfg.Threads)); err != nil {
+	err = errors.Join(cfg.Strategy.Check(), cfg.Restore.Check(), cfg.CrashFrom.Check(),
+		CheckThreads(cfg.Threads))
+	if err != nil {
 		return sum, err
 	}
 	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
 		return sum, err
 	}
-	x := &explorer{Config: cfg, began: time.Now(), asked: make(map[string]uint64), memo: make(memo), stop: ctx}
-	ctx = context.WithoutCancel(ctx) // a machine that is left in the middle of something is in nobody knows which state
+	x := &explorer{Config: cfg, began: time.Now(), asked: make(map[string]uint64),
+		memo: make(memo), stop: ctx}
+	// Canceling an operation midway would leave the guest in an unknown state.
+	ctx = context.WithoutCancel(ctx)
 	if x.store, err = openStore(cfg.Dir); err != nil {
 		return sum, err
 	}
@@ -59,10 +65,12 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 		err = nil
 	}
 	x.tick()
-	return Summary{Totals: x.totals, Asked: x.asked, Errors: x.errors, Complete: complete}, errors.Join(err, x.store.update(x.saveTotals))
+	sum = Summary{Totals: x.totals, Asked: x.asked, Errors: x.errors, Complete: complete}
+	return sum, errors.Join(err, x.store.update(x.saveTotals))
 }
 
-// begin puts the first state into the frontier, or finds where the run was.
+// begin puts the first state into the frontier, or loads the results of the earlier parts of the
+// run.
 func (x *explorer) begin(ctx context.Context) error {
 	found, err := x.store.meta(keyTotals, &x.totals)
 	if err != nil {
@@ -85,7 +93,8 @@ func (x *explorer) begin(ctx context.Context) error {
 	x.totals.States, x.totals.Waiting = 1, 1
 	return x.store.update(func(c *change) error {
 		_, err := c.markSeen(r.sig)
-		return errors.Join(err, c.enqueue(0, &state{Sig: r.sig}), c.put(bucketMeta, keyConfig, x.Origin), x.saveTotals(c))
+		return errors.Join(err, c.enqueue(0, &state{Sig: r.sig}),
+			c.put(bucketMeta, keyConfig, x.Origin), x.saveTotals(c))
 	})
 }
 
@@ -93,8 +102,10 @@ func (x *explorer) saveTotals(c *change) error {
 	return errors.Join(c.put(bucketMeta, keyTotals, &x.totals), c.put(bucketMeta, keyAsked, x.asked))
 }
 
+// tick updates the duration of the run.
 func (x *explorer) tick() { x.totals.Seconds = x.before + time.Since(x.began).Seconds() }
 
+// emit passes an event to Config.OnEvent.
 func (x *explorer) emit(e Event) {
 	if x.OnEvent != nil {
 		x.tick()
@@ -103,7 +114,7 @@ func (x *explorer) emit(e Event) {
 	}
 }
 
-// loop runs one child after the other.
+// loop executes one child after the other. complete means that the frontier is empty.
 func (x *explorer) loop(ctx context.Context) (complete bool, err error) {
 	for x.stopped() == nil && (x.Runs == 0 || x.totals.Runs < x.Runs) {
 		key, st, err := x.store.first()

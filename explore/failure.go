@@ -2,18 +2,21 @@ package explore
 
 import "fmt"
 
-// A Failure is an error of what is checked. Any other error says that it could not be checked.
+// A Failure describes a defect of the storage that is checked. Any other error means that the check
+// itself could not be done.
 type Failure struct {
-	Kind string // what is wrong, in a word or two, the same for errors of one cause: "file gone"
-	Text string // what was expected and what is there
-	// Property is what does not hold: "fsync", "recovery"; "" is what the checker asks, if that is one thing. The explorer sets it for
-	// what is found after a crash.
+	// Kind names the defect in a word or two, such as "file gone". Failures with the same cause
+	// have the same kind.
+	Kind string
+	Text string // what was expected, and what was found
+	// Property names what does not hold, such as "fsync" or "recovery". It is "" for a checker that
+	// has one property only. For a failure after a crash, the explorer sets it.
 	Property string
 }
 
 func (f *Failure) Error() string { return f.Kind + ": " + f.Text }
 
-// of returns an error as one of a property, unless it is of one already; nil where there is none.
+// withProperty sets the property of f if it has none, and returns f. f may be nil.
 func (f *Failure) withProperty(property string) *Failure {
 	if f != nil && f.Property == "" {
 		f.Property = property
@@ -21,18 +24,19 @@ func (f *Failure) withProperty(property string) *Failure {
 	return f
 }
 
-// like says that two errors are of one kind: they are counted together, and one shows the other again.
+// matches reports whether f has a kind and a property. Failures that match are counted together,
+// and either of them reproduces the other.
 func (f *Failure) matches(kind, property string) bool {
 	return f.Kind == kind && f.Property == property
 }
 
-// Properties that do not hold whatever a checker asks.
+// Properties that are checked after a crash whatever the checker is.
 const (
-	Recovered = "recovery"   // what a crash left is recovered, mounted and unmounted
-	Invariant = "invariants" // what a crash left holds to them
+	Recovered = "recovery"   // the crash state can be recovered, mounted and unmounted
+	Invariant = "invariants" // the crash state violates no invariant
 )
 
-// Failuref makes a Failure.
+// Failuref returns a *Failure with a formatted text.
 func Failuref(kind, format string, args ...any) error {
 	return &Failure{Kind: kind, Text: fmt.Sprintf(format, args...)}
 }

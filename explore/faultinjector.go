@@ -9,17 +9,17 @@ import (
 	"fsward/explore/ekm"
 )
 
-// An InjectedFault is a call inside the kernel that is made to fail, in the first Env.Try of a
-// Mutate.
+// An InjectedFault is a call inside the kernel that the explorer makes fail, in the first Env.Try
+// of a Mutate.
 type InjectedFault struct {
 	At    uint32 `json:"at"`    // number of the hit of a choice point, from 0
 	Stack uint64 `json:"stack"` // hash of the call stack there
-	Site  string `json:"site"`
+	Site  string `json:"site"`  // the call site
 }
 
-// failPoints are the choice points at which the explorer makes the kernel fail: memory and reads.
-// The other points of fsw_ekm fail disks, which RAM disks do better, or the way in which the agent's
-// own memory is reached.
+// failPoints are the choice points at which faults are injected: allocations and reads. The other
+// points of fsw_ekm are left out. Some fail disks, for which RAM disks are better suited. Others
+// fail the access to the agent's own memory.
 var failPoints = []ekm.Point{ekm.Slab, ekm.BufferRead, ekm.PageRead}
 
 // A faultInjector makes calls inside the kernel fail during the first Try of a Mutate, and records
@@ -31,7 +31,7 @@ type faultInjector struct {
 	hits []agent.Hit
 }
 
-// batch wraps the operations of the first Try. Up to then, nothing is added around any operation.
+// batch wraps the operations of the first Try. Until then, no interceptor may add operations.
 func (f *faultInjector) batch(_ *Env, r request, next sendBatch) (agent.Done, error) {
 	if f.done {
 		return next(r)
@@ -48,7 +48,7 @@ func (f *faultInjector) batch(_ *Env, r request, next sendBatch) (agent.Done, er
 	return done, err
 }
 
-// wrap puts the plan around operations.
+// wrap puts the operations that start and end the injection around others.
 func (f *faultInjector) wrap(ops []agent.Op) []agent.Op {
 	at := make([]uint32, len(f.plan))
 	for i, p := range f.plan {
@@ -57,8 +57,8 @@ func (f *faultInjector) wrap(ops []agent.Op) []agent.Op {
 	return slices.Concat([]agent.Op{agent.FailAt(failPoints, at)}, ops, []agent.Op{agent.FailEnd()})
 }
 
-// unwrap returns the results of the operations that were wrapped, and keeps the hits. It returns a
-// *DivergedError if the faults of the plan were not met.
+// unwrap returns the results of the wrapped operations, and keeps the hits. It returns a
+// *DivergedError if a planned fault did not occur.
 func (f *faultInjector) unwrap(results []agent.Result) ([]agent.Result, error) {
 	f.done = true
 	last := len(results) - 1
@@ -86,8 +86,8 @@ func (f *faultInjector) unwrap(results []agent.Result) ([]agent.Result, error) {
 	return results[1:last], nil
 }
 
-// more returns the plans that follow: one more fault, at each call site after the last one that
-// failed.
+// more returns the plans that extend f.plan by one fault: one plan for each further call site that
+// was hit after the last fault.
 func (f *faultInjector) more() (out [][]InjectedFault) {
 	var stacks []uint64
 	from := 0

@@ -13,22 +13,24 @@ import (
 
 // A Guard stands between a machine and the guarded disks of a stack.
 type Guard interface {
-	// Begin has the guard know disks by what they hold now: the file systems on them are not in use.
+	// Begin starts to guard disks. The file systems on them are not in use.
 	Begin(disks []GuardedDisk) (GuardSession, error)
 }
 
-// GuardedDisk is a disk, by the name of its device, and what it holds.
+// A GuardedDisk is the name of a disk's device, and the present contents of the disk.
 type GuardedDisk struct {
 	Name string
 	Base crash.Base
 }
 
-// GuardSession is what a Guard does for one run. Allow is called for what changes a disk, and for its flushes, one at a time and in their order;
-// Refused and Close when nothing of that is under way.
+// A GuardSession guards disks for one execution. Allow is called for each bio that changes a disk
+// and for each flush, one at a time, in their order. Refused and Close are not called during an
+// Allow.
 type GuardSession interface {
-	// Allow says whether what a bio of disk i asks for is done; an error number is what the machine gets in its place.
+	// Allow returns 0 if a bio of disk i may be performed. Otherwise the machine gets the error
+	// number, and the bio is not performed.
 	Allow(i int, bio *ramdisk.Record) unix.Errno
-	// Refused is what was refused first; nil: nothing was.
+	// Refused returns a failure about the first bio that was refused; nil: none was.
 	Refused() *Failure
 	Close() error
 }
@@ -36,22 +38,24 @@ type GuardSession interface {
 // A GuardedSystem is a System whose disks can be guarded.
 type GuardedSystem interface {
 	System
-	// Guard has each bio that changes a disk, and each flush, wait for what allow says of it; nil: of the disk nothing waits any more,
-	// and what did has its answer. The disk is logged while it is guarded. allow is called by one goroutine for all disks.
+	// Guard makes each bio that changes a disk, and each flush, wait for the answer of allow. With
+	// nil, it ends that: bios that still wait get their answers first, and later ones do not wait. The
+	// disk is logged while it is guarded. One goroutine calls allow for all disks.
 	Guard(ctx context.Context, disk uint32, allow func(bio *ramdisk.Record) unix.Errno) error
 }
 
-// guarding is the guard of a session's disks.
+// A diskGuard guards the disks of a session that are marked as guarded. Its methods do nothing if
+// it is nil.
 type diskGuard struct {
 	guard   Guard
 	system  GuardedSystem
 	disks   []*Disk
 	bases   []GuardedDisk
-	session GuardSession // of the run that is under way, or was last; nil: of none
-	on      bool         // the machine asks it
+	session GuardSession // of the present or last execution; nil: there was none
+	on      bool         // the machine asks the session
 }
 
-// guardDisks returns the guarding of the disks that are to be guarded; nil where there are none.
+// guardDisks returns a diskGuard for the guarded disks; nil if there are none.
 func guardDisks(disks *diskSet, guard Guard) (*diskGuard, error) {
 	g := &diskGuard{guard: guard}
 	for i, d := range disks.list {
@@ -64,12 +68,13 @@ func guardDisks(disks *diskSet, guard Guard) (*diskGuard, error) {
 	}
 	var ok bool
 	if g.system, ok = disks.system.(GuardedSystem); !ok || guard == nil {
-		return nil, errors.New("disks of the stack must be guarded, but there is no guard, or the machine cannot guard disks")
+		return nil, errors.New("the stack has guarded disks, but no guard is configured, " +
+			"or the machine cannot guard disks")
 	}
 	return g, nil
 }
 
-// begin guards disks that are pristine and not mounted, and logged.
+// begin starts to guard the disks. They are pristine, logged, and not mounted.
 func (g *diskGuard) begin(ctx context.Context) error {
 	if g == nil {
 		return nil
@@ -82,7 +87,8 @@ func (g *diskGuard) begin(ctx context.Context) error {
 		return err
 	}
 	for i, d := range g.disks {
-		if err := g.system.Guard(ctx, d.Number, func(bio *ramdisk.Record) unix.Errno { return g.session.Allow(i, bio) }); err != nil {
+		allow := func(bio *ramdisk.Record) unix.Errno { return g.session.Allow(i, bio) }
+		if err := g.system.Guard(ctx, d.Number, allow); err != nil {
 			return err
 		}
 		g.on = true
@@ -90,7 +96,7 @@ func (g *diskGuard) begin(ctx context.Context) error {
 	return nil
 }
 
-// end lets everything pass from now on. What was refused stays known.
+// end stops guarding the disks. The session keeps its first refusal.
 func (g *diskGuard) end(ctx context.Context) error {
 	if g == nil || !g.on {
 		return nil
@@ -104,14 +110,14 @@ func (g *diskGuard) end(ctx context.Context) error {
 	return nil
 }
 
-// lost notes that the machine was put back, to when nothing was guarded.
+// lost records that the machine was restored to a state in which no disk was guarded.
 func (g *diskGuard) lost() {
 	if g != nil {
 		g.on = false
 	}
 }
 
-// close forgets the run that was guarded last. Nothing is guarded.
+// close closes the last session. No disk is guarded any more.
 func (g *diskGuard) close() error {
 	if g == nil || g.session == nil {
 		return nil
@@ -121,10 +127,12 @@ func (g *diskGuard) close() error {
 	return err
 }
 
-// maxKernelLines bounds the lines of the kernel in a text, of which the last count; all are in the error's folder.
+// maxKernelLines bounds the kernel's last lines in the text of a failure. The error's folder has
+// all lines.
 const maxKernelLines = 8
 
-// met is a refusal with what the machine made of it.
+// withConsequences returns a refusal with its consequences in the machine: what the kernel logged,
+// or else the failure that followed.
 func (f *Failure) withConsequences(kernel []string, then *Failure) *Failure {
 	var lines []string
 	for line := range strings.Lines(strings.Join(kernel, "\n")) {
@@ -135,9 +143,10 @@ func (f *Failure) withConsequences(kernel []string, then *Failure) *Failure {
 	text := strings.TrimSpace(f.Text)
 	switch {
 	case len(lines) > 0:
-		text += "\n\nthe kernel, to which it is an I/O error:\n  " + strings.Join(lines[max(0, len(lines)-maxKernelLines):], "\n  ")
+		last := lines[max(0, len(lines)-maxKernelLines):]
+		text += "\n\nThe kernel got an I/O error and logged:\n  " + strings.Join(last, "\n  ")
 	case then != nil:
-		text += "\n\nit led to: " + then.Kind
+		text += "\n\nIt led to: " + then.Kind
 	}
 	return &Failure{Kind: f.Kind, Text: text, Property: f.Property}
 }

@@ -9,13 +9,13 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// A history is what was written to the disks, and what the kernel could have written.
+// A history has the records of the disks' bios, and the blocks that the kernel marked dirty.
 type history struct {
 	records []ramdisk.Record
 	blocks  []crash.Block
 }
 
-// and returns a history followed by a later one.
+// followedBy returns the history followed by a later one.
 func (h history) followedBy(later history) history {
 	return history{slices.Concat(h.records, later.records), slices.Concat(h.blocks, later.blocks)}
 }
@@ -23,13 +23,14 @@ func (h history) followedBy(later history) history {
 // A recorder switches the logs of the disks on and off, and takes their contents.
 type recorder struct {
 	disks    *diskSet
-	guard    *diskGuard // ends where the log of bios does
+	guard    *diskGuard // ends with the log of bios; nil: no disk is guarded
 	writeSet writeSet
 	on       bool // bios are logged
 	unread   bool // the log of bios may have records
 }
 
-// log switches the log of bios. It is off while nobody needs it: a log that is kept must be read.
+// log switches the log of bios on or off. It is off while it is not needed, since a log that is on
+// must be read.
 func (r *recorder) log(ctx context.Context, on bool) error {
 	if r.on == on {
 		return nil
@@ -74,7 +75,7 @@ func (r *recorder) history(ctx context.Context) (h history, err error) {
 	return h, err
 }
 
-// drain takes the records of both logs, which go on.
+// drain takes the records of both logs and leaves the logs on.
 func (r *recorder) drain(ctx context.Context) (h history, err error) {
 	if h.records, err = r.disks.system.Records(ctx); err == nil {
 		h.blocks, err = r.writeSet.take(ctx)
@@ -82,14 +83,14 @@ func (r *recorder) drain(ctx context.Context) (h history, err error) {
 	return h, err
 }
 
-// restored notes that the machine was put back to where both logs were on, or off.
+// restored records that the machine was restored to a state in which both logs were on or off.
 func (r *recorder) restored(on bool) {
 	r.on, r.unread = on, on
 	r.writeSet.on = on && r.writeSet.system != nil
 	r.writeSet.unread = r.writeSet.on
 }
 
-// written returns how many sectors bios have written.
+// written returns the number of sectors that completed bios wrote.
 func written(records []ramdisk.Record) (sectors uint64) {
 	for _, r := range records {
 		if r.Type == ramdisk.Complete && r.Op == ramdisk.Write {

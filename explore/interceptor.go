@@ -9,8 +9,8 @@ import (
 	"fsward/explore/agent"
 )
 
-// An interceptor stands between a checker and the machine, in the path of an Env. Each method gets a
-// request and next, which passes a request on towards the machine, and returns the answer.
+// An interceptor stands between a checker and the machine, in the path of an Env. Each method gets
+// a request and next, which passes a request on towards the machine, and returns the answer.
 type interceptor interface {
 	batch(e *Env, r request, next sendBatch) (agent.Done, error)
 	command(e *Env, c agent.Command, next sendCommand) (agent.Exit, error)
@@ -28,20 +28,23 @@ type (
 // A request is a batch of operations on its way to the machine.
 type request struct {
 	agent.Batch
-	bare bool // no interceptor may add operations: the kernel is made to fail around them
+	bare bool // no interceptor may add operations, since faults would be injected into them, too
 }
 
 // passThrough passes every request on. Interceptors embed it.
 type passThrough struct{}
 
 func (passThrough) batch(_ *Env, r request, next sendBatch) (agent.Done, error) { return next(r) }
-func (passThrough) mark(_ *Env, text string, next sendMark) error               { return next(text) }
-func (passThrough) promised(_ *Env, _ promise, next func() error) error         { return next() }
+
 func (passThrough) command(_ *Env, c agent.Command, next sendCommand) (agent.Exit, error) {
 	return next(c)
 }
 
-// interceptors are those of one Env; nil: it has none of that kind.
+func (passThrough) mark(_ *Env, text string, next sendMark) error { return next(text) }
+
+func (passThrough) promised(_ *Env, _ promise, next func() error) error { return next() }
+
+// interceptors has the interceptors of one Env. A nil field means none of that kind.
 type interceptors struct {
 	faults   *faultInjector
 	process  *processCrasher
@@ -53,11 +56,11 @@ type interceptors struct {
 //   - the fault injector is first: the operations that it adds are counted, noted and sent as the
 //     checker's own;
 //   - the process crasher decides which operations remain, before they are noted;
-//   - the journal notes what remains, and not the operations that are added for the explorer itself;
-//   - the scheduler asks which threads ran around a call that makes something durable;
+//   - the journal notes the remaining operations, and not those that the explorer adds for itself;
+//   - the scheduler asks which threads ran around a call that makes data durable;
 //   - the promise marker is last, so that nothing stands between its marks and the call.
 //
-// Below all of them a responseLog may stand in the place of the machine.
+// Below all of them, a responseLog may take the place of the machine.
 func (i interceptors) path() (out []interceptor) {
 	if i.faults != nil {
 		out = append(out, i.faults)
@@ -75,7 +78,7 @@ func (i interceptors) path() (out []interceptor) {
 	return out
 }
 
-// remove takes an interceptor out of the path: its part of the step is over.
+// remove removes an interceptor from the path.
 func (e *Env) remove(i interceptor) {
 	e.path = slices.DeleteFunc(e.path, func(other interceptor) bool { return other == i })
 }
@@ -114,7 +117,8 @@ func (e *Env) sendPromised(i int, p promise, f func() error) error {
 	return f()
 }
 
-// journal notes what is done, for people, and finds what does not end.
+// A journal notes operations, commands and marks in readable form, and reports operations that do
+// not end.
 type journal struct{ passThrough }
 
 func (journal) batch(e *Env, r request, next sendBatch) (agent.Done, error) {
@@ -141,19 +145,23 @@ func (journal) mark(e *Env, text string, next sendMark) error {
 	return next(text)
 }
 
-// padded is a batch with operations that were added to it.
+// A padded batch has operations of its own, and operations that an interceptor added.
 type padded struct {
 	ops   []agent.Op
-	added []bool // by operation
+	added []bool // by index in ops
 }
 
+// own appends an operation of the batch.
 func (p *padded) own(op agent.Op) { p.ops, p.added = append(p.ops, op), append(p.added, false) }
 
+// add appends an added operation.
 func (p *padded) add(op agent.Op) { p.ops, p.added = append(p.ops, op), append(p.added, true) }
 
-// strip returns the results of the batch's own operations. It passes those of the added ones to take,
-// if that is not nil, and joins the errors of those that failed to err.
-func (p *padded) strip(results []agent.Result, err error, take func(op agent.Op, r agent.Result) error) ([]agent.Result, error) {
+// strip returns the results of the batch's own operations. It passes the results of added
+// operations to take, if take is not nil. It joins err and the errors of added operations that
+// failed.
+func (p *padded) strip(results []agent.Result, err error,
+	take func(op agent.Op, r agent.Result) error) ([]agent.Result, error) {
 	var own []agent.Result
 	for i, r := range results {
 		var wrong error

@@ -2,11 +2,11 @@ package explore
 
 import "crypto/sha256"
 
-// maxMemo bounds what a memo has: 64 MiB with the map's own room.
+// maxMemo bounds the entries of a memo, so that it takes at most 64 MiB.
 const maxMemo = 1 << 20
 
-// memo is the crash disks that are recovered as they should be, each with what was expected of it. What that is may take kilobytes, so that a
-// hash stands for it.
+// A memo has the crash states that recovered correctly, each with the expectations that it met. It
+// has their hashes, since expectations may take kilobytes.
 type memo map[[sha256.Size]byte]struct{}
 
 func (m memo) has(key string) bool {
@@ -16,7 +16,7 @@ func (m memo) has(key string) bool {
 
 func (m memo) add(key string) {
 	if len(m) >= maxMemo {
-		clear(m) // what is equal to one of these is recovered again
+		clear(m) // later states that are equal to one of these are recovered again
 	}
 	m[sha256.Sum256([]byte(key))] = struct{}{}
 }

@@ -6,7 +6,7 @@ import (
 	"fsward/explore/crash"
 )
 
-// memory is what a pristine disk holds: a crash.Base, and what a disk is read into.
+// A memory is the content of a disk. It is a crash.Base and an io.WriterAt.
 type memory []byte
 
 var _ crash.Base = memory(nil)
@@ -14,7 +14,7 @@ var _ crash.Base = memory(nil)
 // Size returns the size in bytes.
 func (m memory) Size() uint64 { return uint64(len(m)) }
 
-// ReadAt reads.
+// ReadAt reads len(b) bytes. All of them must be inside the disk.
 func (m memory) ReadAt(b []byte, off int64) (int, error) {
 	if err := m.bounds(b, off); err != nil {
 		return 0, err
@@ -22,7 +22,7 @@ func (m memory) ReadAt(b []byte, off int64) (int, error) {
 	return copy(b, m[off:]), nil
 }
 
-// WriteAt writes.
+// WriteAt writes b. All of it must be inside the disk.
 func (m memory) WriteAt(b []byte, off int64) (int, error) {
 	if err := m.bounds(b, off); err != nil {
 		return 0, err

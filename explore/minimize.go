@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Bounds of what is tried to make an error smaller.
+// Bounds of minimization.
 const (
 	minimizeTime    = 2 * time.Minute
 	maxCloserStates = 32 // crash states at a smaller crash distance
 )
 
-// minimize makes what leads to a failure smaller: fewer steps, then a smaller crash distance. What
-// cannot be made smaller, or not in time, comes back as it is.
+// minimize looks for the same failure after fewer steps, and then at a smaller crash distance. It
+// returns the smallest that it found in time, or f itself.
 func (x *explorer) minimize(ctx context.Context, f *failureContext) (*failureContext, error) {
 	all := x.stop
 	defer func() { x.stop = all }()
@@ -27,7 +27,7 @@ func (x *explorer) minimize(ctx context.Context, f *failureContext) (*failureCon
 		e.Steps = steps
 		shown, err := x.reproduce(ctx, e)
 		var diverged *DivergedError
-		if errors.As(err, &diverged) { // a step cannot be done without one that was left out
+		if errors.As(err, &diverged) { // a step depends on one that was left out
 			return nil, nil
 		}
 		return shown, err
@@ -46,22 +46,23 @@ func (x *explorer) minimize(ctx context.Context, f *failureContext) (*failureCon
 		})
 	}
 	if stopped := x.stopped(); stopped != nil && errors.Is(err, stopped) {
-		err = nil // what was found is reported, even when the run is to stop
+		err = nil // a failure is reported even if the run must stop
 	}
 	return best, err
 }
 
-// fewestSteps leaves out runs of steps: half of them, then quarters, and so on, down to single steps.
-// show executes steps, and returns a failure like another one if they show it, else nil. Random
-// searches remove a file and make it again, over and over. Such steps go in pairs, not one by one, so
-// pairs are tried at each place.
+// fewestSteps leaves out runs of steps: half of them, then quarters, and so on, down to single
+// steps. show executes steps, and returns a failure that matches like if they show one, else nil.
+// Random searches repeatedly remove a file and make it again. Such steps can only be left out in
+// pairs, so pairs are tried at each position.
 func fewestSteps(best *failureContext,
-	show func(like *failureContext, steps [][]Choice) (*failureContext, error)) (*failureContext, error) {
+	show func(like *failureContext, steps [][]Choice) (*failureContext, error),
+) (*failureContext, error) {
 	for n := len(best.steps) / 2; n > 0; n /= 2 {
 		if n == 3 {
-			n = 2 // no run of two is passed over
+			n = 2 // do not skip pairs
 		}
-		for i := 0; i+n < len(best.steps); { // the last step is where the failure shows
+		for i := 0; i+n < len(best.steps); { // the last step stays, since it shows the failure
 			smaller, err := show(best, slices.Delete(slices.Clone(best.steps), i, i+n))
 			switch {
 			case err != nil:
@@ -78,13 +79,14 @@ func fewestSteps(best *failureContext,
 	return best, nil
 }
 
-// crashDistance returns in how many writes a crash state differs from the disk on which every write
-// has completed: those that are missing, and the blocks that are there early.
+// crashDistance returns the number of missing writes and early blocks by which a crash state
+// differs from the disk on which every write has completed.
 func crashDistance(c crashCase) int { return len(c.Missing()) + len(c.Early()) }
 
-// closestCrash looks for a crash state at a smaller crash distance that shows the same failure. show
-// returns it for a crash state that does, else nil.
-func (x *explorer) closestCrash(best *failureContext, show func(c crashCase) (*badDisk, error)) (*failureContext, error) {
+// closestCrash looks for a crash state at a smaller crash distance that shows the same failure.
+// show checks a crash state, and returns nil if it does not show the failure.
+func (x *explorer) closestCrash(best *failureContext,
+	show func(c crashCase) (*badDisk, error)) (*failureContext, error) {
 	type candidate struct {
 		sum      string
 		distance int
@@ -104,7 +106,9 @@ func (x *explorer) closestCrash(best *failureContext, show func(c crashCase) (*b
 	if err != nil {
 		return best, err
 	}
-	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
+	slices.SortStableFunc(list, func(a, b candidate) int {
+		return cmp.Compare(a.distance, b.distance)
+	})
 	for _, want := range list[:min(len(list), maxCloserStates)] {
 		var smaller *failureContext
 		_, err := disks.crashes(best.execution, x.Crash, func(c crashCase) error {
@@ -113,7 +117,7 @@ func (x *explorer) closestCrash(best *failureContext, show func(c crashCase) (*b
 			}
 			bad, err := show(c)
 			if bad != nil {
-				smaller = &failureContext{Failure: bad.Failure, execution: best.execution, disk: x.session.keepDisk(bad.crashCase)}
+				smaller = best.crashFailure(bad, x.session.keepDisk(bad.crashCase))
 			}
 			return cmp.Or(err, errFailureFound)
 		})

@@ -9,37 +9,38 @@ import (
 	"fsward/explore/agent"
 )
 
-// A ProcessCrash ends the program that a checker runs, while the machine goes on (EXPLODE, 6.4): of
-// the system calls of the last step that change the storage, only the first are done.
+// A ProcessCrash ends the program that a checker runs, while the machine goes on (EXPLODE, 6.4).
+// Only the first of the last step's system calls that change the storage are done.
 type ProcessCrash struct {
-	Window int      `json:"window"` // of the last step, from 0
-	Calls  []string `json:"calls"`  // that were done
+	Window int      `json:"window"` // number of the window in the last step, from 0
+	Calls  []string `json:"calls"`  // names of the system calls that were done
 }
 
-// errProgramEnded is what every request of a step fails with once its program was ended.
+// errProgramEnded is the error of every request of a step after its program was ended.
 var errProgramEnded = errors.New("the program was ended")
 
-// A processCrashPlan is a process crash that is to be tried.
+// A processCrashPlan is a process crash to try.
 type processCrashPlan struct {
 	ProcessCrash
-	crash Crash // what Check is told
+	crash Crash // the argument of Check
 }
 
-// A processCrasher counts the system calls of a step that change the storage, and ends the step after
-// some of them.
+// A processCrasher counts the system calls of a step that change the storage, and ends the step
+// after some of them.
 type processCrasher struct {
 	passThrough
-	at    string            // path of the storage whose system calls are counted
+	at    string            // path of the storage; system calls that change it are counted
 	plan  *processCrashPlan // nil: the step is not ended
-	calls []string          // that were done
-	spans map[int]callSpan  // by window that has a start and an end
+	calls []string          // the system calls that were done
+	spans map[int]callSpan  // by number of the window, for windows with a start and an end
 	ended bool              // the step was ended
 }
 
-// A callSpan is how many system calls had been done at the start and at the end of a window.
+// A callSpan has the numbers of system calls that had been done at the start and the end of a
+// window.
 type callSpan struct{ from, to int }
 
-// limit returns how many calls may still be done.
+// remaining returns the number of system calls that may still be done.
 func (p *processCrasher) remaining() uint64 {
 	if p.plan == nil {
 		return 1 << 62
@@ -72,7 +73,7 @@ func (p *processCrasher) batch(_ *Env, r request, next sendBatch) (agent.Done, e
 	return done, err
 }
 
-// mark notes how many calls had been done at the start and at the end of each window.
+// mark records the number of calls at the start and the end of each window.
 func (p *processCrasher) mark(_ *Env, text string, next sendMark) error {
 	if p.ended {
 		return errProgramEnded
@@ -88,12 +89,12 @@ func (p *processCrasher) mark(_ *Env, text string, next sendMark) error {
 	return next(text)
 }
 
-// readOnly are the operations that do not change the storage.
+// readOnly lists the operations that do not change the storage.
 var readOnly = []agent.Code{syncCode, syncfsCode, fsyncCode, datasyncCode, agent.Close(0).Code,
 	agent.Read(0, 0, 0).Code, agent.Stat("").Code, agent.Tree("").Code, agent.Readdir("").Code,
 	agent.Readlink("").Code, agent.Getxattr("", "").Code, agent.Listxattr("").Code}
 
-// permitted counts the operations that may be done, and returns them: all up to the end of the
+// permitted counts and returns the operations that may be done: those before the end of the
 // program.
 func (p *processCrasher) permitted(ops []agent.Op) []agent.Op {
 	n := p.remaining()
@@ -113,15 +114,15 @@ func (p *processCrasher) permitted(ops []agent.Op) []agent.Op {
 
 // followed returns a *DivergedError if the calls that were done are not those of the plan.
 func (p *processCrasher) followed() error {
-	if short := !p.ended && len(p.calls) < len(p.plan.Calls); short || !slices.Equal(p.calls, p.plan.Calls) {
+	if !slices.Equal(p.calls, p.plan.Calls) {
 		want := Choice{N: 1, Site: fmt.Sprintf("the system calls %v", p.plan.Calls)}
 		return &DivergedError{Want: want, Got: Choice{Site: fmt.Sprintf("%v", p.calls)}}
 	}
 	return nil
 }
 
-// plans returns the process crashes of a step whose calls were counted: one after each call between
-// the start and the end of a window.
+// plans returns the process crashes to try for a step whose calls were counted: for each window
+// with a start and an end, one at its start and one after each call in it.
 func (p *processCrasher) plans(windows []window) (out []processCrashPlan) {
 	for i, w := range windows {
 		if w.now {

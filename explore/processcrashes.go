@@ -24,9 +24,10 @@ func (x *explorer) checkProcessCrashes(ctx context.Context, r *execution) (*fail
 	return nil, nil
 }
 
-// crashProcess executes steps again, ends the program during the last one, and asks the checker. It
-// counts a replay that diverges.
-func (x *explorer) crashProcess(ctx context.Context, steps [][]Choice, plan processCrashPlan) (*failureContext, error) {
+// crashProcess executes steps again, ends the program during the last one, and asks the checker. A
+// replay that diverges is counted, and is no error.
+func (x *explorer) crashProcess(ctx context.Context, steps [][]Choice,
+	plan processCrashPlan) (*failureContext, error) {
 	last := len(steps) - 1
 	r, err := x.session.run(ctx, &state{Steps: steps[:last], Next: Values(steps[last]), crash: &plan})
 	var diverged *DivergedError
@@ -41,8 +42,10 @@ func (x *explorer) crashProcess(ctx context.Context, steps [][]Choice, plan proc
 	return &failureContext{execution: r, Failure: r.found, process: &plan.ProcessCrash}, nil
 }
 
-// crashProcessAgain looks for the process crash of an error.
-func (x *explorer) crashProcessAgain(ctx context.Context, r *execution, e Error) (*failureContext, error) {
+// crashProcessAgain tries the process crash of an error again. It returns nil if the error does not
+// show.
+func (x *explorer) crashProcessAgain(ctx context.Context, r *execution,
+	e Error) (*failureContext, error) {
 	if r.process == nil {
 		return nil, nil
 	}

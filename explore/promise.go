@@ -10,24 +10,24 @@ import (
 	"fsward/explore/durable"
 )
 
-// A promise is a call that must make something durable before it returns.
+// A promise is a call that must make data durable before it returns.
 type promise struct {
-	name  string // the same for calls of one kind
-	call  string // with its arguments
-	scope durable.Scope
-	kept  bool // it returned with success: a call that failed has promised nothing
+	name      string // the same for calls of one kind
+	call      string // with its arguments
+	scope     durable.Scope
+	succeeded bool // a call that failed has promised nothing
 }
 
-// Prefixes of the marks in the log around a promise. Its number follows.
+// Prefixes of the marks in the log before and after a promise. Its number follows.
 const (
 	markBegin  = "begin "
 	markReturn = "return "
 )
 
-// Promised calls f, which must make something durable before it returns without an error: what it
-// writes itself (durable.Own), or all that was written before (durable.All). The account of flushes
-// is checked against that promise. Try and Do know the operations that promise; Promised is for
-// commands.
+// Promised calls f, which must make data durable before it returns nil: the data that it writes
+// itself (durable.Own), or all data that was written before (durable.All). The explorer checks the
+// account of flushes against that promise. Try and Do know which operations promise durability, so
+// Promised is for commands. call names the call in failures.
 func (e *Env) Promised(call string, scope durable.Scope, f func() error) error {
 	return e.sendPromised(0, promise{name: call, call: call, scope: scope}, f)
 }
@@ -43,7 +43,7 @@ var (
 	fillCode     = agent.Fill(0, 0, 0, 0).Code
 )
 
-// promises returns what each operation of a batch promises; 0: nothing.
+// promises returns the scope of each operation's promise; 0: the operation promises nothing.
 func promises(ops []agent.Op) []durable.Scope {
 	out := make([]durable.Scope, len(ops))
 	var through [agent.MaxSlots]bool
@@ -51,7 +51,7 @@ func promises(ops []agent.Op) []durable.Scope {
 		slot, numbers, _, _ := o.Fields()
 		switch o.Code {
 		case openCode:
-			through[slot] = numbers[0]&unix.O_DSYNC != 0 // O_SYNC has that bit, too
+			through[slot] = numbers[0]&unix.O_DSYNC != 0 // O_SYNC includes that bit
 		case fsyncCode, datasyncCode:
 			out[i] = durable.Own
 		case syncCode, syncfsCode:
@@ -65,14 +65,14 @@ func promises(ops []agent.Op) []durable.Scope {
 	return out
 }
 
-// A promiseMarker puts marks into the log around calls that promise durability, for the account of
-// flushes.
+// A promiseMarker adds marks to the log before and after calls that promise durability, for the
+// account of flushes.
 type promiseMarker struct {
 	passThrough
 	calls []promise
 }
 
-// add returns the number of a call, as text.
+// add adds a call, and returns its number as text.
 func (m *promiseMarker) add(p promise) (number string) {
 	m.calls = append(m.calls, p)
 	return strconv.Itoa(len(m.calls) - 1)
@@ -83,7 +83,7 @@ func (m *promiseMarker) batch(_ *Env, r request, next sendBatch) (agent.Done, er
 		return next(r)
 	}
 	var p padded
-	calls := make(map[int]int) // by operation of the request: the number of its call
+	calls := make(map[int]int) // from the index of an operation to the number of its call
 	for i, scope := range promises(r.Ops) {
 		if scope == 0 {
 			p.own(r.Ops[i])
@@ -101,7 +101,7 @@ func (m *promiseMarker) batch(_ *Env, r request, next sendBatch) (agent.Done, er
 	done.Results, err = p.strip(done.Results, err, nil)
 	for i, result := range done.Results {
 		if n, is := calls[i]; is {
-			m.calls[n].kept = result.Errno == 0
+			m.calls[n].succeeded = result.Errno == 0
 		}
 	}
 	return done, err
@@ -116,6 +116,6 @@ func (m *promiseMarker) promised(e *Env, p promise, next func() error) error {
 	if err := next(); err != nil {
 		return err
 	}
-	m.calls[i].kept = true
+	m.calls[i].succeeded = true
 	return e.mark(markReturn, n)
 }

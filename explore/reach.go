@@ -7,11 +7,13 @@ import (
 	"time"
 )
 
-// reach brings the machine and the checker to where a state is, and returns the Env of its last step.
-// With keeps, a checkpoint may be used and made.
-func (s *session) reach(ctx context.Context, st *state, r *execution, keeps bool) (e *Env, err error) {
+// reach brings the machine and the checker to a state, and returns the Env of its last step. With
+// checkpoints, it may begin with a checkpoint, and make one of the state.
+func (s *session) reach(ctx context.Context, st *state, r *execution,
+	checkpoints bool) (e *Env, err error) {
 	var from *savedState
-	if keeps = keeps && s.pristine != nil && s.restorer.method != ByReplay; keeps {
+	checkpoints = checkpoints && s.pristine != nil && s.restorer.method != ByReplay
+	if checkpoints {
 		s.restorer.countChild(st)
 		from = s.restorer.nearest(st)
 	}
@@ -27,19 +29,20 @@ func (s *session) reach(ctx context.Context, st *state, r *execution, keeps bool
 		}
 		begin := time.Now()
 		log.play = from != nil && i < len(from.steps)
-		e, err = s.replayStep(ctx, log, step, fmt.Sprintf("step %d of %d", i+1, len(st.Steps)), r)
+		where := fmt.Sprintf("step %d of %d", i+1, len(st.Steps))
+		e, err = s.replayStep(ctx, log, step, where, r)
 		if !log.play {
 			s.restorer.step.since(begin)
 		}
 	}
 	log.play = false // the machine answers from now on
-	if err == nil && keeps && s.restorer.worthSaving(st, from) {
+	if err == nil && checkpoints && s.restorer.worthSaving(st, from) {
 		err = s.checkpoint(ctx, st, r, log)
 	}
 	return e, err
 }
 
-// reachPristine mounts the pristine disks, and has the checker begin.
+// reachPristine mounts the pristine disks, and calls Init of the checker.
 func (s *session) reachPristine(ctx context.Context, log *responseLog) (*Env, error) {
 	begin := time.Now()
 	if _, err := s.target.unmount(ctx, false); err != nil {
@@ -70,11 +73,13 @@ func (s *session) reachPristine(ctx context.Context, log *responseLog) (*Env, er
 	return e, err
 }
 
-// reachCheckpoint loads a checkpoint, and has the checker begin with the answers that led to it.
-func (s *session) reachCheckpoint(ctx context.Context, from *savedState, log *responseLog, r *execution) (*Env, error) {
+// reachCheckpoint loads a checkpoint, and calls Init of the checker. log then plays the answers
+// that led to the checkpoint.
+func (s *session) reachCheckpoint(ctx context.Context, from *savedState, log *responseLog,
+	r *execution) (*Env, error) {
 	begin := time.Now()
 	if err := s.target.system.Load(ctx, from.machine); err != nil {
-		return nil, fmt.Errorf("the machine cannot be put back: %w", err)
+		return nil, fmt.Errorf("cannot restore the machine: %w", err)
 	}
 	s.target.restored(true)
 	s.recorder.restored(true)
@@ -94,7 +99,7 @@ func (s *session) initChecker(ctx context.Context, log *responseLog) (*Env, erro
 	return e, nil
 }
 
-// replayStep has the checker do a step as it was done before. where names the step.
+// replayStep makes the checker repeat a step with the same choices. where names the step in errors.
 func (s *session) replayStep(ctx context.Context, log *responseLog, step []Choice, where string,
 	r *execution) (*Env, error) {
 	e := newEnv(ctx, log, new(Chooser), interceptors{threads: s.threads})
@@ -116,13 +121,17 @@ func (s *session) replayStep(ctx context.Context, log *responseLog, step []Choic
 	return e, nil
 }
 
-// checkpoint keeps where the machine and the checker are, and what was written on the way.
+// checkpoint saves the machine, with the answers and the logs up to the present state.
 func (s *session) checkpoint(ctx context.Context, st *state, r *execution, log *responseLog) error {
 	now, err := s.recorder.drain(ctx)
 	if err != nil {
 		return err
 	}
 	r.before = r.before.followedBy(now)
-	return s.restorer.keep(ctx, &savedState{steps: slices.Clone(st.Steps), answers: slices.Clip(slices.Clone(log.answers)),
-		before: r.before, held: s.threads.held})
+	return s.restorer.keep(ctx, &savedState{
+		steps:   slices.Clone(st.Steps),
+		answers: slices.Clip(slices.Clone(log.answers)),
+		before:  r.before,
+		held:    s.threads.held,
+	})
 }

@@ -12,15 +12,17 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// recovered puts a crash state in, recovers and mounts it, and asks the checker. records are what the
-// recovery read and wrote, if that is logged.
-func (s *session) recovered(ctx context.Context, disk *crash.State, about Crash) (f *Failure, records []ramdisk.Record, err error) {
+// recovered loads a crash state, recovers and mounts it, and asks the checker. records is the log
+// of the recovery, if it is logged.
+func (s *session) recovered(ctx context.Context, disk *crash.State,
+	about Crash) (f *Failure, records []ramdisk.Record, err error) {
 	e, err := s.putIn(ctx, disk, s.logRecovery)
 	if err != nil {
 		return nil, nil, err
 	}
-	f = s.target.mount(e, func(e *Env, c Component) error { return c.Recover(e) }).withProperty(Recovered)
-	var quick map[string]agent.Entry // what the recovery left; nil: it is not compared
+	quickly := func(e *Env, c Component) error { return c.Recover(e) }
+	f = s.target.mount(e, quickly).withProperty(Recovered)
+	var quick map[string]agent.Entry // the recovered tree; nil: it is not compared
 	if f == nil && fatal(e) == nil {
 		if records, err = s.recorder.records(ctx); err != nil {
 			return nil, nil, err
@@ -31,7 +33,8 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, about Crash)
 		}
 	}
 	if f == nil && fatal(e) == nil {
-		f = s.target.failure(e, "check failed", s.target.stack.Checker.Check(e, about)).withProperty(about.property())
+		err := s.target.stack.Checker.Check(e, about)
+		f = s.target.failure(e, "check failed", err).withProperty(about.property())
 	}
 	if err := fatal(e); err != nil {
 		return nil, nil, err
@@ -50,8 +53,8 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, about Crash)
 	return f, records, err
 }
 
-// putIn unmounts the stack, and loads a crash state. With log, bios are logged from then on. The
-// checker may not request crashes through the Env.
+// putIn unmounts the stack, and loads a crash state. With log, bios are logged from then on.
+// Crashes cannot be requested through the Env.
 func (s *session) putIn(ctx context.Context, disk *crash.State, log bool) (*Env, error) {
 	if _, err := s.target.unmount(ctx, false); err != nil {
 		return nil, err
@@ -68,7 +71,8 @@ func (s *session) putIn(ctx context.Context, disk *crash.State, log bool) (*Env,
 	return e, nil
 }
 
-// repairs reports whether the result of a thorough recovery can be compared with that of the quick one.
+// repairs reports whether the results of quick and thorough recoveries are compared: verify is on,
+// a directory is mounted at the top of the stack, and a component has a thorough recovery.
 func (s *session) repairs() bool {
 	stack := s.target.stack
 	return s.verify && !strings.HasPrefix(stack.Top.Path(), "/dev/") &&
@@ -78,8 +82,9 @@ func (s *session) repairs() bool {
 		})
 }
 
-// tree returns what is mounted at the top of the stack, by path, without what no recovery promises:
-// times and inode numbers. A tree that cannot be read at all is empty.
+// tree returns the entries that are mounted at the top of the stack, by path. It clears the
+// attributes that no recovery promises: times, inode numbers and the sizes of directories. A tree
+// that cannot be read at all is empty.
 func (s *session) tree(e *Env) (map[string]agent.Entry, error) {
 	r, err := e.Try(agent.Tree(s.target.stack.Top.Path()))
 	if err != nil {
@@ -93,16 +98,17 @@ func (s *session) tree(e *Env) (map[string]agent.Entry, error) {
 	for _, entry := range entries {
 		entry.Inode, entry.Mtime = 0, 0
 		if entry.Mode&unix.S_IFMT == unix.S_IFDIR {
-			entry.Size = 0 // blocks that fsck may give back
+			entry.Size = 0 // fsck may free blocks of a directory
 		}
 		out[entry.Path] = entry
 	}
 	return out, nil
 }
 
-// compareRepair recovers a crash state in the thorough way, and reports in what the result differs from
-// what the quick way has left. The stack is not mounted.
-func (s *session) compareRepair(ctx context.Context, disk *crash.State, quick map[string]agent.Entry) (*Failure, error) {
+// compareRepair recovers a crash state in the thorough way. It returns a failure if the resulting
+// tree differs from quick, the tree after the quick recovery. The stack is not mounted.
+func (s *session) compareRepair(ctx context.Context, disk *crash.State,
+	quick map[string]agent.Entry) (*Failure, error) {
 	if err := s.load(ctx, s.disks.pages(disk)); err != nil {
 		return nil, err
 	}

@@ -9,16 +9,17 @@ import (
 	"fsward/interp"
 )
 
-// recovering tries crashes while the recoveries from the crash disks of one run are under way, and remembers what these did.
+// A recovering tries crashes during the recoveries from the crash states of one execution. It
+// remembers the recoveries.
 type recovering struct {
 	x   *explorer
 	ctx context.Context
 	all *crash.Recoveries
-	of  crashCase // whose recovery it is
+	of  crashCase // the crash state that is recovered
 
-	ran   bool // what the recovery that ran last has left was checked, and was not visited yet
+	ran   bool // the result of the last recovery was checked, and will be visited next
 	bad   *badDisk
-	wrote uint64 // the most that a recovery wrote, in sectors
+	wrote uint64 // the most sectors that a recovery wrote
 }
 
 func newRecovering(ctx context.Context, x *explorer) *recovering {
@@ -29,7 +30,9 @@ func newRecovering(ctx context.Context, x *explorer) *recovering {
 	return r
 }
 
-// check recovers a crash disk and checks what is there then, and likewise each disk that a crash in the middle of that leaves.
+// check recovers a crash state and checks the result. It does the same with each crash state of a
+// crash during that recovery. It returns the first failure, and the most sectors that a recovery
+// wrote.
 func (r *recovering) check(c crashCase) (*badDisk, uint64, error) {
 	r.of, r.ran, r.bad, r.wrote = c, false, nil, 0
 	was := r.all.Stats()
@@ -44,7 +47,8 @@ func (r *recovering) check(c crashCase) (*badDisk, uint64, error) {
 	return r.bad, r.wrote, err
 }
 
-// recover recovers a disk, and says what was read and written for it.
+// recover recovers and checks a crash state, and returns what the recovery read and wrote. After a
+// failure it sets r.bad, and returns errFailureFound.
 func (r *recovering) recover(disk *crash.State) (done crash.Recovered, err error) {
 	if err := r.x.stopped(); err != nil {
 		return done, err
@@ -65,7 +69,8 @@ func (r *recovering) recover(disk *crash.State) (done crash.Recovered, err error
 	return r.x.session.disks.recoveredFrom(records)
 }
 
-// visit checks what a recovery leaves, where it was not run again since one that did the same is known.
+// visit checks the result of a recovery that was not run, since an earlier one read the same.
+// second is the crash state that it starts from, and left is its result.
 func (r *recovering) visit(second, left *crash.State) error {
 	if r.ran {
 		r.ran = false
@@ -95,7 +100,7 @@ func (r *recovering) visit(second, left *crash.State) error {
 	return nil
 }
 
-// recoveredFrom returns what a recovery read and wrote.
+// recoveredFrom returns the pages that a recovery read, and the events of its writes.
 func (d *diskSet) recoveredFrom(records []ramdisk.Record) (done crash.Recovered, err error) {
 	for i, disk := range d.list {
 		for _, r := range records {

@@ -11,12 +11,13 @@ import (
 	"fsward/explore/agent"
 )
 
-// A Repairer is a Component that can be recovered in two ways: the quick one, Recover, which replays a journal, and one that looks at all
-// that it holds. FiSC holds what they come to against each other (4.2, double fsck): if they differ, one of them is wrong.
+// A Repairer is a Component with two ways to recover. The quick one, Recover, replays a journal.
+// The thorough one, Repair, examines everything that the component holds. The explorer compares
+// their results, as FiSC does (4.2, double fsck): if they differ, one of them is wrong.
 type Repairer interface {
 	Component
-	Repairs() bool       // it has the second way
-	Repair(e *Env) error // repairs it after a crash, in the place of Recover
+	Repairs() bool       // reports whether it has the thorough way
+	Repair(e *Env) error // repairs it after a crash, instead of Recover
 }
 
 // repair recovers a component in the most thorough way that it has.
@@ -27,10 +28,10 @@ func repair(e *Env, c Component) error {
 	return c.Recover(e)
 }
 
-// maxDifferences bounds those that are listed.
+// maxDifferences bounds the differences that a failure lists.
 const maxDifferences = 8
 
-// differences lists in what two trees differ; "" where they do not.
+// differences returns the differences of two trees, one a line; "": there are none.
 func differences(quick, thorough map[string]agent.Entry) string {
 	paths := make(map[string]bool)
 	for p := range quick {
@@ -50,14 +51,16 @@ func differences(quick, thorough map[string]agent.Entry) string {
 			out = append(out, "and more")
 			break
 		}
-		out = append(out, fmt.Sprintf("%s: recovered quickly %s, thoroughly %s", p, entryText(q, inQuick), entryText(t, inThorough)))
+		out = append(out, fmt.Sprintf("%s: after the quick recovery, %s; after the thorough one, %s",
+			p, entryText(q, inQuick), entryText(t, inThorough)))
 	}
 	return strings.Join(out, "\n")
 }
 
-func entryText(e agent.Entry, is bool) string {
-	if !is {
-		return "it is not there"
+// entryText describes an entry of a tree.
+func entryText(e agent.Entry, exists bool) string {
+	if !exists {
+		return "it does not exist"
 	}
 	if e.Errno != 0 {
 		return fmt.Sprintf("it cannot be read (%v)", e.Errno)

@@ -39,8 +39,9 @@ func (w *twoWays) tree() []agent.Entry {
 	return out
 }
 
-// A recovery that looks at everything has to come to what the quick one does: if it fails, loses or alters something that is an error, which
-// replays; what no recovery promises may differ. It is not run where that is not asked.
+// A recovery that looks at everything has to come to what the quick one does: if it fails, loses or
+// alters something that is an error, which replays; what no recovery promises may differ. It is not
+// run where that is not asked.
 func TestTwoRecoveries(t *testing.T) {
 	errUnsound := errors.New("cannot be repaired")
 	for _, c := range []struct {
@@ -51,7 +52,9 @@ func TestTwoRecoveries(t *testing.T) {
 		{name: "there is none"},
 		{name: "the same", second: (*journaled).recover},
 		{name: "it fails", want: "recovery failed", text: errUnsound.Error(), second: func(*journaled) error { return errUnsound }},
-		{name: "it loses", want: "recoveries differ", text: "place1: recovered quickly it has mode 0100644, 1 links, owner 0:0, 512 bytes with SHA-256 07000000…, thoroughly it is not there",
+		{name: "it loses", want: "recoveries differ",
+			text: "place1: after the quick recovery, it has mode 0100644, 1 links, owner 0:0, " +
+				"512 bytes with SHA-256 07000000…; after the thorough one, it does not exist",
 			second: func(j *journaled) error { return errors.Join(j.recover(), j.write(places+8, 0)) }},
 		{name: "it alters", want: "recoveries differ", text: "SHA-256 08000000…", second: func(j *journaled) error { return errors.Join(j.recover(), j.write(places, 8)) }},
 		{name: "it is not asked for", notAsked: true, second: func(*journaled) error { return errUnsound }},

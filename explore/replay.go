@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Replay runs the choices that led to an error once more, with the same crashes after them, and returns the error if it is found
-// again, nil if not.
+// Replay executes the choices that led to an error again, and tries the same crashes. It returns
+// the failure; nil: the failure does not show.
 func Replay(ctx context.Context, cfg Config, e Error) (found *Failure, err error) {
 	x := &explorer{Config: cfg, memo: make(memo), stop: ctx}
 	x.Crash.Seed, x.Crash.Limit, x.MaxFaults = e.Seed, e.Limit, len(e.Fail)
@@ -23,16 +23,18 @@ func Replay(ctx context.Context, cfg Config, e Error) (found *Failure, err error
 	return f.Failure, nil
 }
 
-// again runs the choices of an error, and tries its crash, or those like it.
+// reproduce executes the choices of an error, and tries its crash, or else others in the same
+// window and epoch. It returns nil if the error does not show.
 func (x *explorer) reproduce(ctx context.Context, e Error) (f *failureContext, err error) {
 	if len(e.Steps) == 0 {
-		return nil, errors.New("an error without a step")
+		return nil, errors.New("the error has no step to replay")
 	}
 	last := len(e.Steps) - 1
 	if err := x.stopped(); err != nil {
 		return nil, err
 	}
-	r, err := x.session.run(ctx, &state{Steps: e.Steps[:last], Next: Values(e.Steps[last]), Fail: e.Fail})
+	st := &state{Steps: e.Steps[:last], Next: Values(e.Steps[last]), Fail: e.Fail}
+	r, err := x.session.run(ctx, st)
 	if err != nil {
 		return nil, err
 	}
@@ -51,37 +53,47 @@ func (x *explorer) reproduce(ctx context.Context, e Error) (f *failureContext, e
 	if found, err := x.session.target.finish(ctx); err != nil || found != nil {
 		return sameKind(&failureContext{Failure: found, execution: r}, e), err
 	}
-	var by *examiner
-	// What is equal to the disk that was kept first. Where blocks were allocated otherwise, any that shows the error will do.
+	// Try the crash state with equal contents first. If blocks were allocated differently, another one
+	// may show the error.
 	for _, exact := range []bool{true, false} {
-		if by, err = x.newExaminer(ctx); err != nil { // for a log from its beginning
-			return nil, err
-		}
-		_, err := x.session.disks.crashes(r, x.Crash, func(c crashCase) error {
-			if c.window != e.Crash.Window || c.Epoch.String() != e.Crash.Epoch || exact != (c.sum() == e.Crash.Contents) {
-				return x.stopped()
-			}
-			bad, _, err := x.checkCrash(ctx, by, c)
-			if err != nil || bad == nil {
-				return err
-			}
-			if f = sameKind(&failureContext{Failure: bad.Failure, execution: r}, e); f != nil {
-				f.disk = x.session.keepDisk(bad.crashCase)
-				return errFailureFound
-			}
-			return nil
-		})
-		if err != nil && !errors.Is(err, errFailureFound) || f != nil {
-			if f != nil {
-				err = nil
-			}
+		if f, err = x.reproduceCrash(ctx, r, e, exact); f != nil || err != nil {
 			return f, err
 		}
 	}
 	return nil, nil
 }
 
-// sameKind returns a failureContext that is like an error, else nil.
+// reproduceCrash tries crash states in the window and the epoch of an error's crash: with exact,
+// those with the same contents, else the others. It returns the first failure that matches the
+// error, else nil.
+func (x *explorer) reproduceCrash(ctx context.Context, r *execution, e Error,
+	exact bool) (f *failureContext, err error) {
+	by, err := x.newExaminer(ctx) // a judge needs the log from its beginning
+	if err != nil {
+		return nil, err
+	}
+	_, err = x.session.disks.crashes(r, x.Crash, func(c crashCase) error {
+		if c.window != e.Crash.Window || c.Epoch.String() != e.Crash.Epoch ||
+			exact != (c.sum() == e.Crash.Contents) {
+			return x.stopped()
+		}
+		bad, _, err := x.checkCrash(ctx, by, c)
+		if err != nil || bad == nil {
+			return err
+		}
+		if f = sameKind(&failureContext{Failure: bad.Failure, execution: r}, e); f != nil {
+			f.disk = x.session.keepDisk(bad.crashCase)
+			return errFailureFound
+		}
+		return nil
+	})
+	if f != nil {
+		err = nil
+	}
+	return f, err
+}
+
+// sameKind returns f if it matches an error, else nil.
 func sameKind(f *failureContext, e Error) *failureContext {
 	if f.Failure == nil || !f.matches(e.Kind, e.Property) {
 		return nil

@@ -7,55 +7,77 @@ import (
 	"strings"
 )
 
-// reproducerName is the file of an error's folder that is for people.
+// reproducerName is the file with the reproducer of an error, in its folder.
 const reproducerName = "what.txt"
 
-// writeReproducer says what was done, what is wrong, and how to see it again.
+// writeReproducer writes the reproducer of an error: the operations, the failure, the crash, and
+// the commands that show it again. dir is the error's folder.
 func writeReproducer(dir string, e *Error, disks []*Disk) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n%s\n\nWhat was done:\n", e.Kind, e.Summary)
+	fmt.Fprintf(&b, "%s\n\n%s\n\nOperations, by step:\n", e.Kind, e.Summary)
 	for i, did := range e.Did {
 		for _, line := range did {
 			fmt.Fprintf(&b, "  %d. %s\n", i+1, line)
 		}
 	}
 	for _, f := range e.Fail {
-		fmt.Fprintf(&b, "In the last step the kernel was made to fail at %s (hit %d).\n", f.Site, f.At)
+		fmt.Fprintf(&b, "In the last step, a fault was injected into the kernel at %s (hit %d).\n",
+			f.Site, f.At)
 	}
 	if len(e.Unscheduled) > 0 {
-		fmt.Fprintf(&b, "%s ran though it was not their turn: this may not replay.\n", strings.Join(e.Unscheduled, ", "))
+		fmt.Fprintf(&b, "These kernel threads ran although they were held, "+
+			"so the error may not replay: %s.\n", strings.Join(e.Unscheduled, ", "))
 	}
 	if e.ProcessCrash != nil {
-		fmt.Fprintf(&b, "\nThe crash: the program of step %d was ended after these system calls, and the kernel went on: %s\n", len(e.Steps), strings.Join(e.ProcessCrash.Calls, ", "))
+		fmt.Fprintf(&b, "\nThe crash: the program of step %d was ended, while the kernel went on. "+
+			"It had done these system calls: %s\n",
+			len(e.Steps), strings.Join(e.ProcessCrash.Calls, ", "))
 	}
 	if e.Crash != nil {
-		fmt.Fprintf(&b, "\nThe crash: %s of what step %d asked for, after record %d of the log. %d writes that had been submitted did not reach the disk%s\n",
-			e.Crash.Epoch, len(e.Steps), e.Crash.After, len(e.Crash.Missing), missing(e.Crash.Missing))
+		e.Crash.describe(&b, len(e.Steps))
 	}
-	if e.Crash != nil && len(e.Crash.Early) > 0 {
-		fmt.Fprintf(&b, "%d blocks that the kernel had marked dirty, and had not submitted yet, are on the disk: it may write them whenever it likes.\n", len(e.Crash.Early))
-		for _, w := range e.Crash.Early {
-			fmt.Fprintf(&b, "  %d bytes at sector %d of disk %d\n", w.Bytes, w.Sector, w.Disk)
-		}
-	}
-	if e.Crash != nil && e.Crash.Second != nil {
-		fmt.Fprintf(&b, "\nAnd a second crash while the disk was recovered from the first: %d writes of the recovery did not reach the disk%s\n",
-			len(e.Crash.Second.Missing), missing(e.Crash.Second.Missing))
-	}
-	fmt.Fprintf(&b, "\nAgain:\n  fsward explore replay %s\n", dir)
+	fmt.Fprintf(&b, "\nTo replay the error:\n  fsward explore replay %s\n", dir)
 	for _, d := range disks {
 		if e.Crash != nil {
-			fmt.Fprintf(&b, "The disk as the crash left it, by hand:\n  zstd -d %s/disk%d.crash.zst -o crash.img; mount -o loop crash.img /mnt\n", dir, d.Number)
+			fmt.Fprintf(&b, "To mount disk %d as the crash left it:\n"+
+				"  zstd -d %s/disk%[1]d.crash.zst -o crash.img; mount -o loop crash.img /mnt\n",
+				d.Number, dir)
 		}
-		fmt.Fprintf(&b, "All writes and flushes, on the disk from before:\n  zstd -d %s/disk%d.base.zst -o base.img; fsward replay --base base.img %[1]s/disk%[2]d.log\n", dir, d.Number)
+		fmt.Fprintf(&b, "To replay all writes and flushes on the initial disk %d:\n"+
+			"  zstd -d %s/disk%[1]d.base.zst -o base.img; "+
+			"fsward replay --base base.img %[2]s/disk%[1]d.log\n", d.Number, dir)
 	}
 	return os.WriteFile(filepath.Join(dir, reproducerName), []byte(b.String()), 0o644)
 }
 
-// missing lists bios.
-func missing(bios []uint64) string {
-	if len(bios) == 0 {
-		return "."
+// describe writes the part of the reproducer about a crash of the machine. step is the number of
+// the last step, from 1.
+func (c *CrashError) describe(b *strings.Builder, step int) {
+	when := map[string]string{
+		Begin.String():     "at the start of the window",
+		InBetween.String(): "inside the window",
+		End.String():       "at the end of the window",
+	}[c.Epoch]
+	fmt.Fprintf(b, "\nThe crash: %s that step %d requested, after record %d of the log.\n"+
+		"Submitted writes that did not reach the disk: %s.\n", when, step, c.After, bioList(c.Missing))
+	if len(c.Early) > 0 {
+		fmt.Fprintf(b, "Blocks that reached the disk although the kernel had only marked them dirty: "+
+			"%d. The kernel may write dirty blocks at any moment.\n", len(c.Early))
+		for _, w := range c.Early {
+			fmt.Fprintf(b, "  %d bytes at sector %d of disk %d\n", w.Bytes, w.Sector, w.Disk)
+		}
 	}
-	return ": bio " + strings.Trim(strings.ReplaceAll(fmt.Sprint(bios), " ", ", "), "[]") + "."
+	if c.Second != nil {
+		fmt.Fprintf(b, "\nA second crash interrupted the recovery from the first.\n"+
+			"Writes of the recovery that did not reach the disk: %s.\n", bioList(c.Second.Missing))
+	}
+}
+
+// bioList describes a list of bios.
+func bioList(bios []uint64) string {
+	if len(bios) == 0 {
+		return "none"
+	}
+	list := strings.Trim(strings.ReplaceAll(fmt.Sprint(bios), " ", ", "), "[]")
+	return fmt.Sprintf("%d (bio %s)", len(bios), list)
 }

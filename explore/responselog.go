@@ -7,23 +7,24 @@ import (
 	"fsward/explore/agent"
 )
 
-// A responseLog is a System that keeps what the machine answered. It can play the answers to a checker,
-// which is brought to where it was without the machine.
+// A responseLog is a System that records the answers of the machine. It can play them to a checker,
+// which reaches its earlier state without the machine.
 type responseLog struct {
 	System
 	answers []answer
-	next    int  // the number of the answer that follows
-	play    bool // answers are played, and not asked for
+	next    int  // index of the next answer
+	play    bool // answers come from the log, not from the machine
 }
 
-// An answer of the machine, and what it was asked.
+// An answer of the machine, with its request.
 type answer struct {
 	asked string
 	exit  agent.Exit
 	done  agent.Done
 }
 
-// again returns the next answer of the log. If it does not play, it asks for the answer and keeps it.
+// respond returns the next answer of the log if the log plays. Otherwise it calls ask, and records
+// the answer.
 func (l *responseLog) respond(asked string, ask func() (answer, error)) (answer, error) {
 	if !l.play {
 		a, err := ask()
@@ -36,7 +37,8 @@ func (l *responseLog) respond(asked string, ask func() (answer, error)) (answer,
 		if l.next < len(l.answers) {
 			want = l.answers[l.next].asked
 		}
-		return answer{}, &DivergedError{At: l.next, Want: Choice{N: 1, Site: want}, Got: Choice{N: 1, Site: asked}}
+		return answer{}, &DivergedError{At: l.next,
+			Want: Choice{N: 1, Site: want}, Got: Choice{N: 1, Site: asked}}
 	}
 	l.next++
 	return l.answers[l.next-1], nil
@@ -62,6 +64,8 @@ func (l *responseLog) Do(ctx context.Context, b agent.Batch) (agent.Done, error)
 
 // Mark is that of System.
 func (l *responseLog) Mark(ctx context.Context, text string) error {
-	_, err := l.respond("mark "+text, func() (answer, error) { return answer{}, l.System.Mark(ctx, text) })
+	_, err := l.respond("mark "+text, func() (answer, error) {
+		return answer{}, l.System.Mark(ctx, text)
+	})
 	return err
 }

@@ -8,20 +8,22 @@ import (
 	"time"
 )
 
-// Restoring says how the explorer gets to where a state is.
+// A Restoring is a method to reach a state again.
 type Restoring string
 
-// The ways. Where the System makes no checkpoints, all are ByReplay.
+// The methods. If the System makes no checkpoints, all of them act as ByReplay.
 const (
-	ByCost       Restoring = "auto"       // the one that costs less, by what both have cost so far
-	ByReplay     Restoring = "replay"     // pristine disks are mounted, and all choices taken again
-	ByCheckpoint Restoring = "checkpoint" // the machine is put back, wherever there is a checkpoint; each state whose children are run gets one
+	ByCost   Restoring = "auto"   // the method that costs less, by the costs of both so far
+	ByReplay Restoring = "replay" // mounts the pristine disks, and takes all choices again
+	// ByCheckpoint loads the nearest checkpoint, and makes one of each state whose children are
+	// executed.
+	ByCheckpoint Restoring = "checkpoint"
 )
 
-// Restorings lists them.
+// Restorings returns all methods.
 func Restorings() []Restoring { return []Restoring{ByCost, ByReplay, ByCheckpoint} }
 
-// Check says whether there is such a way.
+// Check returns an error if the method is unknown.
 func (r Restoring) Check() error {
 	if !slices.Contains(Restorings(), r) {
 		return fmt.Errorf("restore %q: there are %v", r, Restorings())
@@ -29,38 +31,43 @@ func (r Restoring) Check() error {
 	return nil
 }
 
-// maxSavedStates bounds the checkpoints that are kept beside the pristine one: each takes what the machine has of memory.
+// maxSavedStates bounds the checkpoints beside the pristine one. Each takes as much memory as the
+// machine has.
 const maxSavedStates = 4
 
-// A kept checkpoint stands for the choices that led to it: a state below it begins with it, and takes only the choices after it.
+// A savedState is a state with a checkpoint. A descendant of it can begin with the checkpoint, so
+// that only the later choices are taken again.
 type savedState struct {
 	steps   [][]Choice
 	machine Checkpoint
-	answers []answer // of the machine to the checker, on the way
+	answers []answer // the machine's answers to the checker, from Init on
 	before  history  // since the pristine disks were mounted
 	held    []thread
-	used    uint64 // by restorer.clock: when it was used last, or made
+	used    uint64 // restorer.clock at its last use, or when it was made
 }
 
-// A restorer knows what restoring has cost, and keeps checkpoints.
+// A restorer measures the costs of both methods, and keeps checkpoints.
 type restorer struct {
 	system System
 	method Restoring
 	saved  []*savedState
 	clock  uint64 // counts uses of checkpoints
 
+	// Costs, in seconds.
 	saving   ewma // making a checkpoint
-	loading  ewma // putting one back
-	mounting ewma // pristine disks, and the checker's Init
-	step     ewma // one Mutate that is replayed
-	// What the next Mutate takes: an emulated machine that was put back is slow for a while.
+	loading  ewma // loading a checkpoint
+	mounting ewma // mounting the pristine disks, with the checker's Init
+	step     ewma // replaying one Mutate
+	// The Mutate after a load, and after a replay: an emulated machine is slow for a while after a
+	// load.
 	afterLoad, afterReplay ewma
-	children               ewma // of a state
-	parent                 string
-	executed               float64 // children of parent so far
+
+	children ewma    // number of children of a state
+	parent   string  // the steps of the state whose children are executed now
+	executed float64 // number of children of parent that were executed
 }
 
-// ewma is one of durations or counts of which the recent ones count more.
+// An ewma is an exponentially weighted moving average, with weight 1/8 for each new value.
 type ewma struct {
 	value float64
 	known bool
@@ -75,12 +82,13 @@ func (m *ewma) add(v float64) {
 
 func (m *ewma) since(begin time.Time) { m.add(time.Since(begin).Seconds()) }
 
-// replay is what taking so many steps from pristine disks costs, in seconds.
+// replay returns the cost of replaying steps from the pristine disks, in seconds.
 func (r *restorer) replay(steps int) float64 {
 	return r.mounting.value + float64(steps)*r.step.value
 }
 
-// load is what putting a checkpoint back costs, with what follows of it. Before the first time it is taken to be what making one does.
+// load returns the cost of loading a checkpoint and replaying the steps after it, in seconds. Until
+// the first load, it assumes the cost of making a checkpoint.
 func (r *restorer) load(stepsAfter int) float64 {
 	cost := r.loading.value
 	if !r.loading.known {
@@ -92,22 +100,31 @@ func (r *restorer) load(stepsAfter int) float64 {
 	return cost + float64(stepsAfter)*r.step.value
 }
 
-// nearest returns the checkpoint to begin with; nil if a replay is to be taken.
+// nearest returns the checkpoint to begin with; nil: the state is reached by replay.
 func (r *restorer) nearest(st *state) *savedState {
 	var best *savedState
 	for _, k := range r.saved {
-		if n := len(k.steps); n <= len(st.Steps) && (best == nil || n > len(best.steps)) && slices.EqualFunc(k.steps, st.Steps[:n], slices.Equal) {
+		n := len(k.steps)
+		if n > len(st.Steps) || best != nil && n <= len(best.steps) {
+			continue
+		}
+		if slices.EqualFunc(k.steps, st.Steps[:n], slices.Equal) {
 			best = k
 		}
 	}
-	if best == nil || r.method == ByCost && r.load(len(st.Steps)-len(best.steps)) >= r.replay(len(st.Steps)) {
+	if best == nil {
+		return nil
+	}
+	n := len(st.Steps)
+	if r.method == ByCost && r.load(n-len(best.steps)) >= r.replay(n) {
 		return nil
 	}
 	r.use(best)
 	return best
 }
 
-// worth tells whether a checkpoint of a state is to be made, which was reached from one, or by a replay.
+// worthSaving reports whether to make a checkpoint of a state. from is the checkpoint from which
+// the state was reached; nil: it was reached by replay.
 func (r *restorer) worthSaving(st *state, from *savedState) bool {
 	if from != nil && len(from.steps) == len(st.Steps) {
 		return false
@@ -120,19 +137,19 @@ func (r *restorer) worthSaving(st *state, from *savedState) bool {
 		if from != nil {
 			reached = r.load(len(st.Steps) - len(from.steps))
 		}
-		left := r.children.value - r.executed // that are still to come
+		left := r.children.value - r.executed // children that are still to come
 		return left > 0 && (reached-r.load(0))*left > r.saving.value
 	}
 	return false
 }
 
-// use notes that a checkpoint is used.
+// use records a use of a checkpoint.
 func (r *restorer) use(k *savedState) {
 	r.clock++
 	k.used = r.clock
 }
 
-// mutated notes what the last Mutate of an execution took.
+// mutated records the duration of the last Mutate of an execution.
 func (r *restorer) mutated(e *execution, began time.Time) {
 	if e.loaded {
 		r.afterLoad.since(began)
@@ -141,7 +158,7 @@ func (r *restorer) mutated(e *execution, began time.Time) {
 	}
 }
 
-// countChild notes that a child of a state is run.
+// countChild counts an executed child of a state.
 func (r *restorer) countChild(st *state) {
 	if key := fmt.Sprint(st.Steps); key != r.parent {
 		if r.parent != "" {
@@ -152,8 +169,8 @@ func (r *restorer) countChild(st *state) {
 	r.executed++
 }
 
-// keep makes a checkpoint of where the machine is, and gives up the one that was not used for longest.
-// If the machine makes none, all states are reached by replay from now on.
+// keep makes a checkpoint of the machine, and drops the least recently used one if there are too
+// many. If the machine makes no checkpoints, all states are reached by replay from now on.
 func (r *restorer) keep(ctx context.Context, k *savedState) (err error) {
 	if len(r.saved) == maxSavedStates {
 		oldest := slices.IndexFunc(r.saved, func(k *savedState) bool {
@@ -179,7 +196,7 @@ func (r *restorer) keep(ctx context.Context, k *savedState) (err error) {
 	return nil
 }
 
-// forget gives up all checkpoints.
+// forget drops all checkpoints.
 func (r *restorer) forget(ctx context.Context) (err error) {
 	for _, k := range r.saved {
 		err = errors.Join(err, r.system.Forget(ctx, k.machine))

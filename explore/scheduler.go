@@ -13,15 +13,15 @@ import (
 	"fsward/explore/ekm"
 )
 
-// A thread is one of the kernel that works for the stack, or agent.Flusher.
+// A thread is a kernel thread that serves the stack, or agent.Flusher.
 type thread struct {
 	pid  uint32
 	name string
 }
 
-// A threadScheduler holds the kernel threads of a mounted stack, and runs at most one of them before
-// each Mutate, by choice (EXPLODE, 4 and 5.2). A held thread still runs when nobody else wants to.
-// Nobody chose what it did then, and it may differ the next time.
+// A threadScheduler holds the kernel threads of a mounted stack, and runs at most one of them
+// before each Mutate, by choice (EXPLODE, 4 and 5.2). A held thread still runs if the processor is
+// idle. The explorer did not choose such a run, and a replay may differ.
 type threadScheduler struct {
 	passThrough
 	wait        time.Duration // how long a chosen thread may take to find work; 0: threads run freely
@@ -29,7 +29,7 @@ type threadScheduler struct {
 	unscheduled map[uint32]bool // PIDs of threads that ran although they were held
 }
 
-// CheckThreads reports an error if Config.Threads may not have this value.
+// CheckThreads returns an error if a value of Config.Threads is out of range.
 func CheckThreads(wait time.Duration) error {
 	if most := ekm.MaxWaitMS * time.Millisecond; wait < 0 || wait > most {
 		return fmt.Errorf("threads: %v is outside 0 to %v", wait, most)
@@ -37,8 +37,10 @@ func CheckThreads(wait time.Duration) error {
 	return nil
 }
 
-// turnSite begins the site of the choice which thread runs.
+// turnSite is the prefix of the site of the choice of a thread.
 const turnSite = "turn of "
+
+// site returns the site of the choice of a thread.
 
 func (t *threadScheduler) site() string {
 	var names []string
@@ -48,7 +50,7 @@ func (t *threadScheduler) site() string {
 	return turnSite + strings.Join(names, ", ")
 }
 
-// hold holds the threads of components that were mounted.
+// hold holds the threads of mounted components.
 func (t *threadScheduler) hold(e *Env, components []Component) error {
 	t.resume(nil)
 	if t.wait == 0 {
@@ -70,10 +72,10 @@ func (t *threadScheduler) hold(e *Env, components []Component) error {
 		switch errno := r[0].Errno; errno {
 		case 0:
 			t.held = append(t.held, thread{pid, string(r[0].Data)})
-		case unix.EEXIST: // it works for two components
-		case unix.ESRCH, unix.ENOENT: // it has ended
+		case unix.EEXIST: // the thread serves two components
+		case unix.ESRCH, unix.ENOENT: // the thread has ended
 		default:
-			return fmt.Errorf("thread %d cannot be held: %w", pid, errno)
+			return fmt.Errorf("cannot hold thread %d: %w", pid, errno)
 		}
 	}
 	slices.SortFunc(t.held, func(a, b thread) int {
@@ -82,7 +84,7 @@ func (t *threadScheduler) hold(e *Env, components []Component) error {
 	return nil
 }
 
-// resume notes that the machine was put back to where these threads were held.
+// resume records that the machine was restored to a state in which these threads are held.
 func (t *threadScheduler) resume(held []thread) {
 	t.held, t.unscheduled = held, make(map[uint32]bool)
 }
@@ -96,15 +98,15 @@ func (t *threadScheduler) release(e *Env) error {
 		if err != nil {
 			return err
 		}
-		if errno := r[0].Errno; errno != 0 && errno != unix.ESRCH { // ESRCH: it has ended
-			return fmt.Errorf("%s cannot be released: %w", h.name, errno)
+		if errno := r[0].Errno; errno != 0 && errno != unix.ESRCH { // ESRCH: the thread has ended
+			return fmt.Errorf("cannot release thread %s: %w", h.name, errno)
 		}
 	}
 	return nil
 }
 
-// turn chooses which thread runs before a Mutate, and runs it. idle names a chosen thread that found
-// nothing to do: the state is as if none had been chosen.
+// turn chooses which thread runs before a Mutate, and runs it. idle names a chosen thread that
+// found no work: the state is the same as without that choice.
 func (t *threadScheduler) turn(e *Env) (idle string, err error) {
 	if len(t.held) == 0 {
 		return "", nil
@@ -115,22 +117,24 @@ func (t *threadScheduler) turn(e *Env) (idle string, err error) {
 	}
 	h := t.held[n-1]
 	e.note(h.name+" runs", false, nil)
-	results, err := t.ask(e, agent.StrayThreads(), agent.RunThread(h.pid, t.wait), agent.SettleThreads())
+	results, err := t.ask(e, agent.StrayThreads(), agent.RunThread(h.pid, t.wait),
+		agent.SettleThreads())
 	if err == nil && results[1].Value == 0 {
 		idle = h.name
 	}
 	return idle, err
 }
 
-// idleDivergence returns the error of a replay in which a thread finds nothing to do that found
-// something before.
+// idleDivergence returns the error of a replay in which a thread finds no work although it found
+// work in the recorded run.
 func idleDivergence(name string) error {
 	return &DivergedError{Want: Choice{N: 1, Site: name + ", which had something to do"},
 		Got: Choice{Site: name + ", which has not"}}
 }
 
-// ran returns the names of the threads that ran although they were held, since the stack was mounted.
-// Threads that an operation waited for are not among them. e keeps an error of the machine.
+// unscheduledNames returns the names of the threads that ran although they were held, since the
+// stack was mounted. It leaves out threads that an operation waited for. e keeps an error of the
+// machine.
 func (t *threadScheduler) unscheduledNames(e *Env) (names []string) {
 	if len(t.held) == 0 {
 		return nil
@@ -144,7 +148,7 @@ func (t *threadScheduler) unscheduledNames(e *Env) (names []string) {
 	return names
 }
 
-// ask performs operations on threads, which must succeed, and notes what StrayThreads returns.
+// ask performs operations on threads, which must succeed, and records the results of StrayThreads.
 func (t *threadScheduler) ask(e *Env, ops ...agent.Op) ([]agent.Result, error) {
 	results, err := e.ask(ops...)
 	for i, op := range ops {
@@ -157,7 +161,7 @@ func (t *threadScheduler) ask(e *Env, ops ...agent.Op) ([]agent.Result, error) {
 
 var strayCode = agent.StrayThreads().Code
 
-// note keeps which threads StrayThreads found.
+// note records the threads that StrayThreads found.
 func (t *threadScheduler) note(data []byte) error {
 	pids, err := agent.DecodeNumbers(data)
 	for _, pid := range pids {
@@ -166,8 +170,8 @@ func (t *threadScheduler) note(data []byte) error {
 	return err
 }
 
-// batch asks which threads ran before each operation that makes something durable, and forgets those
-// that run during it: the operation waits for them.
+// batch asks which threads ran before each operation that makes data durable. It disregards threads
+// that run during the operation, which waits for them.
 func (t *threadScheduler) batch(_ *Env, r request, next sendBatch) (agent.Done, error) {
 	if r.bare {
 		return next(r)
@@ -193,7 +197,7 @@ func (t *threadScheduler) batch(_ *Env, r request, next sendBatch) (agent.Done, 
 	return done, err
 }
 
-// promised does the same around a call that a checker declared.
+// promised does the same around a call of Env.Promised.
 func (t *threadScheduler) promised(e *Env, _ promise, next func() error) error {
 	if _, err := t.ask(e, agent.StrayThreads()); err != nil {
 		return err
@@ -205,7 +209,8 @@ func (t *threadScheduler) promised(e *Env, _ promise, next func() error) error {
 	return err
 }
 
-// taken returns the turns in some steps: a state that a thread has changed is another state.
+// taken returns the choices of threads in steps, for the signature: a state that a thread has
+// changed is another state.
 func (t *threadScheduler) taken(steps [][]Choice) (out []byte) {
 	for i, step := range steps {
 		for _, c := range step {

@@ -10,8 +10,8 @@ import (
 	"fsward/explore/durable"
 )
 
-// A session explores one stack on one machine: it reaches states, and recovers crash disks. Its parts
-// own what belongs to the stack, the disks, their logs, their guard, the threads and the checkpoints.
+// A session explores one stack on one machine: it reaches states, and recovers crash states. It has
+// one part each for the stack, the disks, their logs, their guard, the threads and the checkpoints.
 type session struct {
 	target   *target
 	disks    *diskSet
@@ -19,16 +19,16 @@ type session struct {
 	guard    *diskGuard // nil: no disk is guarded
 	threads  *threadScheduler
 	restorer *restorer
-	pristine Checkpoint // of the machine with pristine disks, nothing mounted; nil: it has none
+	pristine Checkpoint // with pristine disks and nothing mounted; nil: no checkpoints
 
-	newAccount  func() *durable.Account // of the disks joined; nil: none is kept
-	inject      bool                    // the fault injector finds out which calls could fail
-	countCalls  bool                    // the system calls of the last step are counted
-	logRecovery bool                    // what a recovery reads and writes is logged
-	verify      bool                    // what was recovered is verified
+	newAccount  func() *durable.Account // Config.NewAccount
+	inject      bool                    // record which calls in the kernel can fail
+	countCalls  bool                    // count the system calls of the last step
+	logRecovery bool                    // log the reads and writes of recoveries
+	verify      bool                    // Config.Verify
 }
 
-// newSession makes the disks and what stands on them, and keeps that.
+// newSession makes the disks and the stack, and keeps their pristine state.
 func newSession(ctx context.Context, cfg Config) (_ *session, err error) {
 	if err := cfg.Stack.Check(); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func newSession(ctx context.Context, cfg Config) (_ *session, err error) {
 	return s, s.prepare(ctx, cfg)
 }
 
-// make makes the stack, and keeps the pristine disks and a checkpoint of the machine.
+// make makes the stack, and keeps the pristine disks and a pristine checkpoint of the machine.
 func (s *session) make(ctx context.Context) (err error) {
 	if err := s.target.make(ctx); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (s *session) make(ctx context.Context) (err error) {
 	return err
 }
 
-// prepare sets up what is configured beside the stack.
+// prepare sets up the guard, the log of the write set, and the module fsw_ekm.
 func (s *session) prepare(ctx context.Context, cfg Config) (err error) {
 	if s.guard, err = guardDisks(s.disks, cfg.Guard); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (s *session) prepare(ctx context.Context, cfg Config) (err error) {
 	return s.loadEKM(ctx)
 }
 
-// loadEKM loads the module fsw_ekm, if something needs it.
+// loadEKM loads the module fsw_ekm, if the configuration needs it.
 func (s *session) loadEKM(ctx context.Context) error {
 	if !s.inject && s.threads.wait == 0 && s.recorder.writeSet.system == nil {
 		return nil
@@ -109,8 +109,8 @@ func (s *session) loadEKM(ctx context.Context) error {
 	return nil
 }
 
-// close unmounts the stack and removes the disks. A machine that has failed and cannot be put back
-// keeps them.
+// close unmounts the stack and removes the disks. If the machine has failed and there is no
+// pristine checkpoint, it does nothing.
 func (s *session) close(ctx context.Context) error {
 	if s.target.dead {
 		if s.pristine == nil {
@@ -129,29 +129,31 @@ func (s *session) close(ctx context.Context) error {
 	return err
 }
 
-// reset makes a machine that has failed work again.
+// reset restores a machine that has failed to its pristine checkpoint.
 func (s *session) reset(ctx context.Context) error {
 	if s.pristine == nil {
-		return errors.New("the machine has failed, and there is no checkpoint of it")
+		return errors.New("the machine has failed, and it has no checkpoint to restore")
 	}
 	if err := s.target.system.Load(ctx, s.pristine); err != nil {
-		return fmt.Errorf("the machine has failed, and cannot be put back: %w", err)
+		return fmt.Errorf("the machine has failed and cannot be restored: %w", err)
 	}
 	s.target.restored(false)
 	s.recorder.restored(false)
 	s.threads.resume(nil)
 	s.guard.lost()
-	return s.loadEKM(ctx) // the checkpoint was made before it was loaded
+	return s.loadEKM(ctx) // the checkpoint is older than the load of the module
 }
 
-// load puts pages over the pristine disks. Nothing is mounted, and nothing is logged.
+// load restores the pristine disks and writes pages to them. Nothing may be mounted. Both logs are
+// off afterwards.
 func (s *session) load(ctx context.Context, pages map[uint32][]agent.Page) error {
 	if s.target.dead {
 		if err := s.reset(ctx); err != nil {
 			return err
 		}
 	}
-	if _, err := s.recorder.history(ctx); err != nil { // of an execution that did not get to its end
+	// Drop the records of an execution that did not reach its end.
+	if _, err := s.recorder.history(ctx); err != nil {
 		return err
 	}
 	return s.disks.load(ctx, pages)

@@ -6,13 +6,14 @@ import (
 	"slices"
 )
 
-// A Stack is what is checked: components on disks, and the checker on top of them.
+// A Stack is a storage system to check: components on disks, and the checker on top of them.
 type Stack struct {
 	Top     Component
 	Checker Checker
 }
 
-// Components returns the components from the bottom up, each once, however many stand on it.
+// Components returns the components from the bottom up. A component that several others stand on is
+// listed once.
 func (s Stack) Components() []Component {
 	var out []Component
 	var walk func(c Component)
@@ -29,7 +30,7 @@ func (s Stack) Components() []Component {
 	return out
 }
 
-// Disks returns the disks at the bottom, by their numbers.
+// Disks returns the disks at the bottom, sorted by number.
 func (s Stack) Disks() (out []*Disk) {
 	for _, c := range s.Components() {
 		if d, ok := c.(*Disk); ok {
@@ -40,7 +41,7 @@ func (s Stack) Disks() (out []*Disk) {
 	return out
 }
 
-// Check says what is wrong with a stack.
+// Check returns an error if the stack has no disk, an invalid disk, or two disks with one number.
 func (s Stack) Check() error {
 	disks := s.Disks()
 	if len(disks) == 0 {
@@ -57,8 +58,10 @@ func (s Stack) Check() error {
 	return nil
 }
 
-// up calls f of each component from the bottom up; down from the top down.
+// up calls f with each component from the bottom up, until one fails.
 func (s Stack) up(f func(c Component) error) error { return each(s.Components(), f) }
+
+// down calls f with each component from the top down, until one fails.
 
 func (s Stack) down(f func(c Component) error) error {
 	list := s.Components()

@@ -12,40 +12,44 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 )
 
-// storeName is the file of a run's states in its folder.
+// storeName is the file with the states of a run, in its folder.
 const storeName = "run.db"
 
-// lockPatience is how long another process may hold the file of a run.
+// lockPatience is how long openStore waits for another process to release the file.
 const lockPatience = 2 * time.Second
 
 // Buckets of a store.
 var (
 	bucketMeta     = []byte("meta")
 	bucketFrontier = []byte("frontier") // priority and number of a state -> state
-	bucketSeen     = []byte("seen")     // signatures
+	bucketSeen     = []byte("seen")     // signature -> 1
 	bucketFeatures = []byte("features") // feature -> how many states had it
 	bucketErrors   = []byte("errors")   // folder -> Error
+
+	buckets = [][]byte{bucketMeta, bucketFrontier, bucketSeen, bucketFeatures, bucketErrors}
 )
 
+// Keys of bucketMeta.
 var (
 	keyConfig = []byte("config")
 	keyTotals = []byte("totals")
 	keyAsked  = []byte("asked") // Summary.Asked
 )
 
-// A state is one whose children are to be run.
+// A state is an entry of the frontier: its children are still to be executed.
 type state struct {
-	Steps [][]Choice        `json:"steps"`          // by call of Mutate
-	Sig   string            `json:"sig"`            // hash of its signature
-	Next  []uint32          `json:"next"`           // the values that the next child begins with
-	Fail  []InjectedFault   `json:"fail,omitempty"` // in the next child, which is the only one then
-	crash *processCrashPlan // where the next child ends; nil: it does not
+	Steps [][]Choice        `json:"steps"`          // the choices of each call of Mutate
+	Sig   string            `json:"sig"`            // hash of its signature; "": not known
+	Next  []uint32          `json:"next"`           // the first choices of the next child
+	Fail  []InjectedFault   `json:"fail,omitempty"` // faults of its only child; nil: none
+	crash *processCrashPlan // process crash of the next child; nil: none
 }
 
-// store is what a run keeps on disk, so that it goes on after it was killed. What one child gave is written at once or not at all.
+// A store is the part of a run on disk, so that a run can continue after it was killed. All results
+// of one child are written in one transaction.
 type store struct{ db *bolt.DB }
 
-// openStore opens the file of a run, which is made if it has to be.
+// openStore opens the file of a run. It makes the file if there is none.
 func openStore(dir string) (*store, error) {
 	path := filepath.Join(dir, storeName)
 	db, err := bolt.Open(path, 0o644, &bolt.Options{Timeout: lockPatience})
@@ -56,7 +60,7 @@ func openStore(dir string) (*store, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	err = db.Update(func(tx *bolt.Tx) error {
-		for _, name := range [][]byte{bucketMeta, bucketFrontier, bucketSeen, bucketFeatures, bucketErrors} {
+		for _, name := range buckets {
 			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 				return err
 			}
@@ -71,7 +75,8 @@ func openStore(dir string) (*store, error) {
 
 func (s *store) close() error { return s.db.Close() }
 
-// meta reads what was kept under a key into v. Nothing there: v stays as it is, and found is false.
+// meta reads the value of a key of bucketMeta into v. If there is none, it leaves v alone, and
+// found is false.
 func (s *store) meta(key []byte, v any) (found bool, err error) {
 	err = s.db.View(func(tx *bolt.Tx) error {
 		b := tx.Bucket(bucketMeta).Get(key)
@@ -83,7 +88,7 @@ func (s *store) meta(key []byte, v any) (found bool, err error) {
 	return found, err
 }
 
-// first returns the state of the frontier whose turn it is; nil if there is none.
+// first returns the state at the head of the frontier and its key; nil if the frontier is empty.
 func (s *store) first() (key []byte, st *state, err error) {
 	err = s.db.View(func(tx *bolt.Tx) error {
 		k, v := tx.Bucket(bucketFrontier).Cursor().First()
@@ -97,7 +102,7 @@ func (s *store) first() (key []byte, st *state, err error) {
 	return key, st, err
 }
 
-// errors returns all errors that were found.
+// errors returns all errors that the run found, sorted by folder.
 func (s *store) errors() (out []Error, err error) {
 	err = s.db.View(func(tx *bolt.Tx) error {
 		return tx.Bucket(bucketErrors).ForEach(func(_, v []byte) error {
@@ -110,12 +115,12 @@ func (s *store) errors() (out []Error, err error) {
 	return out, err
 }
 
-// update is one transaction.
+// update calls f in a transaction, which is committed if f returns nil.
 func (s *store) update(f func(t *change) error) error {
 	return s.db.Update(func(tx *bolt.Tx) error { return f(&change{tx}) })
 }
 
-// change is what one transaction does.
+// A change is an open transaction.
 type change struct{ tx *bolt.Tx }
 
 func (c *change) put(bucket, key []byte, v any) error {
@@ -126,7 +131,7 @@ func (c *change) put(bucket, key []byte, v any) error {
 	return c.tx.Bucket(bucket).Put(key, b)
 }
 
-// see notes a signature, and tells whether it was new.
+// markSeen records a signature, and reports whether it is new.
 func (c *change) markSeen(sig string) (fresh bool, err error) {
 	b := c.tx.Bucket(bucketSeen)
 	if b.Get([]byte(sig)) != nil {
@@ -135,7 +140,7 @@ func (c *change) markSeen(sig string) (fresh bool, err error) {
 	return true, b.Put([]byte(sig), []byte{1})
 }
 
-// count notes that a state has a feature, and returns how many had it before.
+// count counts a state with a feature, and returns how many states had it before.
 func (c *change) count(feature string) (before uint64, err error) {
 	b := c.tx.Bucket(bucketFeatures)
 	if v := b.Get([]byte(feature)); len(v) == 8 {
@@ -144,7 +149,8 @@ func (c *change) count(feature string) (before uint64, err error) {
 	return before, b.Put([]byte(feature), binary.BigEndian.AppendUint64(nil, before+1))
 }
 
-// enqueue puts a state into the frontier. The lowest priority comes first, and of equal ones the oldest.
+// enqueue puts a state into the frontier. The lowest priority comes first. States of equal priority
+// come in the order in which they were put.
 func (c *change) enqueue(priority uint64, st *state) error {
 	n, err := c.tx.Bucket(bucketFrontier).NextSequence()
 	if err != nil {
@@ -154,10 +160,11 @@ func (c *change) enqueue(priority uint64, st *state) error {
 	return c.put(bucketFrontier, key, st)
 }
 
-// sequence is a number for the next state.
+// sequence returns the number of states that were put into the frontier so far.
 func (c *change) sequence() uint64 { return c.tx.Bucket(bucketFrontier).Sequence() }
 
 func (c *change) dequeue(key []byte) error { return c.tx.Bucket(bucketFrontier).Delete(key) }
 
-// saveError keeps an error, or what changed of it. They have different folders, whose names are in the order in which they were found.
+// saveError writes an error, or replaces it. Its key is its folder. The names of folders sort in
+// the order in which the errors were found.
 func (c *change) saveError(e *Error) error { return c.put(bucketErrors, []byte(e.Dir), e) }

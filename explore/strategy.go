@@ -8,24 +8,27 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// A Strategy says which state's children are run next.
+// A Strategy decides in which order the states of the frontier are executed.
 type Strategy string
 
-// The strategies. All of them run each child of each state that is told from the others by its signature, if time allows.
+// The strategies. Given enough time, each of them executes every child of every state.
 const (
 	DepthFirst   Strategy = "depth"
 	BreadthFirst Strategy = "breadth"
-	Random       Strategy = "random"   // a child of a state that a seed picks, and then of another
-	MostRecovery Strategy = "recovery" // FiSC's first heuristic: states whose parent's disk took the most work to recover
-	LeastSeen    Strategy = "unseen"   // FiSC's second heuristic: states with features that few states had so far
+	Random       Strategy = "random" // by Config.Seed, with another state after each child
+	// MostRecovery is FiSC's first heuristic: states first whose crash states took the most work to
+	// recover.
+	MostRecovery Strategy = "recovery"
+	// LeastSeen is FiSC's second heuristic: states first whose features few states had so far.
+	LeastSeen Strategy = "unseen"
 )
 
-// Strategies lists them.
+// Strategies returns all strategies.
 func Strategies() []Strategy {
 	return []Strategy{DepthFirst, BreadthFirst, Random, MostRecovery, LeastSeen}
 }
 
-// Check says whether there is such a strategy.
+// Check returns an error if the strategy is unknown.
 func (s Strategy) Check() error {
 	for _, known := range Strategies() {
 		if s == known {
@@ -35,13 +38,14 @@ func (s Strategy) Check() error {
 	return fmt.Errorf("search %q: there are %v", s, Strategies())
 }
 
-// traits are what a strategy goes by.
+// traits are the properties of a state that strategies consider.
 type traits struct {
-	recovered uint64   // sectors that recovery wrote at most, of the disks after crashes on the way to the state
-	features  []string // what the state is like
+	recovered uint64   // the most sectors that a recovery from one of its crash states wrote
+	features  []string // the most important first
 }
 
-// priority is where a new state is put: the lowest comes first. number rises with each state.
+// priority returns the place of a new state in the frontier: the lowest comes first. number rises
+// with each state.
 func (s Strategy) priority(seed uint64, number uint64, t traits, c *change) (uint64, error) {
 	switch s {
 	case BreadthFirst:
@@ -57,7 +61,7 @@ func (s Strategy) priority(seed uint64, number uint64, t traits, c *change) (uin
 	}
 }
 
-// hashNumber makes a number of another that looks random.
+// hashNumber returns a pseudorandom number for a number.
 func hashNumber(seed, number uint64) uint64 {
 	var b [16]byte
 	binary.LittleEndian.PutUint64(b[:], seed)
@@ -65,8 +69,8 @@ func hashNumber(seed, number uint64) uint64 {
 	return xxhash.Sum64(b[:])
 }
 
-// utility is how often a state's features were seen before, a weighted sum: the first counts most, each after it half of the one
-// before.
+// utility returns how often the features of a state were seen before, as a weighted sum, and counts
+// them. Each feature has half the weight of the one before it.
 func (c *change) utility(features []string) (uint64, error) {
 	sum, weight := 0.0, float64(1<<20)
 	for i, f := range features {

@@ -8,56 +8,66 @@ import (
 	"path/filepath"
 )
 
-// Totals are what a run has done, all its parts together.
+// Totals counts the work of a run, all its parts together.
 type Totals struct {
-	States         uint64  `json:"states"`                // with different signatures
-	Runs           uint64  `json:"runs"`                  // of Mutate, each with other choices
-	CrashStates    uint64  `json:"crash_states"`          // disks that crashes left, each different for what was expected
-	Early          uint64  `json:"early,omitempty"`       // of them, those with blocks that had not been submitted
-	Possible       float64 `json:"possible"`              // crash states that there are, those that are equal counted as often as they arise
-	ProcessCrashes uint64  `json:"soft_states,omitempty"` // prefixes of system calls
-	Sampled        uint64  `json:"sampled"`               // moments with more crash states than the limit
-	Pruned         uint64  `json:"pruned"`                // crash states that were like others
-	Judged         uint64  `json:"judged"`                // on the host
-	Undecided      uint64  `json:"undecided"`             // of them, those of which the judge could not say
-	Recovered      uint64  `json:"recovered"`             // in the guest
-	Interrupted    uint64  `json:"interrupted,omitempty"` // disks that crashes during recovery left
-	Unread         uint64  `json:"unread,omitempty"`      // of them, those that differ in nothing that the recovery reads
-	Remembered     uint64  `json:"remembered,omitempty"`  // recoveries that were not run, since one that read the same was
-	Failed         uint64  `json:"failed"`                // runs in which calls inside the kernel failed
-	Loaded         uint64  `json:"loaded,omitempty"`      // runs that began with a checkpoint
-	Diverged       uint64  `json:"diverged"`              // replays that were not what they had been
-	Idle           uint64  `json:"idle,omitempty"`        // turns of threads that had nothing to do
-	Unscheduled    uint64  `json:"strayed,omitempty"`     // runs in which a thread ran though it was held: they may not replay
-	Waiting        uint64  `json:"waiting"`               // states whose children are not all run
-	Deepest        int     `json:"deepest"`               // calls of Mutate
-	Seconds        float64 `json:"seconds"`
-	Restoring      float64 `json:"restoring_seconds"`  // of them: to be in a state again, once for each run
-	Recovering     float64 `json:"recovering_seconds"` // of them: recovering and checking crash disks
+	States      uint64 `json:"states"` // states with different signatures
+	Runs        uint64 `json:"runs"`   // executions: calls of Mutate with new choices
+	CrashStates uint64 `json:"crash_states"`
+	Early       uint64 `json:"early,omitempty"` // crash states with early blocks
+	// Possible counts all crash states that the windows allow. Equal states count each time.
+	Possible       float64 `json:"possible"`
+	ProcessCrashes uint64  `json:"soft_states,omitempty"`
+	Sampled        uint64  `json:"sampled"`   // moments with more crash states than the limit
+	Pruned         uint64  `json:"pruned"`    // crash states that were equal to others
+	Judged         uint64  `json:"judged"`    // crash states that were judged on the host
+	Undecided      uint64  `json:"undecided"` // judged crash states without a verdict
+	Recovered      uint64  `json:"recovered"` // recoveries in the guest
+	// Interrupted counts the crash states that crashes during recovery left, and Unread those of
+	// them that differ only in blocks that the recovery does not read.
+	Interrupted uint64 `json:"interrupted,omitempty"`
+	Unread      uint64 `json:"unread,omitempty"`
+	// Remembered counts recoveries that were skipped, since an earlier recovery had read the same.
+	Remembered  uint64 `json:"remembered,omitempty"`
+	Failed      uint64 `json:"failed"`            // executions with injected faults
+	Loaded      uint64 `json:"loaded,omitempty"`  // executions that began with a checkpoint
+	Diverged    uint64 `json:"diverged"`          // replays that diverged
+	Idle        uint64 `json:"idle,omitempty"`    // executions whose chosen thread found no work
+	Unscheduled uint64 `json:"strayed,omitempty"` // executions with unscheduled threads
+	Waiting     uint64 `json:"waiting"`           // states in the frontier
+	Deepest     int    `json:"deepest"`           // the most steps of an execution
+	// Seconds is the duration of the run. Restoring is its part for reaching the parent states
+	// again, and Recovering its part for recovering and checking crash states.
+	Seconds    float64 `json:"seconds"`
+	Restoring  float64 `json:"restoring_seconds"`
+	Recovering float64 `json:"recovering_seconds"`
 }
 
-// An Event is what happens in a run.
+// An Event reports the progress of a run.
 type Event struct {
-	Event string `json:"event"` // "progress", "error", "diverged", "strayed"
+	Event string `json:"event"` // "progress", "error", "diverged" or "strayed"
 	Totals
-	Depth     int    `json:"depth,omitempty"` // of what is run
-	Error     *Error `json:"error,omitempty"`
-	Text      string `json:"text,omitempty"`
-	Available uint64 `json:"guest_available,omitempty"` // with "progress": bytes of the machine's memory that it could still use; 0: it does not say
+	Depth int    `json:"depth,omitempty"` // steps of the execution
+	Error *Error `json:"error,omitempty"` // with "error"
+	Text  string `json:"text,omitempty"`  // with "diverged" and "strayed"
+	// Available is the memory of the machine that is free or can be freed, in bytes, with
+	// "progress". 0: it is not known.
+	Available uint64 `json:"guest_available,omitempty"`
 }
 
-// A Summary is what a run has found.
+// A Summary is the result of a run.
 type Summary struct {
 	Totals
-	Asked    map[string]uint64 // by property, how many crashes were tried for it: those that are like others are counted too
+	// Asked has the number of crashes that were tried for each property. Pruned ones count, too.
+	Asked    map[string]uint64
 	Errors   []Error
-	Complete bool // there is nothing more to explore
+	Complete bool // nothing is left to explore
 }
 
-// ErrNotBegun: a run could not be begun, and there is nothing in its folder.
-var ErrNotBegun = errors.New("it did not get as far as its first state")
+// ErrNotBegun is the error for a folder without a first state: its run failed before it.
+var ErrNotBegun = errors.New("it did not reach its first state")
 
-// Origin returns Config.Origin of the run in a folder. Where that is ErrNotBegun another may begin there.
+// Origin returns Config.Origin of the run in a folder. After ErrNotBegun, another run may use the
+// folder.
 func Origin(dir string) (origin json.RawMessage, err error) {
 	if _, err := os.Stat(filepath.Join(dir, storeName)); err != nil {
 		return nil, fmt.Errorf("no run was begun in %s: %w", dir, err)
@@ -73,7 +83,7 @@ func Origin(dir string) (origin json.RawMessage, err error) {
 	return origin, nil
 }
 
-// Read returns what the run in a folder has found so far.
+// Read returns the summary of the run in a folder as it stands now.
 func Read(dir string) (sum Summary, err error) {
 	if _, err := Origin(dir); err != nil {
 		return sum, err

@@ -8,25 +8,26 @@ import (
 	"strings"
 )
 
-// A target is the stack on the machine, and what is known of both.
+// A target is the stack on the machine, with the state of both.
 type target struct {
 	stack   Stack
 	system  System
 	threads *threadScheduler
 	mounted bool     // the stack is mounted
-	dead    bool     // the machine has failed, or nobody knows what is mounted
-	mounts  []string // lines of what is mounted while the stack is not; nil: not known
-	kernel  []string // what the kernel has logged since the last execution, or recovery, began
+	dead    bool     // the machine has failed, or it is in an unknown state
+	mounts  []string // the mounts without the stack, as in /proc/self/mounts; nil: not known
+	kernel  []string // the kernel's log since the last execution or recovery began
 }
 
 // env returns an Env without choices.
 func (t *target) env(ctx context.Context) *Env { return NewEnv(ctx, t.system, new(Chooser)) }
 
-// make makes the stack. It mounts it once: what the first mount changes must not be part of each
-// replay, and a stack that cannot be mounted must be known as such.
+// make makes the stack, and mounts and unmounts it once. So the changes of the first mount are not
+// part of each replay, and a stack that cannot be mounted is an error here.
 func (t *target) make(ctx context.Context) error {
 	e := t.env(ctx)
-	if err := t.stack.up(func(c Component) error { return errors.Join(c.Init(e), c.Mount(e)) }); err != nil {
+	initAndMount := func(c Component) error { return errors.Join(c.Init(e), c.Mount(e)) }
+	if err := t.stack.up(initAndMount); err != nil {
 		return fmt.Errorf("cannot make the stack: %w", err)
 	}
 	if err := t.stack.down(func(c Component) error { return c.Unmount(e) }); err != nil {
@@ -35,7 +36,8 @@ func (t *target) make(ctx context.Context) error {
 	return nil
 }
 
-// mount mounts the stack. heal repairs each component before, as after a crash; nil: there was none.
+// mount mounts the stack. After a crash, heal recovers each component first; nil: there was no
+// crash.
 func (t *target) mount(e *Env, heal func(e *Env, c Component) error) *Failure {
 	t.mounted = true
 	if heal != nil {
@@ -49,8 +51,8 @@ func (t *target) mount(e *Env, heal func(e *Env, c Component) error) *Failure {
 	return t.failure(e, "", nil)
 }
 
-// unmount unmounts the stack. With verify, each Verifier looks at all that it holds, before what it
-// stands on is unmounted.
+// unmount unmounts the stack. With verify, it runs each Verifier before the children of the
+// component are unmounted.
 func (t *target) unmount(ctx context.Context, verify bool) (*Failure, error) {
 	if !t.mounted || t.dead {
 		return nil, nil
@@ -95,7 +97,7 @@ func (t *target) finish(ctx context.Context) (*Failure, error) {
 	return t.mountLeft(ctx)
 }
 
-// mountLines returns the lines of what is mounted; nil on a machine without /proc.
+// mountLines returns the lines of /proc/self/mounts; nil on a machine without /proc.
 func mountLines(e *Env) ([]string, error) {
 	text, err := e.ReadFile("/proc/self/mounts")
 	if err != nil {
@@ -104,7 +106,7 @@ func mountLines(e *Env) ([]string, error) {
 	return slices.Collect(strings.Lines(string(text))), nil
 }
 
-// mountLeft reports a mount that is still there although the stack was unmounted.
+// mountLeft returns a failure if a mount is left although the stack was unmounted.
 func (t *target) mountLeft(ctx context.Context) (*Failure, error) {
 	if t.mounts == nil || t.dead {
 		return nil, nil
@@ -117,21 +119,21 @@ func (t *target) mountLeft(ctx context.Context) (*Failure, error) {
 	before := slices.Clone(t.mounts)
 	for _, line := range now {
 		if i := slices.Index(before, line); i >= 0 {
-			before = slices.Delete(before, i, i+1) // each as often as it is there: mounts can be stacked
+			before = slices.Delete(before, i, i+1) // lines can repeat, since mounts can be stacked
 		} else {
-			t.dead = true // it holds the disk
-			text := "the stack was unmounted, and this mount is still there: " + line
+			t.dead = true // the mount keeps the disk busy
+			text := "the stack was unmounted, but this mount is left: " + line
 			return &Failure{Kind: "mount left", Text: text}, nil
 		}
 	}
 	return nil, nil
 }
 
-// restored notes that the machine was put back to where the stack was mounted, or not.
+// restored records that the machine was restored to a state in which the stack was mounted or not.
 func (t *target) restored(mounted bool) { t.dead, t.mounted = false, mounted }
 
-// available returns how many bytes of the machine's memory are free or can be freed (proc(5),
-// MemAvailable): a leak in the kernel lowers it. 0: it is not known.
+// available returns the bytes of the machine's memory that are free or can be freed (MemAvailable,
+// proc(5)). A leak in the kernel lowers the number. 0: it is not known.
 func (t *target) available(ctx context.Context) (uint64, error) {
 	if t.dead {
 		return 0, nil
@@ -144,7 +146,8 @@ func (t *target) available(ctx context.Context) (uint64, error) {
 	return parseAvailable(string(text)), nil
 }
 
-// parseAvailable returns the bytes of MemAvailable in /proc/meminfo; 0 where there is no such line.
+// parseAvailable returns the bytes of MemAvailable in the text of /proc/meminfo; 0 if it has no
+// such line.
 func parseAvailable(meminfo string) uint64 {
 	for line := range strings.Lines(meminfo) {
 		var kib uint64

@@ -10,20 +10,20 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// timelineName is the file of an error's ticks in its folder.
+// timelineName is the file with the ticks of an error, in its folder.
 const timelineName = "timeline.json"
 
-// A Tick is a write, a flush or a mark of the last step that led to an error.
+// A Tick is a write, a flush or a mark in the last step of an error.
 type Tick struct {
-	What    string `json:"what"` // "write", "flush", or the text of a mark
-	Record  uint64 `json:"record"`
+	What    string `json:"what"`   // "write", "flush", or the text of a mark
+	Record  uint64 `json:"record"` // number of the log record
 	Bio     uint64 `json:"bio,omitempty"`
 	Disk    uint32 `json:"disk,omitempty"`
 	Sector  uint64 `json:"sector,omitempty"`
 	Sectors uint64 `json:"sectors,omitempty"`
 }
 
-// ticks are those of a run's last step.
+// ticks returns the ticks of the last step of an execution.
 func ticks(r *execution) (out []Tick) {
 	for _, rec := range r.records {
 		switch {
@@ -40,11 +40,13 @@ func ticks(r *execution) (out []Tick) {
 				text = r.calls[n].call + " returns"
 			}
 			out = append(out, Tick{What: text, Record: rec.Seq})
-		case rec.Type == ramdisk.Submit && rec.Op == ramdisk.Flush, rec.Type == ramdisk.Submit && rec.Flags&ramdisk.Preflush != 0:
+		case rec.Type == ramdisk.Submit && (rec.Op == ramdisk.Flush || rec.Flags&ramdisk.Preflush != 0):
 			out = append(out, Tick{What: "flush", Record: rec.Seq, Bio: rec.ID, Disk: rec.Disk})
 		}
-		if rec.Type == ramdisk.Submit && (rec.Op == ramdisk.Write || rec.Op == ramdisk.Discard || rec.Op == ramdisk.Zeroes) {
-			out = append(out, Tick{What: "write", Record: rec.Seq, Bio: rec.ID, Disk: rec.Disk, Sector: rec.Sector, Sectors: rec.Len / ramdisk.SectorSize})
+		writes := rec.Op == ramdisk.Write || rec.Op == ramdisk.Discard || rec.Op == ramdisk.Zeroes
+		if rec.Type == ramdisk.Submit && writes {
+			out = append(out, Tick{What: "write", Record: rec.Seq, Bio: rec.ID, Disk: rec.Disk,
+				Sector: rec.Sector, Sectors: rec.Len / ramdisk.SectorSize})
 		}
 	}
 	return out
@@ -58,7 +60,7 @@ func writeTimeline(dir string, r *execution) error {
 	return os.WriteFile(filepath.Join(dir, timelineName), b, 0o644)
 }
 
-// ReadTimeline reads the ticks in an error's folder.
+// ReadTimeline reads the ticks of an error from its folder.
 func ReadTimeline(dir string) (out []Tick, err error) {
 	b, err := os.ReadFile(filepath.Join(dir, timelineName))
 	if err == nil {

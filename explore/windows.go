@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// A window is a moment, or a stretch of a Mutate, in which crashes are to be tried.
+// A window is a moment or an interval of a Mutate in which crashes are tried.
 type window struct {
-	now           bool // one moment: CheckCrashesNow
-	before, after any  // expectations that were passed at the start and at the end
+	now           bool // a moment: CheckCrashesNow
+	before, after any  // the expectations at the start and at the end
 }
 
-// crashWindows are the windows that a Mutate has asked for.
+// crashWindows has the windows that a Mutate requested.
 type crashWindows struct {
 	list   []window
-	open   bool // the last one has a start and no end yet
-	frozen bool // a crash is being checked: no window may be asked for
+	open   bool // the last window has a start and no end yet
+	frozen bool // a crash is being checked: no window may be requested
 }
 
-// check reports an error if a window cannot be started, or, with end, cannot be ended.
+// check returns an error if a window cannot be started or, with end, cannot be ended.
 func (w *crashWindows) check(end bool) error {
 	switch {
 	case w.frozen:
@@ -32,11 +32,11 @@ func (w *crashWindows) check(end bool) error {
 	return nil
 }
 
-// Mark adds a record of the user's own to the log, of 1 to 200 bytes. It does not tell crash states
-// apart.
+// Mark adds a user's record to the log. text has 1 to 200 bytes. Crash states before and after a
+// mark are not different.
 func (e *Env) Mark(text string) error { return e.mark(markUser, text) }
 
-// CheckCrashesNow has crashes tried at this moment. expect is passed to Check.
+// CheckCrashesNow requests crashes at this moment. expect is passed to Check.
 func (e *Env) CheckCrashesNow(expect any) error {
 	if err := e.windows.check(false); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (e *Env) CheckCrashesNow(expect any) error {
 	return e.markWindow(markNow)
 }
 
-// CheckCrashesStart has crashes tried from this moment on, up to CheckCrashesEnd. before is passed to
+// CheckCrashesStart requests crashes from this moment up to CheckCrashesEnd. before is passed to
 // Check.
 func (e *Env) CheckCrashesStart(before any) error {
 	if err := e.windows.check(false); err != nil {
@@ -56,7 +56,7 @@ func (e *Env) CheckCrashesStart(before any) error {
 	return e.markWindow(markStart)
 }
 
-// CheckCrashesEnd ends the window that CheckCrashesStart began. after is passed to Check.
+// CheckCrashesEnd ends the window that CheckCrashesStart started. after is passed to Check.
 func (e *Env) CheckCrashesEnd(after any) error {
 	if err := e.windows.check(true); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (e *Env) CheckCrashesEnd(after any) error {
 	return e.markWindow(markEnd)
 }
 
-// Prefixes of the explorer's marks in the log.
+// Prefixes of marks in the log.
 const (
 	markUser  = "user "
 	markStep  = "step " // the last Mutate of an execution begins
@@ -75,7 +75,7 @@ const (
 	markEnd   = "end "
 )
 
-// markWindow puts a mark with the number of the last window.
+// markWindow adds a mark with the number of the last window.
 func (e *Env) markWindow(kind string) error {
 	return e.mark(kind, strconv.Itoa(len(e.windows.list)-1))
 }
@@ -87,8 +87,8 @@ func (e *Env) mark(kind, text string) error {
 	return e.failed(e.sendMark(0, kind+text))
 }
 
-// parseWindowMark returns the kind of a mark of the explorer, and the number of its window if it has
-// one; ok is false for any other mark.
+// parseWindowMark returns the kind of a mark, and the number of its window if it has one. ok is
+// false if the mark is not one of a step or a window.
 func parseWindowMark(mark string) (kind string, window int, ok bool) {
 	if strings.HasPrefix(mark, markStep) {
 		return markStep, 0, true

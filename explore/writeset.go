@@ -9,47 +9,50 @@ import (
 	"fsward/explore/crash"
 )
 
-// CrashSource says what crash disks are formed from.
+// A CrashSource selects the writes that crash states are formed from.
 type CrashSource string
 
 // The sources.
 const (
-	FromWrites   CrashSource = "writes"    // what was submitted to the disks
-	FromWriteSet CrashSource = "write-set" // that, and what the kernel had marked dirty, and could write whenever it liked
+	FromWrites CrashSource = "writes" // the writes that were submitted to the disks
+	// FromWriteSet adds the blocks that the kernel has marked dirty and could write at any moment.
+	FromWriteSet CrashSource = "write-set"
 )
 
-// CrashSources lists them.
+// CrashSources returns all sources.
 func CrashSources() []CrashSource { return []CrashSource{FromWrites, FromWriteSet} }
 
-// Check says whether there is such a source.
+// Check returns an error if the source is unknown. "" is valid.
 func (c CrashSource) Check() error {
 	if c != "" && !slices.Contains(CrashSources(), c) {
-		return fmt.Errorf("crash disks from %q: there are %v", c, CrashSources())
+		return fmt.Errorf("crash states from %q: there are %v", c, CrashSources())
 	}
 	return nil
 }
 
-// A writeSet takes what the kernel marks dirty while a checker changes the storage: not what a recovery does.
+// A writeSet switches and reads the log of the blocks that the kernel marks dirty while a checker
+// changes the storage. Recoveries are not logged.
 type writeSet struct {
-	system WriteSetSystem // nil: it is not asked
+	system WriteSetSystem // nil: the log is not used
 	on     bool
-	unread bool // the log may have some
+	unread bool // the log may have blocks
 }
 
-// begin has what the machine tells be asked. The module that it needs is loaded by session.loadEKM.
+// begin prepares the log if crash states are formed from the write set. session.loadEKM loads the
+// module that the log needs.
 func (w *writeSet) begin(system System, from CrashSource) error {
 	if from != FromWriteSet {
 		return nil
 	}
 	s, ok := system.(WriteSetSystem)
 	if !ok {
-		return errors.New("crash disks are to be formed from the write set, and the machine does not tell it")
+		return errors.New("cannot form crash states from the write set: the machine does not log it")
 	}
 	w.system = s
 	return nil
 }
 
-// log switches the log.
+// log switches the log on or off.
 func (w *writeSet) log(ctx context.Context, disks []*Disk, on bool) error {
 	if w.system == nil || w.on == on {
 		return nil
@@ -63,7 +66,7 @@ func (w *writeSet) log(ctx context.Context, disks []*Disk, on bool) error {
 	return nil
 }
 
-// take takes what there is in the log.
+// take removes and returns the blocks in the log.
 func (w *writeSet) take(ctx context.Context) ([]crash.Block, error) {
 	if w.system == nil || !w.unread {
 		return nil, nil
@@ -73,7 +76,7 @@ func (w *writeSet) take(ctx context.Context) ([]crash.Block, error) {
 	return out, err
 }
 
-// end leaves the machine as it was.
+// end switches the log off and releases its resources in the machine.
 func (w *writeSet) end(ctx context.Context, disks []*Disk) error {
 	if w.system == nil {
 		return nil
@@ -81,7 +84,7 @@ func (w *writeSet) end(ctx context.Context, disks []*Disk) error {
 	return errors.Join(w.log(ctx, disks, false), w.system.EndWriteSet(ctx))
 }
 
-// An EarlyBlock is one that a crash disk has and that had not been submitted.
+// An EarlyBlock is a block that is on a crash state although it had not been submitted.
 type EarlyBlock struct {
 	Disk   uint32 `json:"disk"`
 	Sector uint64 `json:"sector"`
