@@ -66,14 +66,20 @@ func TestRowsOfManyAlike(t *testing.T) {
 	for i := range files {
 		for _, id := range []string{fmt.Sprintf("k(256,dir_index,%d)", i),
 			fmt.Sprintf("k(257,inode_ref,a(256,%d))", i)} {
-			fmt.Fprintf(&text, "change(5, %s, object, null, present).\nchange(5, %s, type, null, s_ifreg).\n", id, id)
+			fmt.Fprintf(&text,
+				"change(5, %s, object, null, present).\nchange(5, %s, type, null, s_ifreg).\n", id, id)
 		}
 	}
 	f := parseFacts(t, text.String())
-	const rules = `violation(1, T, k(D,dir_index,X)) :- add(T, k(D,dir_index,X)), not(new(T, k(D,dir_index,X), type, s_ifreg)).
-violation(2, T, k(D,dir_index,X)) :- add(T, k(D,dir_index,X)), new(T, k(D,dir_index,X), type, s_ifdir).
-violation(3, T, k(I,inode_ref,a(D,X))) :- add(T, k(I,inode_ref,a(D,X))), not(new(T, k(I,inode_ref,a(D,X)), type, s_ifreg)).
-violation(4, T, k(I,inode_ref,a(D,X))) :- new(T, k(I,inode_ref,a(D,X)), type, _), not(add(T, k(I,inode_ref,a(D,X)))).`
+	const rules = `
+violation(1, T, k(D,dir_index,X)) :-
+  add(T, k(D,dir_index,X)), not(new(T, k(D,dir_index,X), type, s_ifreg)).
+violation(2, T, k(D,dir_index,X)) :-
+  add(T, k(D,dir_index,X)), new(T, k(D,dir_index,X), type, s_ifdir).
+violation(3, T, k(I,inode_ref,a(D,X))) :-
+  add(T, k(I,inode_ref,a(D,X))), not(new(T, k(I,inode_ref,a(D,X)), type, s_ifreg)).
+violation(4, T, k(I,inode_ref,a(D,X))) :-
+  new(T, k(I,inode_ref,a(D,X)), type, _), not(add(T, k(I,inode_ref,a(D,X)))).`
 	o := invariants.Options{OpenVocabulary: true, Steps: 1, StepsPerRecord: 50, RowsPerRecord: 20}
 	if v := newEngine(t, f.Txn.Schema, rules, o).Check(context.Background(), f.Txn,
 		f.View); v.Outcome != change.Holds {

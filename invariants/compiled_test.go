@@ -77,7 +77,8 @@ func TestShippedRulesCompile(t *testing.T) {
 // A variable that occurs twice in a head makes two arguments of a call equal in its own clause, and
 // not in other clauses.
 func TestVariableTwiceInAHead(t *testing.T) {
-	f := parseFacts(t, "change(2,k(10,extent_item,7),object,null,present).\nchange(2,k(20,metadata_item,0),object,null,present).")
+	f := parseFacts(t, "change(2,k(10,extent_item,7),object,null,present).\n"+
+		"change(2,k(20,metadata_item,0),object,null,present).")
 	e := newBoth(t, f.Txn.Schema, `
 size(extent_item, LENGTH, LENGTH).
 size(metadata_item, _, 16).

@@ -17,7 +17,8 @@ func costOf(t *testing.T, rule string, entries, others int) (asked, all int) {
 	t.Helper()
 	var text strings.Builder
 	text.WriteString(
-		"change(5, k(300,inode_item,0), object, null, present).\nchange(5, k(300,inode_item,0), size, null, 7).\nobject(5, k(300,inode_item,0)).\n")
+		"change(5, k(300,inode_item,0), object, null, present).\n" +
+			"change(5, k(300,inode_item,0), size, null, 7).\nobject(5, k(300,inode_item,0)).\n")
 	for i := range entries {
 		fmt.Fprintf(&text, "object(5, k(300,dir_index,%d)).\nstate(5, k(300,dir_index,%d), name, n%d).\n",
 			i, i, i)
@@ -111,7 +112,9 @@ func TestClassIsWhatIsRead(t *testing.T) {
 }
 
 func loadOpen(t *testing.T, rules string) (*invariants.Compiled, error) {
-	f := parseFacts(t, "object(5, k(1,inode_item,0)).\nobject(5, k(1,dir_index,0)).\nobject(5, k(1,extent_data,0)).\nstate(5, k(1,dir_index,0), name, a).\nstate(5, k(1,inode_item,0), size, 1).")
+	f := parseFacts(t, "object(5, k(1,inode_item,0)).\nobject(5, k(1,dir_index,0)).\n"+
+		"object(5, k(1,extent_data,0)).\nstate(5, k(1,dir_index,0), name, a).\n"+
+		"state(5, k(1,inode_item,0), size, 1).")
 	return invariants.NewCompiled(f.Txn.Schema,
 		[]invariants.File{{Name: "test.pl", Text: []byte(rules)}},
 		invariants.Options{OpenVocabulary: true})
@@ -120,12 +123,15 @@ func loadOpen(t *testing.T, rules string) (*invariants.Compiled, error) {
 // The alternatives of a disjunction are shown separately if they do not become plans of their own,
 // with their tests of values.
 func TestExplainWays(t *testing.T) {
-	for body, want := range map[string]string{
-		"not(( T = 5 ; query(T, k(I,extent_data,0)) )).":                          "negation, T = 5, or query(T,k(I,extent_data,0))",
-		"not((( X = 4 ; X = 8 ), query(T, k(I,extent_data,X)))).":                 "negation, query(T,k(I,extent_data,4)), or query(T,k(I,extent_data,8))",
-		"( query(T, k(I,extent_data,0)) -> T = 5 ; query(T, k(I,dir_index,0)) ).": "condition, query(T,k(I,extent_data,0)), T = 5, or query(T,k(I,dir_index,0))",
+	for _, test := range []struct{ body, want string }{
+		{"not(( T = 5 ; query(T, k(I,extent_data,0)) )).",
+			"negation, T = 5, or query(T,k(I,extent_data,0))"},
+		{"not((( X = 4 ; X = 8 ), query(T, k(I,extent_data,X)))).",
+			"negation, query(T,k(I,extent_data,4)), or query(T,k(I,extent_data,8))"},
+		{"( query(T, k(I,extent_data,0)) -> T = 5 ; query(T, k(I,dir_index,0)) ).",
+			"condition, query(T,k(I,extent_data,0)), T = 5, or query(T,k(I,dir_index,0))"},
 	} {
-		e, err := loadOpen(t, "violation(1, T, I) :- add(T, k(I,inode_item,0)), "+body)
+		e, err := loadOpen(t, "violation(1, T, I) :- add(T, k(I,inode_item,0)), "+test.body)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,8 +147,8 @@ func TestExplainWays(t *testing.T) {
 			}
 			got = append(got, text)
 		}
-		if strings.Join(got, ", ") != want {
-			t.Errorf("%s: %s, want %s", body, strings.Join(got, ", "), want)
+		if strings.Join(got, ", ") != test.want {
+			t.Errorf("%s: %s, want %s", test.body, strings.Join(got, ", "), test.want)
 		}
 	}
 }
@@ -151,20 +157,23 @@ func TestExplainWays(t *testing.T) {
 // names from the text.
 func TestExplainText(t *testing.T) {
 	const begin = "change(T,k(I,inode_item,0),size,_,S)"
-	for goal, want := range map[string]string{
-		"(S + 1) * 2 > 3 + 4 * S":        "(S + 1) * 2 > 3 + 4 * S",
-		"S - (1 - S) > 0":                "S - (1 - S) > 0",
-		"S - 1 - S > 0":                  "S - 1 - S > 0",
-		"(S + 7) mod 8 - 1 =:= S /\\ 3":  "(S + 7) mod 8 - 1 =:= S /\\ 3",
-		"not((S > 1, S < 5))":            "\\+((S > 1, S < 5))",
-		"not((S > 1 ; S < 5, I > 3))":    "\\+((S > 1 ; S < 5, I > 3))",
-		"not(((S > 1 ; S < 5), I > 3))":  "\\+(((S > 1 ; S < 5), I > 3))",
-		"not((S > 1 -> I > 3 ; I > 4))":  "\\+((S > 1 -> I > 3 ; I > 4))",
-		"not(query(T,k(I,dir_index,_)))": "\\+(query(T,k(I,dir_index,_)))",
-		"( query(T,k(I,dir_index,NUMBER)), NUMBER > S ; change(T,k(I,extent_data,_),object,null,present) )": "change(T,k(I,extent_data,_),object,null,present)",
+	for _, test := range []struct{ goal, want string }{
+		{"(S + 1) * 2 > 3 + 4 * S", "(S + 1) * 2 > 3 + 4 * S"},
+		{"S - (1 - S) > 0", "S - (1 - S) > 0"},
+		{"S - 1 - S > 0", "S - 1 - S > 0"},
+		{"(S + 7) mod 8 - 1 =:= S /\\ 3", "(S + 7) mod 8 - 1 =:= S /\\ 3"},
+		{"not((S > 1, S < 5))", "\\+((S > 1, S < 5))"},
+		{"not((S > 1 ; S < 5, I > 3))", "\\+((S > 1 ; S < 5, I > 3))"},
+		{"not(((S > 1 ; S < 5), I > 3))", "\\+(((S > 1 ; S < 5), I > 3))"},
+		{"not((S > 1 -> I > 3 ; I > 4))", "\\+((S > 1 -> I > 3 ; I > 4))"},
+		{"not(query(T,k(I,dir_index,_)))", "\\+(query(T,k(I,dir_index,_)))"},
+		{"( query(T,k(I,dir_index,NUMBER)), NUMBER > S ; " +
+			"change(T,k(I,extent_data,_),object,null,present) )",
+			"change(T,k(I,extent_data,_),object,null,present)"},
 	} {
-		rule := "violation(1, T, I) :- " + begin + ", " + goal + "."
-		f := parseFacts(t, "change(5, k(300,inode_item,0), size, null, 7).\nobject(5, k(300,dir_index,2)).\nobject(5, k(300,extent_data,0)).\n")
+		rule := "violation(1, T, I) :- " + begin + ", " + test.goal + "."
+		f := parseFacts(t, "change(5, k(300,inode_item,0), size, null, 7).\n"+
+			"object(5, k(300,dir_index,2)).\nobject(5, k(300,extent_data,0)).\n")
 		e, err := invariants.NewCompiled(f.Txn.Schema,
 			[]invariants.File{{Name: "test.pl", Text: []byte(rule)}},
 			invariants.Options{OpenVocabulary: true})
@@ -181,8 +190,8 @@ func TestExplainText(t *testing.T) {
 				goals = append(goals, s.Goal)
 			}
 		}
-		if !slices.Contains(goals, want) {
-			t.Errorf("%s: %q", goal, goals)
+		if !slices.Contains(goals, test.want) {
+			t.Errorf("%s: %q", test.goal, goals)
 		}
 	}
 }

@@ -245,7 +245,7 @@ func (g *generated) ScanDown(lo, hi change.Object) iter.Seq2[change.Object, erro
 	}
 }
 
-func (g *generated) neighbour(o change.Object, by uint64) (change.Object, bool, error) {
+func (g *generated) neighbor(o change.Object, by uint64) (change.Object, bool, error) {
 	i, ok := g.file(o)
 	if i += by; !ok || i >= g.files {
 		return change.Object{}, false, nil
@@ -254,7 +254,7 @@ func (g *generated) neighbour(o change.Object, by uint64) (change.Object, bool, 
 }
 
 func (g *generated) Previous(o change.Object) (change.Object, bool, error) {
-	return g.neighbour(o, ^uint64(0))
+	return g.neighbor(o, ^uint64(0))
 }
 
-func (g *generated) Next(o change.Object) (change.Object, bool, error) { return g.neighbour(o, 1) }
+func (g *generated) Next(o change.Object) (change.Object, bool, error) { return g.neighbor(o, 1) }

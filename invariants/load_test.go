@@ -25,7 +25,8 @@ func TestLoadErrors(t *testing.T) {
 	const good = "violation(1, T, ID) :- new(T, ID).\n"
 	tests := []struct{ name, text, want string }{
 		{"unknown predicate", "\n\nviolation(1, T, ID) :- new(T, ID), frobnicate(ID).",
-			"test.pl:3: in violation(1, T, ID): unknown predicate frobnicate/1; docs/user/rules.md has those"},
+			"test.pl:3: in violation(1, T, ID): unknown predicate frobnicate/1; " +
+				"docs/user/rules.md has those"},
 		{"wrong arity", "violation(1, T, ID) :- new(T, ID, size).",
 			"unknown predicate new/3; there is new/2, new/4"},
 		{"inside negation", "violation(1, T, ID) :- not(gone(T, ID)).", "unknown predicate gone/2"},
@@ -70,7 +71,8 @@ func TestLoadErrors(t *testing.T) {
 		{"syntax", "violation(1, T, ID) :- new(T ID).\n" + good,
 			"test.pl:1: in violation(1, T, ID): expected ) before ID; is a comma or an operator missing"},
 		{"no comma", "violation(1, T, ID) :- new(T, ID)\n  ID = 1.",
-			"test.pl:2: in violation(1, T, ID): unexpected ID; is a comma or an operator missing before it?"},
+			"test.pl:2: in violation(1, T, ID): unexpected ID; " +
+				"is a comma or an operator missing before it?"},
 		{"two operators", "violation(1, T, ID) :- new(T, ID), 1 < 2 < 3.", "unexpected <"},
 		{"brackets", "violation(1, T, ID) :- new(T, ID.\n" + good, "test.pl:1: in violation(1, T, ID):"},
 		{"float", "p(1.5).", "no floating point"},
@@ -103,7 +105,8 @@ func TestLoadErrors(t *testing.T) {
 func TestAllErrorsAtOnce(t *testing.T) {
 	files := []invariants.File{
 		{Name: "a.pl", Text: []byte(
-			"violation(1, T, ID) :- new(T ID).\nviolation(2, T, ID) :- nope(T, ID).\nhelper(1).\nviolation(3, 1, 1) :- true.\n")},
+			"violation(1, T, ID) :- new(T ID).\nviolation(2, T, ID) :- nope(T, ID).\nhelper(1).\n" +
+				"violation(3, 1, 1) :- true.\n")},
 		{Name: "b.pl", Text: []byte("helper(2).\nviolation(3, 2, 2) :- true.\n")},
 	}
 	_, err := invariants.NewReference(smallSchema(), files, invariants.Options{})

@@ -19,7 +19,9 @@ func TestMistakesAndNearMisses(t *testing.T) {
 			"violation(1, T, I) :- new(T, I), file_tree(T).\nfile_tree(5)."},
 		{"arity", "violation(1, T, I) :- new(T, I, size).", "there is new/2, new/4",
 			"violation(1, T, I) :- new(T, I, size, _)."},
-		{"arity of a range", "violation(1, T, I) :- new(T, k(I,inode_item,0)), range(T, k(I,inode_item,_), 0).", "there is range/4",
+		{"arity of a range",
+			"violation(1, T, I) :- new(T, k(I,inode_item,0)), range(T, k(I,inode_item,_), 0).",
+			"there is range/4",
 			"violation(1, T, I) :- new(T, k(I,inode_item,0)), range(T, k(I,inode_item,_), 0, 1)."},
 		{"field", "violation(1, T, I) :- new(T, I, sise, _).", "did you mean size?",
 			"violation(1, T, I) :- new(T, I, size, _)."},
@@ -40,32 +42,54 @@ func TestMistakesAndNearMisses(t *testing.T) {
 		{"unbound in arithmetic", "violation(1, T, N) :- new(T, _), N is SIZE + 1.",
 			"put the goal that gives it a value first",
 			"violation(1, T, N) :- new(T, _, size, SIZE), N is SIZE + 1."},
-		{"unbound in a negation", "violation(1, T, I) :- new(T, _), not(add(T, k(I,inode_item,0))), new(T, k(I,inode_item,0)).", "put the goal that gives it a value first",
+		{"unbound in a negation",
+			"violation(1, T, I) :- new(T, _), not(add(T, k(I,inode_item,0))), " +
+				"new(T, k(I,inode_item,0)).", "put the goal that gives it a value first",
 			"violation(1, T, I) :- new(T, k(I,inode_item,0)), not(add(T, k(I,inode_item,0)))."},
-		{"unbound in verify", "violation(1, T, I) :- new(T, _), verify(add(T, k(I,inode_item,0))), new(T, k(I,inode_item,0)).", "put the goal that gives it a value first",
+		{"unbound in verify",
+			"violation(1, T, I) :- new(T, _), verify(add(T, k(I,inode_item,0))), " +
+				"new(T, k(I,inode_item,0)).", "put the goal that gives it a value first",
 			"violation(1, T, I) :- new(T, k(I,inode_item,0)), verify(add(T, k(I,inode_item,0)))."},
-		{"no object id in a query", "violation(1, T, I) :- new(T, I), query(T, k(J,inode_item,0)), J > 3.", "put the goal that gives it a value first",
+		{"no object id in a query",
+			"violation(1, T, I) :- new(T, I), query(T, k(J,inode_item,0)), J > 3.",
+			"put the goal that gives it a value first",
 			"violation(1, T, I) :- new(T, k(J,_,_)), query(T, k(J,inode_item,0)), J > 3, I = J."},
 		{"no tree in a query", "violation(1, T, I) :- query(T, k(256,inode_item,I), size, _).",
 			"T has no value in query(T,k(256,inode_item,I),size,_)",
 			"violation(1, 5, I) :- query(5, k(256,inode_item,I), size, _)."},
-		{"no key to walk from", "violation(1, T, I) :- new(T, k(I,inode_item,0)), next(T, k(I,inode_item,X), k(I,inode_item,X)).", "put the goal that gives it a value first",
-			"violation(1, T, I) :- new(T, k(I,inode_item,X)), next(T, k(I,inode_item,X), k(I,inode_item,X))."},
-		{"a value in one way alone", "violation(1, T, I) :- new(T, I), ( J = 3 ; true ), query(T, k(J,inode_item,0)).", "put the goal that gives it a value first",
+		{"no key to walk from",
+			"violation(1, T, I) :- new(T, k(I,inode_item,0)), next(T, k(I,inode_item,X), " +
+				"k(I,inode_item,X)).", "put the goal that gives it a value first",
+			"violation(1, T, I) :- new(T, k(I,inode_item,X)), next(T, k(I,inode_item,X), " +
+				"k(I,inode_item,X))."},
+		{"a value in one way alone",
+			"violation(1, T, I) :- new(T, I), ( J = 3 ; true ), query(T, k(J,inode_item,0)).",
+			"put the goal that gives it a value first",
 			"violation(1, T, I) :- new(T, I), ( J = 3 ; J = 4 ), query(T, k(J,inode_item,0))."},
-		{"unstratified", "violation(1, T, I) :- new(T, k(I,inode_item,0)), p(T, I).\np(T, I) :- query(T, k(I,inode_item,0)), not(p(T, I)).", "split it into predicates that do not",
-			"violation(1, T, I) :- new(T, k(I,inode_item,0)), p(T, I).\np(T, I) :- query(T, k(I,inode_item,0)), not(q(T, I)).\nq(T, I) :- add(T, k(I,inode_ref,_))."},
-		{"unstratified through another", "violation(1, T, I) :- new(T, k(I,inode_item,0)), p(T, I).\np(T, I) :- count(q(T, I), N), N > 1.\nq(T, I) :- p(T, I).", "split it into predicates that do not",
-			"violation(1, T, I) :- new(T, k(I,inode_item,0)), p(T, I).\np(T, I) :- count(q(T, I), N), N > 1.\nq(T, I) :- add(T, k(I,inode_ref,_))."},
-		{"never true", "violation(1, T, I) :- new(T, k(I,KIND,0)), is_file(KIND), KIND = inode_ref.\nis_file(inode_item).", "inode_item = inode_ref is never true",
-			"violation(1, T, I) :- new(T, k(I,KIND,0)), is_file(KIND), KIND = inode_item.\nis_file(inode_item)."},
+		{"unstratified", "violation(1, T, I) :- new(T, k(I,inode_item,0)), p(T, I).\n" +
+			"p(T, I) :- query(T, k(I,inode_item,0)), not(p(T, I)).", "split it into predicates that do not",
+			"violation(1, T, I) :- new(T, k(I,inode_item,0)), p(T, I).\n" +
+				"p(T, I) :- query(T, k(I,inode_item,0)), not(q(T, I)).\nq(T, I) :- add(T, k(I,inode_ref,_))."},
+		{"unstratified through another", "violation(1, T, I) :- new(T, k(I,inode_item,0)), p(T, I).\n" +
+			"p(T, I) :- count(q(T, I), N), N > 1.\nq(T, I) :- p(T, I).",
+			"split it into predicates that do not",
+			"violation(1, T, I) :- new(T, k(I,inode_item,0)), p(T, I).\n" +
+				"p(T, I) :- count(q(T, I), N), N > 1.\nq(T, I) :- add(T, k(I,inode_ref,_))."},
+		{"never true", "violation(1, T, I) :- new(T, k(I,KIND,0)), is_file(KIND), KIND = inode_ref.\n" +
+			"is_file(inode_item).", "inode_item = inode_ref is never true",
+			"violation(1, T, I) :- new(T, k(I,KIND,0)), is_file(KIND), KIND = inode_item.\n" +
+				"is_file(inode_item)."},
 		{"never true by its kind", "violation(1, T, I) :- KIND = inode_item, add(T, k(I,KIND,a(_,_))).",
 			"is never true",
 			"violation(1, T, I) :- KIND = inode_ref, add(T, k(I,KIND,a(_,_)))."},
-		{"never true together", "violation(1, T, I) :- new(T, I, size, S), S > 3, big(S), 4 > S.\nbig(S) :- S =\\= 7.", "S > 3 and 4 > S are never true together",
+		{"never true together", "violation(1, T, I) :- new(T, I, size, S), S > 3, big(S), 4 > S.\n" +
+			"big(S) :- S =\\= 7.", "S > 3 and 4 > S are never true together",
 			"violation(1, T, I) :- new(T, I, size, S), S > 3, big(S), 5 > S.\nbig(S) :- S =\\= 7."},
-		{"never true together, in a helper", "violation(1, T, I) :- new(T, I, size, S), S =:= 18446744073709551615, small(S).\nsmall(S) :- S =< 4.", "are never true together",
-			"violation(1, T, I) :- new(T, I, size, S), S =:= 18446744073709551615, small(S).\nsmall(S) :- S >= 4."},
+		{"never true together, in a helper",
+			"violation(1, T, I) :- new(T, I, size, S), S =:= 18446744073709551615, small(S).\n" +
+				"small(S) :- S =< 4.", "are never true together",
+			"violation(1, T, I) :- new(T, I, size, S), S =:= 18446744073709551615, small(S).\n" +
+				"small(S) :- S >= 4."},
 		{"compared with an atom", "violation(1, T, I) :- new(T, I, size, S), S > big.",
 			"big is not a number", "violation(1, T, I) :- new(T, I, size, S), S \\== big."},
 		{"no change", "violation(1, T, I) :- change(T, I, size, S, S).", "has two values that differ",
@@ -150,7 +174,8 @@ p(A) :- q(A, _). q(B, B).
 	for _, f := range found {
 		got = append(got, f.Error())
 	}
-	want := []string{"a.pl:3: in violation(1, T, I): SIZE occurs once in this clause; if that is intended, write _SIZE",
+	want := []string{"a.pl:3: in violation(1, T, I): SIZE occurs once in this clause; " +
+		"if that is intended, write _SIZE",
 		"a.pl:4: in violation(1, T, I): X occurs once in this clause; if that is intended, write _X"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

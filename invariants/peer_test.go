@@ -41,8 +41,13 @@ not(A,B) :- \+ (A, B).
 crc32c(NAME,HASH) :- atom_codes(NAME,CODES), foldl(crc_byte,CODES,0xfffffffe,HASH).
 crc_byte(B,C0,C) :- X is C0 xor B, crc_bits(8,X,C).
 crc_bits(0,C,C) :- !.
-crc_bits(N,C0,C) :- M is N-1, ( C0 /\ 1 =:= 1 -> C1 is (C0 >> 1) xor 0x82f63b78 ; C1 is C0 >> 1 ), crc_bits(M,C1,C).
-answers :- forall(violation(N,T,I), (write_term(N,[]), put_char('\t'), write_term(T,[]), put_char('\t'), write_term(I,[quoted(true)]), nl)).
+crc_bits(N,C0,C) :-
+  M is N-1, ( C0 /\ 1 =:= 1 -> C1 is (C0 >> 1) xor 0x82f63b78 ; C1 is C0 >> 1 ),
+  crc_bits(M,C1,C).
+answers :-
+  forall(violation(N,T,I),
+    (write_term(N,[]), put_char('\t'), write_term(T,[]), put_char('\t'),
+     write_term(I,[quoted(true)]), nl)).
 `
 
 // SWI-Prolog, with primitives of its own over the same facts, finds the same violations.

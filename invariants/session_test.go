@@ -37,27 +37,30 @@ violation(2, TREE, ENTRY) :-
   query(TREE, k(INODE, inode_ref, a(_, _))),
   count(query(TREE, k(INODE, inode_ref, _)), N), N > 0,
   verify(named(TREE, INODE)).
-named(TREE, INODE) :- query(TREE, k(INODE, inode_ref, a(256, INDEX)), name, NAME), crc32c(NAME, 1), INDEX > 7.
+named(TREE, INODE) :-
+  query(TREE, k(INODE, inode_ref, a(256, INDEX)), name, NAME), crc32c(NAME, 1), INDEX > 7.
 `
 
 // Ask returns all answers of a goal, with helpers and rules of the set, and distinguishes numbers
 // from other terms.
 func TestAsk(t *testing.T) {
 	p, f := newSession(t, sessionRules, invariants.Options{})
-	for goal, want := range map[string]string{
-		"query(5, k(256, dir_item, HASH))":                              "HASH: 42#; 50#",
-		"?- query(5, k(256, dir_item, H), name, N).":                    `H,N: 42#,'a file'; 50#,'\xff\\xfe\'`,
-		"query(5,k(257,inode_item,0),size,S), X is S + 1":               "S,X: 18446744073709551615#,18446744073709551616#",
-		"violation(1, T, I)":                                            "T,I: 5#,k(257,inode_item,0); 5#,k(257,inode_ref,a(256,2)); 5#,k(300,dir_item,9)",
-		"helper(X), _Y = 3":                                             "X: 5#",
-		"query(5, k(999, inode_item, 0))":                               ":",
-		"helper(5)":                                                     ": ",
-		"change(T, k(258, inode_item, 0), F, OLD, null)":                "T,F,OLD: 5#,object,present; 5#,size,10#",
-		"X = f(_), query(5, k(257, inode_item, 0), f(mode, s_ifmt), Y)": "X,Y: f(_),'s_ifreg'",
+	for _, test := range []struct{ goal, want string }{
+		{"query(5, k(256, dir_item, HASH))", "HASH: 42#; 50#"},
+		{"?- query(5, k(256, dir_item, H), name, N).", `H,N: 42#,'a file'; 50#,'\xff\\xfe\'`},
+		{"query(5,k(257,inode_item,0),size,S), X is S + 1",
+			"S,X: 18446744073709551615#,18446744073709551616#"},
+		{"violation(1, T, I)",
+			"T,I: 5#,k(257,inode_item,0); 5#,k(257,inode_ref,a(256,2)); 5#,k(300,dir_item,9)"},
+		{"helper(X), _Y = 3", "X: 5#"},
+		{"query(5, k(999, inode_item, 0))", ":"},
+		{"helper(5)", ": "},
+		{"change(T, k(258, inode_item, 0), F, OLD, null)", "T,F,OLD: 5#,object,present; 5#,size,10#"},
+		{"X = f(_), query(5, k(257, inode_item, 0), f(mode, s_ifmt), Y)", "X,Y: f(_),'s_ifreg'"},
 	} {
-		a, err := p.Ask(context.Background(), f.Txn, f.View, goal, 100)
+		a, err := p.Ask(context.Background(), f.Txn, f.View, test.goal, 100)
 		if err != nil {
-			t.Errorf("%s: %v", goal, err)
+			t.Errorf("%s: %v", test.goal, err)
 			continue
 		}
 		got := strings.Join(a.Variables, ",") + ":"
@@ -68,8 +71,8 @@ func TestAsk(t *testing.T) {
 			}
 			got += []string{" ", "; "}[min(i, 1)] + strings.Join(cells, ",")
 		}
-		if got != want {
-			t.Errorf("%s gives %s, want %s", goal, got, want)
+		if got != test.want {
+			t.Errorf("%s gives %s, want %s", test.goal, got, test.want)
 		}
 	}
 	a, err := p.Ask(context.Background(), f.Txn, f.View, "between(1, 10, X)", 3)

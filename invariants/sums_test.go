@@ -34,14 +34,16 @@ func links(inodes int) string {
 	}
 	b.WriteString("change(5, k(-10,inode_ref,a(256,1)), object, null, present).\n")
 	b.WriteString(
-		"object(3, k(256,chunk_item,1000)).\nobject(3, k(256,chunk_item,1100)).\nchange(2, k(1000,block_group_item,100), used, 10, 20).\n")
+		"object(3, k(256,chunk_item,1000)).\nobject(3, k(256,chunk_item,1100)).\n" +
+			"change(2, k(1000,block_group_item,100), used, 10, 20).\n")
 	b.WriteString("change(2, k(1100,block_group_item,100), used, 0, 1).\n")
 	return b.String()
 }
 
 const sumRules = `
 % Names won less names lost, by inode.
-violation(names, T, r(I, S)) :- change(T, k(I,inode_item,0), nlink, O, N), sum(D, name(T, I, D), S), N =\= O + S.
+violation(names, T, r(I, S)) :-
+  change(T, k(I,inode_item,0), nlink, O, N), sum(D, name(T, I, D), S), N =\= O + S.
 name(T, I, 1) :- add(T, k(I, inode_ref, _)).
 name(T, I, -1) :- delete(T, k(I, inode_ref, _)).
 
@@ -49,27 +51,42 @@ name(T, I, -1) :- delete(T, k(I, inode_ref, _)).
 violation(all, 5, S) :- change(5, k(300,inode_item,0), nlink, _, _), sum(D, name(5, _, D), S).
 
 % Bytes by inode: sums beyond 64 bits.
-violation(bytes, T, r(I, S)) :- change(T, k(I,inode_item,0), nlink, _, _), sum(NEW - OLD, default_zero(T, k(I,extent_data,_), num_bytes, OLD, NEW), S).
-violation(delta, T, r(I, S, N)) :- change(T, k(I,inode_item,0), nlink, _, _), delta(T, k(I,extent_data,_), num_bytes, S), delta_count(T, k(I,inode_ref,_), N).
+violation(bytes, T, r(I, S)) :-
+  change(T, k(I,inode_item,0), nlink, _, _),
+  sum(NEW - OLD, default_zero(T, k(I,extent_data,_), num_bytes, OLD, NEW), S).
+violation(delta, T, r(I, S, N)) :-
+  change(T, k(I,inode_item,0), nlink, _, _),
+  delta(T, k(I,extent_data,_), num_bytes, S), delta_count(T, k(I,inode_ref,_), N).
 
 % A key that is looked up for each change.
-violation(used, T, r(START, S)) :- change(T, k(START,block_group_item,_), used, _, _), sum(L, used(START, L), S).
+violation(used, T, r(START, S)) :-
+  change(T, k(START,block_group_item,_), used, _, _), sum(L, used(START, L), S).
 used(START, L) :- add(2, k(E, extent_item, L)), in(E, START).
 used(START, L) :- delete(2, k(E, extent_item, M)), L is -M, in(E, START).
 in(E, START) :- last_of_range(3, k(256,chunk_item,START), 0, E).
 
 % Counts, with an inode that has none, and one that is no inode.
-violation(count, T, r(I, J, N)) :- change(T, k(I,inode_item,0), nlink, _, _), J is I + 100000, count(add(T, k(I, inode_ref, _)), N), count(add(T, k(J, inode_ref, _)), 0).
-violation(negative, 5, N) :- change(5, k(300,inode_item,0), nlink, _, _), K is 0 - 10, count(add(5, k(K, inode_ref, _)), N).
+violation(count, T, r(I, J, N)) :-
+  change(T, k(I,inode_item,0), nlink, _, _), J is I + 100000,
+  count(add(T, k(I, inode_ref, _)), N), count(add(T, k(J, inode_ref, _)), 0).
+violation(negative, 5, N) :-
+  change(5, k(300,inode_item,0), nlink, _, _), K is 0 - 10, count(add(5, k(K, inode_ref, _)), N).
 
 % A negation with a key that the change before it gives a value to.
-violation(denied, T, r(I, N)) :- change(T, k(I,inode_item,0), nlink, _, _), count((add(T, k(I,inode_ref,a(_,X))), not(delete(T, k(I,inode_ref,a(_,X))))), N).
+violation(denied, T, r(I, N)) :-
+  change(T, k(I,inode_item,0), nlink, _, _),
+  count((add(T, k(I,inode_ref,a(_,X))), not(delete(T, k(I,inode_ref,a(_,X))))), N).
 
 % Goals that mean another thing without a value, or that need one.
-violation(given, T, r(I, N)) :- change(T, k(I,inode_item,0), nlink, _, X), count((not(X = 1), add(T, k(I,inode_ref,_))), N).
-violation(less, T, r(I, N)) :- change(T, k(I,inode_item,0), nlink, _, X), count((add(T, k(J,inode_ref,a(_,Y))), J =< I, Y > X + 9), N).
-violation(factor, T, r(I, N)) :- change(T, k(I,inode_item,0), nlink, _, X), sum(X * Y, add(T, k(I,inode_ref,a(_,Y))), N).
-violation(first, T, r(I, N)) :- change(T, k(I,inode_item,0), nlink, _, _), count(once(add(T, k(I,inode_ref,_))), N).
+violation(given, T, r(I, N)) :-
+  change(T, k(I,inode_item,0), nlink, _, X), count((not(X = 1), add(T, k(I,inode_ref,_))), N).
+violation(less, T, r(I, N)) :-
+  change(T, k(I,inode_item,0), nlink, _, X),
+  count((add(T, k(J,inode_ref,a(_,Y))), J =< I, Y > X + 9), N).
+violation(factor, T, r(I, N)) :-
+  change(T, k(I,inode_item,0), nlink, _, X), sum(X * Y, add(T, k(I,inode_ref,a(_,Y))), N).
+violation(first, T, r(I, N)) :-
+  change(T, k(I,inode_item,0), nlink, _, _), count(once(add(T, k(I,inode_ref,_))), N).
 `
 
 // Sums over changes are the same whether they are kept by key or searched for, and cost one pass.
@@ -135,8 +152,11 @@ func TestSumsCostOnePass(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rules := `violation(1, T, k(I,inode_item,0)) :- add(T, k(I,inode_ref,_)), count(add(T, k(I,inode_ref,_)), N), N > 1000000.
-violation(2, T, k(I,inode_item,0)) :- add(T, k(I,inode_ref,a(_,X))), count(add(T, k(_,inode_ref,a(_,X))), N), N > 1000000.`
+		rules := `
+violation(1, T, k(I,inode_item,0)) :-
+  add(T, k(I,inode_ref,_)), count(add(T, k(I,inode_ref,_)), N), N > 1000000.
+violation(2, T, k(I,inode_item,0)) :-
+  add(T, k(I,inode_ref,a(_,X))), count(add(T, k(_,inode_ref,a(_,X))), N), N > 1000000.`
 		e, err := invariants.NewCompiled(f.Txn.Schema,
 			[]invariants.File{{Name: "test.pl", Text: []byte(rules)}},
 			invariants.Options{OpenVocabulary: true})

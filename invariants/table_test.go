@@ -39,7 +39,8 @@ func TestBenchTable(t *testing.T) {
 // another only finds the objects. See TestHandwritten.
 func benchHandwritten(t *testing.T, shared []string) map[string]time.Duration {
 	fmt.Print(
-		"Rules 6, 12 and 17 of the thesis, beside the same rules written in Go over the same records and view:\n\n")
+		"Rules 6, 12 and 17 of the thesis, " +
+			"beside the same rules written in Go over the same records and view:\n\n")
 	table := newTable("records", "compiled", "Go, reports", "ratio", "Go, objects", "ratio",
 		"allocations/record", "bytes/record", "first check")
 	out := map[string]time.Duration{}
@@ -75,7 +76,8 @@ func benchHandwritten(t *testing.T, shared []string) map[string]time.Duration {
 			slope(contests, 2)))
 	}
 	fmt.Printf(
-		"\n- all of these together: %.2f times the time of Go that reports, %.2f times that of Go that finds the objects\n"+
+		"\n- all of these together: %.2f times the time of Go that reports, "+
+			"%.2f times that of Go that finds the objects\n"+
 			"- slope, log of time over log of records: %s\n\n", float64(all[0])/float64(all[1]),
 		float64(all[0])/float64(all[2]), strings.Join(slopes, "; "))
 	return out
@@ -149,7 +151,8 @@ func benchShipped(t *testing.T, names []string) {
 		t.Fatal(err)
 	}
 	fmt.Print(
-		"All rules of Btrfs that are shipped, on transactions that were made for three of them, beside the reference engine:\n\n")
+		"All rules of Btrfs that are shipped, on transactions that were made for three of them, " +
+			"beside the reference engine:\n\n")
 	table := newTable("records", "rules", "violations", "compiled", "reference", "ratio",
 		"allocations/record", "bytes/record")
 	var costs []invariants.Timing
@@ -218,7 +221,8 @@ func benchProlog(t *testing.T, compiled map[string]time.Duration, names ...strin
 		t.Fatalf("swipl is missing: install the Debian package swi-prolog-nox (%v)", err)
 	}
 	fmt.Printf(
-		"The same rules in %s, and in the reference engine, as printed, without the time in which facts are loaded:\n\n", strings.TrimSpace(string(version)))
+		"The same rules in %s, and in the reference engine, as printed, "+
+			"without the time in which facts are loaded:\n\n", strings.TrimSpace(string(version)))
 	table := newTable("compiled", "SWI-Prolog", "ratio", "reference", "ratio")
 	for _, name := range names {
 		want := expected(t, shareddata.Path(t, "rules", name+".expected.tsv"))
@@ -236,7 +240,8 @@ func benchProlog(t *testing.T, compiled map[string]time.Duration, names ...strin
 
 // prologTime returns the CPU time of SWI-Prolog, and checks its answers.
 func prologTime(t *testing.T, name string, want []string) time.Duration {
-	const timed = "consult([facts,thesis]),statistics(cputime,A),answers,statistics(cputime,B),C is B-A,format(user_error,'seconds ~w~n',[C])"
+	const timed = "consult([facts,thesis]),statistics(cputime,A),answers,statistics(cputime,B)," +
+		"C is B-A,format(user_error,'seconds ~w~n',[C])"
 	// four minutes on a quiet machine
 	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Minute)
 	defer cancel()

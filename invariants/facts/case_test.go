@@ -49,12 +49,13 @@ named`
 
 func TestParseCaseErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"object(5,k(1,inode_item,0)).":                                     "what it expects",
-		"expect_none. expect(1,5,k(1,inode_item,0)).":                      "what it expects",
-		"expect_none.\nobject(5,k(1,inode_itm,0)).":                        "line 2: unknown kind of object inode_itm",
-		"expect_none. state(5,k(1,inode_item,0),name,'a').":                "inode_item has no field name",
-		"expect_none. state(5,k(1,inode_item,0),colour,1).":                "inode_item has no field colour",
-		"expect_none. object(5,k(1,inode_ref,0)).":                         "has another form",
+		"object(5,k(1,inode_item,0)).":                      "what it expects",
+		"expect_none. expect(1,5,k(1,inode_item,0)).":       "what it expects",
+		"expect_none.\nobject(5,k(1,inode_itm,0)).":         "line 2: unknown kind of object inode_itm",
+		"expect_none. state(5,k(1,inode_item,0),name,'a').": "inode_item has no field name",
+		"expect_none. state(5,k(1,inode_item,0),color,1).":  "inode_item has no field color",
+		"expect_none. object(5,k(1,inode_ref,0)).":          "has another form",
+
 		"expect_none. state(5,k(1,inode_item,0),f(mode,s_ifmt),s_ifdirr).": "not a word of btrfs",
 		"expect_none. object(inode,1).":                                    "first argument",
 		"expect(5).":                                                       "not a fact",

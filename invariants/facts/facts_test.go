@@ -58,7 +58,8 @@ func TestErrors(t *testing.T) {
 
 func TestView(t *testing.T) {
 	f, err := Parse(
-		"object(5,k(2,a,0)). object(5,k(1,a,9)). object(5,k(1,a,3)). object(5,k(1,a,3)). adjacent(5,k(1,a,3),k(1,a,9)).")
+		"object(5,k(2,a,0)). object(5,k(1,a,9)). object(5,k(1,a,3)). object(5,k(1,a,3)). " +
+			"adjacent(5,k(1,a,3),k(1,a,9)).")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +90,8 @@ func TestView(t *testing.T) {
 // FuzzParse checks that any text gives facts or an error, in bounded time.
 func FuzzParse(f *testing.F) {
 	f.Add(
-		"change(5,k(-10,extent_csum,4096),object,null,present).\nstate(5,k(1,a,a(1,2)),f(a,b),'x\\xff\\').")
+		"change(5,k(-10,extent_csum,4096),object,null,present).\n" +
+			"state(5,k(1,a,a(1,2)),f(a,b),'x\\xff\\').")
 	f.Add("object(inode,12). adjacent(inode,12,13). % c")
 	f.Fuzz(func(t *testing.T, text string) {
 		start := time.Now()

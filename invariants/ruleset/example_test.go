@@ -17,7 +17,8 @@ func ExampleLoad() {
 	_, err := ruleset.Load(schema, []syntax.File{{Name: "mine.pl", Text: []byte(rule)}}, false)
 	fmt.Println(err)
 
-	rule = "% Rule 1. A new inode is not empty.\n% Source: example.\nviolation(1, T, I) :- new(T, I, size, 0)."
+	rule = "% Rule 1. A new inode is not empty.\n% Source: example.\n" +
+		"violation(1, T, I) :- new(T, I, size, 0)."
 	set, err := ruleset.Load(schema, []syntax.File{{Name: "mine.pl", Text: []byte(rule)}}, false)
 	if err != nil {
 		fmt.Println(err)
