@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// WriteMarkdown writes the table, and below it a line for each error.
+// WriteMarkdown writes the table of runs, and below it a line for each error.
 func WriteMarkdown(w io.Writer, runs []Run) error {
 	b := bufio.NewWriter(w)
 	t := tableOf(runs)
@@ -18,20 +18,22 @@ func WriteMarkdown(w io.Writer, runs []Run) error {
 		for i, c := range r.Cells {
 			texts[i] = c.String()
 		}
-		fmt.Fprintf(b, "| %s |%s\n", plain(r.System), cells(texts))
+		fmt.Fprintf(b, "| %s |%s\n", escape(r.System), cells(texts))
 	}
 	fmt.Fprintln(b)
 	for _, r := range runs {
 		for _, e := range r.Errors {
 			first, _, _ := strings.Cut(e.Summary, "\n")
-			fmt.Fprintf(b, "- %s, %s: **%s**, %d times (%s%s): %s\n", plain(r.System), plain(r.property(e.Error)), plain(e.Kind), e.Count, plain(e.Path), missing(e),
-				plain(first))
+			fmt.Fprintf(b, "- %s, %s: **%s**, %d times (%s%s): %s\n",
+				escape(r.System), escape(r.property(e.Error)), escape(e.Kind), e.Count,
+				escape(e.Path), missing(e), escape(first))
 		}
 	}
 	return b.Flush()
 }
 
-// missing says what an error needs to be seen: with no write missing, what is lost was never written.
+// missing describes the writes that the crash state of an error lacks. If it lacks none, then the
+// lost data was never written.
 func missing(e Error) string {
 	switch {
 	case e.Crash == nil:
@@ -42,7 +44,8 @@ func missing(e Error) string {
 	return fmt.Sprintf(", writes missing: %d", len(e.Crash.Missing))
 }
 
-// String is what stands in a cell.
+// String returns the text of a cell: "" if the property was not asked for, the kinds of errors, "?"
+// without any crash, or the number of crashes.
 func (c cell) String() string {
 	switch {
 	case !c.Asked:
@@ -57,17 +60,18 @@ func (c cell) String() string {
 	return fmt.Sprintf("✓ %d", c.Crashes)
 }
 
+// cells returns the cells of a row, escaped.
 func cells(texts []string) string {
 	var b strings.Builder
 	for _, s := range texts {
-		fmt.Fprintf(&b, " %s |", plain(s))
+		fmt.Fprintf(&b, " %s |", escape(s))
 	}
 	return b.String()
 }
 
 var special = regexp.MustCompile("[\\\\`*_{}\\[\\]<>#|&~]")
 
-// plain has Markdown take a text as it is, on one line.
-func plain(s string) string {
+// escape returns a text on one line, with Markdown's special characters escaped.
+func escape(s string) string {
 	return special.ReplaceAllString(strings.Join(strings.Fields(s), " "), `\$0`)
 }

@@ -1,4 +1,8 @@
-// Package report makes one HTML file of what runs of the explorer have found.
+// Package report describes the results of runs of the explorer: as a self-contained HTML page, or
+// as a Markdown table.
+//
+// Start reading at Read and Write. The table has a row for each stack and a column for each
+// property. picture draws the writes, flushes and the crash of a failure.
 package report
 
 import (
@@ -16,31 +20,32 @@ import (
 //go:embed report.html
 var page string
 
-var templates = template.Must(template.New("report").Funcs(template.FuncMap{"join": strings.Join}).Parse(page))
+var templates = template.Must(
+	template.New("report").Funcs(template.FuncMap{"join": strings.Join}).Parse(page))
 
-// A Run is what is reported of one.
+// A Run is a run as the report shows it.
 type Run struct {
 	Dir    string
-	System string // what was checked: its layers with their options
+	System string // the layers of the stack, with their options
 	Spec   spec.Run
 	explore.Summary
 	Errors []Error
 }
 
-// Title names a run.
+// Title returns the heading of a run: its stack and its checker.
 func (r Run) Title() string { return r.System + ": " + r.Spec.Checker }
 
-// Anchor is what links to a run lead to.
+// Anchor returns the id of a run in the page.
 func (r Run) Anchor() string { return "run-" + r.Dir }
 
-// An Error is one with its picture.
+// An Error is an error of a run with its picture.
 type Error struct {
 	explore.Error
 	Path    string // of its folder
 	Picture *picture
 }
 
-// Lines are what was done, a line each.
+// Lines returns the operations that led to the error, one a line, each with the number of its step.
 func (e Error) Lines() (out []string) {
 	for i, did := range e.Did {
 		for _, line := range did {
@@ -50,7 +55,7 @@ func (e Error) Lines() (out []string) {
 	return out
 }
 
-// Read reads the run in a folder.
+// Read reads the run in a folder, with its errors.
 func Read(dir string) (r Run, err error) {
 	origin, err := explore.Origin(dir)
 	if err != nil {
@@ -75,7 +80,7 @@ func Read(dir string) (r Run, err error) {
 	return r, nil
 }
 
-// Write writes the page of runs.
+// Write writes the HTML page of runs.
 func Write(w io.Writer, runs []Run) error {
 	return templates.Execute(w, struct {
 		Table table

@@ -13,16 +13,27 @@ import (
 	"fsward/explore/spec"
 )
 
-// runToy explores a toy that says to be a file system.
+// newSpec returns the description of a run of a checker on one file system.
+func newSpec(fs, mount, checker string) spec.Run {
+	layers := []spec.Layer{{Component: fs, MountOptions: mount}}
+	return spec.Run{Spec: spec.Spec{Checker: checker, Layers: layers}}
+}
+
+// runToy explores a toy file system. Its run claims to be of the file system fs.
 func runToy(t *testing.T, bug exploretest.Bug, fs, mount, checker string) Run {
 	t.Helper()
-	origin, err := json.Marshal(spec.Run{Spec: spec.Spec{Checker: checker, Layers: []spec.Layer{{Component: fs, MountOptions: mount}}}})
+	origin, err := json.Marshal(newSpec(fs, mount, checker))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s, dir := exploretest.New(), t.TempDir()
-	cfg := explore.Config{System: s, Dir: dir, Origin: origin, Depth: 2, Strategy: explore.BreadthFirst,
-		Stack: explore.Stack{Top: exploretest.NewToy(s, bug), Checker: &exploretest.ToyChecker{Keys: 1, Values: 1}}}
+	cfg := explore.Config{
+		System: s, Dir: dir, Origin: origin, Depth: 2, Strategy: explore.BreadthFirst,
+		Stack: explore.Stack{
+			Top:     exploretest.NewToy(s, bug),
+			Checker: &exploretest.ToyChecker{Keys: 1, Values: 1},
+		},
+	}
 	if _, err := explore.Run(context.Background(), cfg); err != nil {
 		t.Fatal(err)
 	}
@@ -34,41 +45,59 @@ func runToy(t *testing.T, bug exploretest.Bug, fs, mount, checker string) Run {
 }
 
 func TestReport(t *testing.T) {
-	runs := []Run{runToy(t, "", "ext3", "", "sync"), runToy(t, exploretest.DroppedFlush, "vfat", "noatime,<b>", "sync"), runToy(t, "", "ext3", "", "reasonable")}
-	runs[1].Interrupted, runs[1].Errors[0].Crash.Second = 12, &explore.SecondCrash{Missing: []uint64{3, 4}}
+	runs := []Run{
+		runToy(t, "", "ext3", "", "sync"),
+		runToy(t, exploretest.DroppedFlush, "vfat", "noatime,<b>", "sync"),
+		runToy(t, "", "ext3", "", "reasonable"),
+	}
+	runs[1].Interrupted = 12
+	runs[1].Errors[0].Crash.Second = &explore.SecondCrash{Missing: []uint64{3, 4}}
 	var b bytes.Buffer
 	if err := Write(&b, runs); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
-	for _, want := range []string{"<th>ext3</th>", "vfat -o noatime,&lt;b&gt;", "✗ synced byte lost", `<td class="none">–`, "key 0 has 0, want 1", `<rect class="lost"`, "and 12 that crashes during recovery left", "recovered: 2 writes of the recovery", "crash</text>",
-		"fsward explore replay " + runs[1].Dir, "1. toy put 0 1", "2. toy sync"} {
+	for _, want := range []string{
+		"<th>ext3</th>", "vfat -o noatime,&lt;b&gt;", "✗ synced byte lost", `<td class="none">–`,
+		"key 0 has 0, want 1", `<rect class="lost"`, "12 left by crashes during recovery",
+		"during the recovery: 2 writes", "crash</text>", "fsward explore replay " + runs[1].Dir,
+		"1. toy put 0 1", "2. toy sync",
+	} {
 		if !strings.Contains(text, want) {
-			t.Errorf("the report has no %q", want)
+			t.Errorf("the report does not contain %q", want)
 		}
 	}
 	if n := strings.Count(text, `<td class="bad"`); n != 1 {
-		t.Errorf("%d cells with errors", n)
+		t.Errorf("%d cells with errors, want 1", n)
 	}
 	if strings.Contains(text, "<b>") {
-		t.Error("what users name is not escaped")
+		t.Error("mount options of the user are not escaped")
 	}
 	if _, err := Read(t.TempDir()); err == nil {
-		t.Error("a folder without a run")
+		t.Error("a folder without a run gives no error")
 	}
 }
 
-// What a guest named stands in the table as it is, and makes no cell, no line and no tag.
+// TestMarkdown: text from a guest is escaped, and adds no cell, line or tag to the table.
 func TestMarkdown(t *testing.T) {
-	bad := Run{Dir: "out", System: "vfat", Spec: spec.Run{Spec: spec.Spec{Checker: "sync", Layers: []spec.Layer{{Component: "vfat"}}}}}
+	bad := Run{Dir: "out", System: "vfat", Spec: newSpec("vfat", "", "sync")}
 	bad.Asked = map[string]uint64{"sync": 3, "fsync": 2, explore.Recovered: 3}
-	bad.Errors = []Error{{Error: explore.Error{Kind: "lost", Property: "sync", Summary: "/a|b\\<i>`x` is gone\nand more", Count: 2}, Path: "out/001"},
-		{Error: explore.Error{Kind: "wrong result", Count: 1}, Path: "out/002"}}
+	bad.Errors = []Error{
+		{
+			Error: explore.Error{
+				Kind: "lost", Property: "sync", Summary: "/a|b\\<i>`x` is gone\nand more", Count: 2,
+			},
+			Path: "out/001",
+		},
+		{Error: explore.Error{Kind: "wrong result", Count: 1}, Path: "out/002"},
+	}
 	mounted := bad
-	mounted.Spec.Layers, mounted.Asked, mounted.Errors = []spec.Layer{{Component: "vfat", MountOptions: "sync"}}, map[string]uint64{"mount -o sync": 7}, nil
+	mounted.Spec = newSpec("vfat", "sync", "sync")
+	mounted.Asked, mounted.Errors = map[string]uint64{"mount -o sync": 7}, nil
 	mounted.Complete = true
 	through := mounted
-	through.Spec.Layers, through.Spec.Through, through.Asked = bad.Spec.Layers, true, map[string]uint64{"sync": 5}
+	through.Spec, through.Asked = newSpec("vfat", "", "sync"), map[string]uint64{"sync": 5}
+	through.Spec.Through = true
 	var b bytes.Buffer
 	if err := WriteMarkdown(&b, []Run{bad, mounted, through}); err != nil {
 		t.Fatal(err)
@@ -86,21 +115,36 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// The page loads nothing, runs nothing, and takes no text of a guest for its own.
+var activeContent = regexp.MustCompile(
+	`(?i)<script|<img|<link|<iframe|@import|url\(|https?:|\son[a-z]+="`)
+
+// TestSelfContained: the page loads and runs nothing, even if all texts from the guest are hostile.
 func TestSelfContained(t *testing.T) {
 	hostile := "</pre><script>alert(1)</script><img src=x onerror=alert(1)>\x1b[31m\x00\xff"
-	e := explore.Error{Kind: hostile, Property: hostile, Summary: hostile, Dir: hostile, Did: [][]string{{hostile}}, Crash: &explore.CrashError{Epoch: hostile, After: 2},
-		Fail: []explore.InjectedFault{{Site: hostile}}, Count: 1}
-	r := Run{Dir: `"><script>`, System: hostile, Spec: spec.Run{Spec: spec.Spec{Checker: hostile, Layers: []spec.Layer{{Component: hostile, MountOptions: hostile}}}},
-		Errors: []Error{{e, hostile, pictureOf(e, []explore.Tick{{What: hostile, Record: 1}, {What: "write", Record: 2, Sectors: 1 << 60, Sector: 1 << 63}, {What: "flush", Record: 3}})}}}
+	e := explore.Error{
+		Kind: hostile, Property: hostile, Summary: hostile, Dir: hostile,
+		Did:   [][]string{{hostile}},
+		Crash: &explore.CrashError{Epoch: hostile, After: 2},
+		Fail:  []explore.InjectedFault{{Site: hostile}}, Count: 1,
+	}
+	ticks := []explore.Tick{
+		{What: hostile, Record: 1},
+		{What: "write", Record: 2, Sectors: 1 << 60, Sector: 1 << 63},
+		{What: "flush", Record: 3},
+	}
+	r := Run{
+		Dir: `"><script>`, System: hostile, Spec: newSpec(hostile, hostile, hostile),
+		Errors: []Error{{e, hostile, pictureOf(e, ticks)}},
+	}
 	var b bytes.Buffer
 	if err := Write(&b, []Run{r}); err != nil {
 		t.Fatal(err)
 	}
-	if m := regexp.MustCompile(`(?i)<script|<img|<link|<iframe|@import|url\(|https?:|\son[a-z]+="`).FindString(b.String()); m != "" {
-		t.Errorf("the page has %q", m)
+	if m := activeContent.FindString(b.String()); m != "" {
+		t.Errorf("the page contains %q", m)
 	}
+	// html/template writes ZgotmplZ in place of a value that is unsafe in its context.
 	if strings.Contains(b.String(), "NaN") || strings.Contains(b.String(), "ZgotmplZ") {
-		t.Error("the page has what templates leave of what they do not trust")
+		t.Error("the page contains NaN or ZgotmplZ")
 	}
 }

@@ -9,43 +9,51 @@ import (
 	"fsward/explore/spec"
 )
 
-// table is one of storage by properties, as table 2 of EXPLODE.
+// A table has a row for each storage system and a column for each property, as table 2 of EXPLODE.
 type table struct {
 	Properties []string
 	Rows       []row
 }
 
+// A row has the cells of a system, one for each property of the table.
 type row struct {
 	System string
 	Cells  []cell
 }
 
-// cell is what is known of a property of a system.
+// A cell has the result for a property of a system.
 type cell struct {
 	Asked   bool
-	All     bool     // all runs that asked for it were complete
-	Crashes uint64   // that were tried for it
-	Kinds   []string // of errors
+	All     bool     // all runs that asked for the property are complete
+	Crashes uint64   // crashes that were tried for it
+	Kinds   []string // kinds of its errors
 }
 
-// noCrash is the property that does not hold where a checker that crashes has found an error before it came to that.
+// noCrash is the property of an error without a crash, found by a checker that tries crashes.
 const noCrash = "without a crash"
 
-// order is that of the columns. What else is asked for stands before the last three, by its name.
-var order = []string{"sync", "syncfs", "fsync", "fdatasync", "O_SYNC", "O_DSYNC", "mount -o sync", "mount -o dirsync", "reasonable"}
-var last = []string{explore.Recovered, explore.Invariant, noCrash}
+// The columns begin with firstProperties, in this order, and end with lastProperties. All others
+// are in between, by name.
+var (
+	firstProperties = []string{
+		"sync", "syncfs", "fsync", "fdatasync", "O_SYNC", "O_DSYNC", "mount -o sync",
+		"mount -o dirsync", "reasonable",
+	}
+	lastProperties = []string{explore.Recovered, explore.Invariant, noCrash}
+)
 
+// compareProperties orders the columns.
 func compareProperties(a, b string) int {
 	rank := func(s string) int {
-		if i := slices.Index(order, s); i >= 0 {
+		if i := slices.Index(firstProperties, s); i >= 0 {
 			return i
 		}
-		return len(order) + 1 + slices.Index(last, s)
+		return len(firstProperties) + 1 + slices.Index(lastProperties, s)
 	}
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(a, b))
 }
 
-// property is what an error of a run says does not hold.
+// property returns the property that an error of a run contradicts.
 func (r Run) property(e explore.Error) string {
 	switch {
 	case e.Property != "":
@@ -56,17 +64,17 @@ func (r Run) property(e explore.Error) string {
 	return r.Spec.Checker
 }
 
-// asked are the properties that a run has asked for, with the crashes that were tried for each: its checker alone where that asks
-// for one thing.
+// asked returns the properties that a run has asked for, with the number of crashes tried for each.
+// A checker that names no property asks for one with its own name.
 func (r Run) asked() map[string]uint64 {
 	out := make(map[string]uint64)
-	own := false
+	own := false // the checker asks for a property
 	for p, n := range r.Asked {
 		if p == "" {
 			p = r.Spec.Checker
 		}
 		out[p] += n
-		own = own || !slices.Contains(last, p)
+		own = own || !slices.Contains(lastProperties, p)
 	}
 	if !own {
 		out[r.Spec.Checker] += 0
@@ -77,14 +85,15 @@ func (r Run) asked() map[string]uint64 {
 	return out
 }
 
-// system names what was checked. That it was mounted with sync or dirsync is a property that is asked for, and no other system; that its disks
-// have no cache makes it one.
+// system returns the name of the row of a run. The mount options sync and dirsync are properties,
+// so they are left out. The same stack on disks without a cache has a row of its own.
 func system(r spec.Run) string {
 	s := r.Spec
 	s.Layers = slices.Clone(s.Layers)
 	if n := len(s.Layers); n > 0 {
 		options := strings.Split(s.Layers[n-1].MountOptions, ",")
-		options = slices.DeleteFunc(options, func(o string) bool { return o == "sync" || o == "dirsync" })
+		isProperty := func(o string) bool { return o == "sync" || o == "dirsync" }
+		options = slices.DeleteFunc(options, isProperty)
 		s.Layers[n-1].MountOptions = strings.Join(options, ",")
 	}
 	if r.Through {
@@ -93,6 +102,7 @@ func system(r spec.Run) string {
 	return s.String()
 }
 
+// tableOf returns the table of runs. Runs of the same system share a row.
 func tableOf(runs []Run) (t table) {
 	for _, r := range runs {
 		for p := range r.asked() {
