@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The sequence of choices: what is loaded is replayed, and extended with zeros.
- * Each choice is recorded.
+ * The sequence of choices. The loaded values are replayed, and extended with
+ * zeros. Each choice is recorded.
  */
 #include <linux/module.h>
 #include <linux/sched.h>
@@ -34,9 +34,9 @@ void fsw_choose_exit(void)
 
 /*
  * fsw_choose() - take the next choice.
- * @bound: 1 to FSW_EK_BOUND
+ * @bound: number of possible values, 1 to FSW_EK_BOUND
  *
- * Returns its value, 0 to bound-1.
+ * Returns the value, 0 to bound-1.
  */
 u32 fsw_choose(u32 point, u32 bound, const struct fsw_site *site)
 {
@@ -83,7 +83,7 @@ u32 fsw_choose(u32 point, u32 bound, const struct fsw_site *site)
 	return n;
 }
 
-/* fsw_choose_call() - as fsw_choose(), for whoever calls: 0 if that is none of the checked system. */
+/* fsw_choose_call() - fsw_choose() for the current thread; 0 if it is no member. */
 u32 fsw_choose_call(u32 bound, const struct fsw_site *site)
 {
 	if (!fsw_is_member()) {
@@ -94,10 +94,11 @@ u32 fsw_choose_call(u32 bound, const struct fsw_site *site)
 }
 
 /**
- * fsw_ekm_choose() - choose among the actions of a program point in the kernel
- * @bound: how many there are, 1 to FSW_EK_BOUND
+ * fsw_ekm_choose() - choose one of several actions at a point of the kernel
+ * @bound: number of actions, 1 to FSW_EK_BOUND
  *
- * Return: the action, 0 to bound-1; 0 in an interrupt and in threads that are not of the checked system.
+ * Return: the action, 0 to bound-1; 0 in interrupts and in threads that are no
+ * members of the checked system.
  */
 u32 fsw_ekm_choose(u32 bound)
 {
@@ -131,7 +132,7 @@ int fsw_choose_load(const struct fsw_ek_load *l)
 	return err;
 }
 
-/* fsw_choose_start() - begin a run: the next choice is the first. What is loaded stays. */
+/* fsw_choose_start() - begin a run at the first choice. The loaded values stay. */
 void fsw_choose_start(void)
 {
 	spin_lock_irq(&choose_lock);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The commands. They run one at a time. */
+/* The commands. They run one at a time, under fsw_ctl_lock. */
 #include <linux/string.h>
 
 #include "command.h"
@@ -40,7 +40,8 @@ static int do_choose(void *arg)
 	struct fsw_ek_choose *a = arg;
 	struct fsw_site site = { .n = 0 };
 
-	if (!a->bound || a->bound > FSW_EK_BOUND || strnlen(a->site, sizeof(a->site)) == sizeof(a->site))
+	if (!a->bound || a->bound > FSW_EK_BOUND ||
+	    strnlen(a->site, sizeof(a->site)) == sizeof(a->site))
 		return -EINVAL;
 	strscpy(site.text, a->site, sizeof(site.text));
 	site.stack = fsw_hash_text(site.text);

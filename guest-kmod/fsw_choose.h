@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* For other modules of the guest: a choice that fsw_ekm makes. */
+/* For other modules of the guest: take a choice of fsw_ekm. */
 #ifndef FSW_CHOOSE_H
 #define FSW_CHOOSE_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A module that chooses, for a test of fsw_ekm: once in the thread that loads it,
- * and in the interrupt of a timer, which allocates too. What it was given is in
+ * A test of fsw_ekm: takes a choice in the thread that loads the module, and
+ * another one, with an allocation, in the interrupt of a timer. The results are in
  * /sys/module/fsw_choosetest/parameters.
  */
 #include <linux/completion.h>
@@ -13,19 +13,19 @@
 
 static unsigned int bound = 2;
 module_param(bound, uint, 0444);
-MODULE_PARM_DESC(bound, "how many actions there are to choose from (2)");
+MODULE_PARM_DESC(bound, "number of actions to choose from (2)");
 
 static unsigned int in_thread;
 module_param(in_thread, uint, 0444);
-MODULE_PARM_DESC(in_thread, "answer: what the thread was given");
+MODULE_PARM_DESC(in_thread, "result: the choice of the thread");
 
 static unsigned int in_interrupt;
 module_param(in_interrupt, uint, 0444);
-MODULE_PARM_DESC(in_interrupt, "answer: what the interrupt was given");
+MODULE_PARM_DESC(in_interrupt, "result: the choice of the interrupt");
 
 static bool allocated;
 module_param(allocated, bool, 0444);
-MODULE_PARM_DESC(allocated, "answer: the interrupt was given memory");
+MODULE_PARM_DESC(allocated, "result: whether the allocation of the interrupt succeeded");
 
 static DECLARE_COMPLETION(done);
 
@@ -59,5 +59,5 @@ static void __exit choosetest_exit(void)
 
 module_init(choosetest_init);
 module_exit(choosetest_exit);
-MODULE_DESCRIPTION("fsward: a module that chooses, for a test of fsw_ekm");
+MODULE_DESCRIPTION("fsward: takes choices, to test fsw_ekm");
 MODULE_LICENSE("GPL");

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * fsw_ekm: choices, choice points, and logs of what a file system does, on a
- * kernel that is not changed.
+ * fsw_ekm: choices, choice points, and logs of what a file system does, in an
+ * unmodified kernel.
  *
- * main.c     the module
- * member.c   who belongs to the checked system
- * site.c     where a call comes from
+ * main.c     loads and unloads the module
+ * member.c   the members of the checked system: process trees and threads
+ * site.c     call sites
  * choose.c   the sequence of choices
- * point.c    choice points in the kernel: what a hit does
- * writeset.c what becomes dirty, is written, and is on the disk
- * syscall.c  system calls that change files
+ * point.c    choice points in the kernel
+ * writeset.c the write set: blocks that become dirty, are submitted and written
+ * syscall.c  the log of system calls that change files
  * probe.c    the probes of point.c and writeset.c, in place while they are needed
- * thread.c   threads of the kernel: who serves the file system, and who may run
+ * thread.c   kernel threads: those that serve the file system, and held ones
  * log.c      the records of the log
  * ctl.c      the commands
- * From kmod/, which fsw_ramdisk is built with too: ring.c, the log; command.c, how a
- * command arrives; devices.c, what both modules do alike with these.
+ * From kmod/, shared with fsw_ramdisk: ring.c, the ring buffer of the log;
+ * command.c, the control device; devices.c, both devices together.
  *
- * Probes are hit in any context. What they share with commands is under
- * spinlocks taken with interrupts off, in this order: choose_lock, site_lock,
- * fsw_log_lock. Commands run one at a time, under fsw_ctl_lock.
+ * Probes are hit in any context. Spinlocks, taken with interrupts off, protect what
+ * they share with commands. Lock order: choose_lock, site_lock, fsw_log_lock.
+ * Commands run one at a time, under fsw_ctl_lock.
  */
 #ifndef FSW_INTERNAL_H
 #define FSW_INTERNAL_H
@@ -43,12 +43,12 @@ int fsw_member_set(const struct fsw_ek_member *m);
 
 #define FSW_FRAMES 32
 
-/* Where a call comes from. */
+/* A call site. */
 struct fsw_site {
-	unsigned int n;
-	unsigned long frames[FSW_FRAMES];	/* return addresses, the caller's first */
-	u64 stack;				/* hash of them */
-	char text[FSW_EK_TEXT];			/* the first that is not of the allocator */
+	unsigned int n;				/* length of frames */
+	unsigned long frames[FSW_FRAMES];	/* return addresses, the innermost first */
+	u64 stack;				/* hash of the frames */
+	char text[FSW_EK_TEXT];			/* the first frame of no inner function */
 };
 
 int fsw_site_init(void);
@@ -60,7 +60,7 @@ void fsw_symbol(char *text, unsigned long address);
 
 /* choose.c */
 
-/* fsw_choose.h has what other modules call. */
+/* fsw_choose.h declares what other modules call. */
 int fsw_choose_init(void);
 void fsw_choose_exit(void);
 u32 fsw_choose(u32 point, u32 bound, const struct fsw_site *site);
@@ -81,18 +81,19 @@ int fsw_point_sites(struct fsw_ek_sites *sites);
 
 /* probe.c */
 
-#define FSW_GROUP_WRITES 31	/* beside the points */
+#define FSW_GROUP_WRITES 31	/* the write set; other groups are points */
 
 struct fsw_probe {
 	struct kprobe kp;
-	u32 groups;		/* bit 1 << group for each that it serves */
+	u32 groups;		/* bit 1 << group for each group that needs the probe */
 	u32 point;		/* enum fsw_ek_point; 0: none */
-	u32 gfp;		/* number of its argument with the flags of an allocation, from 1; 0: it has none */
-	void *instead;		/* what is run where a hit fails */
+	u32 gfp;		/* number of the argument with GFP flags, from 1; 0: none */
+	void *instead;		/* function that replaces a call that fails */
+	/* see() logs an event of the write set. */
 	void (*see)(const struct fsw_probe *p, struct pt_regs *regs);
-	u32 type;		/* enum fsw_ek_type, for see */
-	u32 arg;		/* number of the argument that it sees */
-	bool on;
+	u32 type;		/* enum fsw_ek_type, for see() */
+	u32 arg;		/* number of the argument that see() logs, from 0 */
+	bool on;		/* in place */
 };
 
 int fsw_probes_want(u32 groups);
@@ -130,7 +131,7 @@ void fsw_release_all(void);
 /* log.c */
 
 extern spinlock_t fsw_log_lock;	/* of the ring */
-extern u32 fsw_log_what;	/* FSW_EK_LOG_* */
+extern u32 fsw_log_what;	/* FSW_EK_LOG_*: what is logged */
 
 u64 fsw_log_put(struct fsw_ek_record *rec, const void *data, const void *more);
 

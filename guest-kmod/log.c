@@ -15,10 +15,10 @@ u32 fsw_log_what;
 static void put_header(u64 at, struct fsw_ek_record *rec)
 {
 	rec->time_ns = ktime_get_mono_fast_ns();
-	if (in_task() || in_nmi()) { /* a breakpoint of a probe in a thread counts as an NMI */
+	if (in_task() || in_nmi()) { /* the breakpoint of a probe counts as an NMI */
 		rec->pid = task_pid_nr(current);
 		rec->tgid = task_tgid_nr(current);
-		/* The thread's own name: get_task_comm() takes a lock that may be held where a probe is hit. */
+		/* get_task_comm() takes a lock, which may be held where a probe is hit. */
 		memcpy(rec->comm, current->comm, sizeof(rec->comm) - 1);
 	}
 	fsw_ring_copy(at, rec, sizeof(*rec));
@@ -44,10 +44,10 @@ static void tell(void)
 
 /*
  * fsw_log_put() - append a record.
- * @data: its data, rec->data_len bytes; NULL for none
- * @more: if not NULL, the bytes of data after the first struct fsw_ek_syscall
+ * @data: its data, rec->data_len bytes; NULL: none
+ * @more: if not NULL, data is a struct fsw_ek_syscall, and the other bytes are here
  *
- * In any context but an NMI. Returns the sequence number, 0 if it did not fit.
+ * For any context but an NMI. Returns the sequence number; 0 if it did not fit.
  */
 u64 fsw_log_put(struct fsw_ek_record *rec, const void *data, const void *more)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The module. */
+/* Loads and unloads the module. */
 #include <linux/init.h>
 #include <linux/module.h>
 
 #include "devices.h"
 #include "internal.h"
 
-/* The user's header gives structs the same layout everywhere. */
+/* Structs of fsw_ekm.h have the same layout on all machines. */
 static_assert(sizeof(struct fsw_ek_record) == 104);
 static_assert(sizeof(struct fsw_ek_syscall) == 80);
 static_assert(sizeof(struct fsw_ek_choice) == 128);
@@ -59,5 +59,5 @@ static void __exit fsw_exit(void)
 
 module_init(fsw_init);
 module_exit(fsw_exit);
-MODULE_DESCRIPTION("fsward: choices, choice points and the write set, from outside the file system");
+MODULE_DESCRIPTION("fsward: choices, choice points and the write set of a file system");
 MODULE_LICENSE("GPL");

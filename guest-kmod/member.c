@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Who belongs to the checked system: trees of processes, and single threads. */
+/* The members of the checked system: trees of processes, and single threads. */
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 
 #include "internal.h"
 
-/* How far up a process is looked for: no shell nests deeper. */
+/* Maximum number of ancestors to look at. No shell nests deeper. */
 #define GENERATIONS 64
 
-/* A slot is changed by commands alone, one at a time; a reader that sees half a change sees a pid without a kind. */
+/*
+ * Only commands change a slot, one at a time. A reader that sees half of a change
+ * sees a pid without a kind.
+ */
 static struct {
 	u32 pid;	/* 0: free */
 	u32 kind;
@@ -24,7 +27,7 @@ static u32 kind_of(u32 pid)
 	return 0;
 }
 
-/* fsw_is_member() - tells whether the current thread belongs. Not for interrupts. */
+/* fsw_is_member() - report whether the current thread is a member. Not for interrupts. */
 bool fsw_is_member(void)
 {
 	struct task_struct *t = current;

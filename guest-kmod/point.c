@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Choice points in the kernel: what a hit of one of their probes does. */
+/* Choice points in the kernel: a hit of one of their probes takes a choice. */
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/vmalloc.h>
@@ -8,8 +8,8 @@
 
 static struct point {
 	u32 mode;
-	u64 stack;	/* of the limit, 0 for none */
-	u64 symbol;	/* its hash, 0 for none */
+	u64 stack;	/* the limit: hash of a stack; 0: none */
+	u64 symbol;	/* the limit: hash of a symbol; 0: none */
 	atomic64_t hits, failed, elsewhere, exempt, foreign, interrupts, full;
 } points[FSW_EK_POINTS];
 
@@ -55,12 +55,12 @@ unlock:
 }
 
 /*
- * fsw_point_ask() - a probe of a point was hit.
- * @thread: it was hit in a thread, and not in an interrupt
- * @caller: the return address of what is probed
+ * fsw_point_ask() - decide whether a call that hit a probe of a point fails.
+ * @thread: the probe was hit in a thread, and not in an interrupt
+ * @caller: return address of the probed function
  * @exempt: the call must not fail
  *
- * Returns whether it is to fail.
+ * Returns true if the call fails.
  */
 bool fsw_point_ask(u32 point, bool thread, unsigned long caller, bool exempt)
 {
@@ -75,7 +75,7 @@ bool fsw_point_ask(u32 point, bool thread, unsigned long caller, bool exempt)
 		atomic64_inc(&p->interrupts);
 		return false;
 	}
-	if (within_module(caller, THIS_MODULE)) /* what a user asks of us does not fail */
+	if (within_module(caller, THIS_MODULE)) /* commands do not fail */
 		return false;
 	if (!fsw_is_member()) {
 		atomic64_inc(&p->foreign);
@@ -86,7 +86,8 @@ bool fsw_point_ask(u32 point, bool thread, unsigned long caller, bool exempt)
 		return false;
 	}
 	fsw_site_take(&site, caller);
-	if ((p->stack && p->stack != site.stack) || (p->symbol && !fsw_site_has(&site, p->symbol))) {
+	if ((p->stack && p->stack != site.stack) ||
+	    (p->symbol && !fsw_site_has(&site, p->symbol))) {
 		atomic64_inc(&p->elsewhere);
 		return false;
 	}
@@ -97,7 +98,7 @@ bool fsw_point_ask(u32 point, bool thread, unsigned long caller, bool exempt)
 	return fail;
 }
 
-/* fsw_point_set() - switch a point, and begin to count anew. */
+/* fsw_point_set() - set the mode of a point, and reset its counts. */
 int fsw_point_set(const struct fsw_ek_set *set)
 {
 	size_t len = strnlen(set->symbol, sizeof(set->symbol));
@@ -112,8 +113,9 @@ int fsw_point_set(const struct fsw_ek_set *set)
 	p = &points[set->point];
 	bit = 1U << set->point;
 	/*
-	 * Nothing asks while the rest changes: probes go, and where one stays, since another
-	 * group has it too, who is in it has left it. They are in it without preemption.
+	 * No probe may use the point while it changes. So its probes are removed. A
+	 * probe that another group needs stays; synchronize_rcu() waits until its
+	 * handlers, which run without preemption, have returned.
 	 */
 	WRITE_ONCE(p->mode, FSW_EK_OFF);
 	fsw_probes_want(wanted & ~bit);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The probes of choice points and of the write-set log. Each lies at the first
- * instruction of a function, where ftrace calls it, or, in lib/, which is built
- * without ftrace, a breakpoint does: arguments are in registers, and the return
- * address on top of the stack. To fail a call, the probe has
- * another function run in the place of the one that is probed, with the same
- * arguments, which returns the error to the same caller.
+ * The probes of choice points and of the write-set log. Each is at the first
+ * instruction of a function. There, arguments are in registers, and the return
+ * address is on top of the stack. ftrace calls the probe; in lib/, which is built
+ * without ftrace, a breakpoint does. To fail a call, the probe runs another
+ * function in place of the probed one, with the same arguments. That function
+ * returns the error to the same caller.
  *
- * While one probe is being handled on a processor, another that is hit there, in
- * an interrupt, is not: the kernel counts it as missed.
+ * A probe that is hit in an interrupt, while the same processor handles another
+ * one, is not handled. The kernel counts it as missed.
  */
 #include <linux/bio.h>
 #include <linux/buffer_head.h>
@@ -20,7 +20,7 @@
 #include "compat.h"
 #include "internal.h"
 
-/* What is run in the place of what fails. */
+/* The functions that replace calls that fail. */
 
 static int no_memory(void)
 {
@@ -32,7 +32,10 @@ static void *null(void)
 	return NULL;
 }
 
-/* __bh_read() and ext4_read_bh() are given a locked buffer, and filemap_read_folio() a locked folio: whoever reads unlocks. */
+/*
+ * __bh_read() and ext4_read_bh() get a locked buffer, and filemap_read_folio() a
+ * locked folio. They unlock it.
+ */
 static int buffer_not_read(struct buffer_head *bh)
 {
 	unlock_buffer(bh);
@@ -55,7 +58,7 @@ static long fault(void)
 	return -EFAULT;
 }
 
-/* _copy_from_user() clears what it could not copy, and both return how much that is. */
+/* Both return the number of bytes not copied. _copy_from_user() also clears these bytes. */
 static unsigned long nothing_copied_from(void *to, const void __user *from, unsigned long n)
 {
 	memset(to, 0, n);
@@ -67,7 +70,7 @@ static unsigned long nothing_copied_to(void __user *to, const void *from, unsign
 	return n;
 }
 
-/* fault_in_iov_iter_readable() returns how much is not there. */
+/* fault_in_iov_iter_readable() returns the number of bytes that are not readable. */
 static size_t nothing_there(const struct iov_iter *iter, size_t size)
 {
 	return size;
@@ -78,7 +81,7 @@ static void bio_failed(struct bio *bio)
 	bio_io_error(bio);
 }
 
-/* Pages that are not read ahead stay without contents, and are read when they are needed: filemap_read_folio(). */
+/* Pages that are not read ahead stay empty. filemap_read_folio() reads them later. */
 static void not_read_ahead(struct readahead_control *rac)
 {
 	struct folio *folio;
@@ -87,7 +90,7 @@ static void not_read_ahead(struct readahead_control *rac)
 		folio_unlock(folio);
 }
 
-/* Tells whether a call must not fail. */
+/* Reports whether an allocation must not fail. */
 static bool exempt(const struct fsw_probe *p, struct pt_regs *regs)
 {
 	return p->gfp && regs_get_kernel_argument(regs, p->gfp - 1) & __GFP_NOFAIL;
@@ -153,13 +156,13 @@ static struct fsw_probe probes[] = {
 	SEE("block_invalidate_folio", fsw_see_folio, FSW_EK_T_FOLIO_DROP, 0),
 };
 
-/* What was done stays done, and its end says that it failed. */
+/* Makes a bio report an error. What it did stays done. */
 static void end_badly(struct bio *bio)
 {
 	bio->bi_status = BLK_STS_IOERR;
 }
 
-/* Tells whether a probe was hit in a thread. A breakpoint counts as an NMI by itself. */
+/* Reports whether a probe was hit in a thread. A breakpoint itself counts as an NMI. */
 static bool in_thread(struct kprobe *kp)
 {
 	unsigned int context = preempt_count();
@@ -189,20 +192,20 @@ static int hit(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
-/* A probe that has this is never made a jump, which could not lead elsewhere. */
+/* A probe with a post handler is never optimized to a jump, which could not change ip. */
 static void after(struct kprobe *kp, struct pt_regs *regs, unsigned long flags)
 {
 }
 
-static u64 missed;	/* by probes that are in place no more */
-static u32 wanted;	/* groups */
+static u64 missed;	/* hits missed by probes that were removed */
+static u32 wanted;	/* groups whose probes are in place */
 
 static int place(struct fsw_probe *p)
 {
 	const char *symbol = p->kp.symbol_name;
 	int err;
 
-	/* What the kernel has put into it the last time goes. */
+	/* Clear what the kernel left in it the last time. */
 	p->kp = (struct kprobe){ .symbol_name = symbol, .pre_handler = hit, .post_handler = after };
 	err = register_kprobe(&p->kp);
 	p->on = !err;
@@ -226,7 +229,10 @@ static void remove_unwanted(void)
 	}
 }
 
-/* fsw_probes_exit() - when the module is about to go. A thread that was preempted may still be in a function of it. */
+/*
+ * fsw_probes_exit() - remove all probes before the module is unloaded. It waits for
+ * preempted threads that may still run a function of the module.
+ */
 void fsw_probes_exit(void)
 {
 	fsw_probes_want(0);
@@ -234,10 +240,10 @@ void fsw_probes_exit(void)
 }
 
 /*
- * fsw_probes_want() - have the probes in place that some groups need, and no others.
+ * fsw_probes_want() - put exactly the probes of some groups in place.
  *
- * A function that this kernel does not have is left out; where a group has none
- * that is there, -ENOENT. The caller holds fsw_ctl_lock.
+ * Functions that the kernel does not have are left out. Returns -ENOENT if it has
+ * none of a group. The caller holds fsw_ctl_lock.
  */
 int fsw_probes_want(u32 groups)
 {
@@ -273,7 +279,7 @@ u32 fsw_probes_wanted(void)
 	return wanted;
 }
 
-/* fsw_probes_on() - how many of a group are in place. */
+/* fsw_probes_on() - number of probes of a group that are in place. */
 u32 fsw_probes_on(u32 group)
 {
 	u32 n = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where a call comes from. Addresses differ from boot to boot, so that a site is
- * named, and a stack hashed, by symbols and offsets. A name takes long to find:
- * those that were found are kept by their address.
+ * Call sites. Addresses differ from boot to boot. So symbols and offsets name a
+ * site, and the hash of a stack is that of symbols and offsets. Finding a name is
+ * slow, so names are cached by address.
  */
 #include <linux/hash.h>
 #include <linux/kallsyms.h>
@@ -14,10 +14,10 @@
 
 struct name {
 	unsigned long address;	/* 0: free */
-	u64 symbol;		/* hash of its name */
+	u64 symbol;		/* hash of symbol */
 	u64 place;		/* hash of symbol+0xoffset */
-	bool inner;		/* in inner_functions */
-	char text[FSW_EK_TEXT];
+	bool inner;		/* begins with one of inner_functions */
+	char text[FSW_EK_TEXT];	/* symbol+0xoffset */
 };
 
 #define NAME_BITS 10
@@ -26,14 +26,16 @@ static DEFINE_SPINLOCK(site_lock);
 static struct name names[1 << NAME_BITS];	/* under site_lock */
 static char symbol_buffer[KSYM_SYMBOL_LEN];	/* under site_lock */
 
-/* Prefixes of functions that allocate, read and copy for others: whoever called them is the site. */
+/* Prefixes of functions that allocate, read and copy for others: their caller is the site. */
 static const char *const inner_functions[] = {
-	"kmem_cache_", "__kmem_cache_", "__kmalloc", "kmalloc", "kmemdup", "kstrdup", "kvmalloc", "kvmemdup", "krealloc",
-	"slab_", "___slab_alloc", "__slab_alloc", "new_slab", "allocate_slab", "mempool_", "__alloc_pages", "alloc_pages",
-	"__get_free_pages", "get_zeroed_page", "folio_alloc", "__folio_alloc", "vma_alloc_folio", "__alloc_bulk",
-	"alloc_inode", "new_inode", "iget_locked", "radix_tree_node_alloc", "xas_", "__xas_", "__xa_", "xa_",
-	"submit_bio", "__submit_bio", "submit_bh", "bio_", "blk_", "copy_from_user", "copy_to_user", "read_cache_",
-	"pagecache_get_page", "__filemap_get_folio", "grab_cache_page",
+	"kmem_cache_", "__kmem_cache_", "__kmalloc", "kmalloc", "kmemdup", "kstrdup", "kvmalloc",
+	"kvmemdup", "krealloc", "slab_", "___slab_alloc", "__slab_alloc", "new_slab",
+	"allocate_slab", "mempool_", "__alloc_pages", "alloc_pages", "__get_free_pages",
+	"get_zeroed_page", "folio_alloc", "__folio_alloc", "vma_alloc_folio", "__alloc_bulk",
+	"alloc_inode", "new_inode", "iget_locked", "radix_tree_node_alloc", "xas_", "__xas_",
+	"__xa_", "xa_", "submit_bio", "__submit_bio", "submit_bh", "bio_", "blk_",
+	"copy_from_user", "copy_to_user", "read_cache_", "pagecache_get_page",
+	"__filemap_get_folio", "grab_cache_page",
 };
 
 /* 64-bit FNV-1a. */
@@ -63,7 +65,7 @@ static bool is_inner(const char *text)
 	return false;
 }
 
-/* Returns what is known of an address. The caller holds site_lock. */
+/* Returns the name of an address. The caller holds site_lock. */
 static struct name *name_of(unsigned long address)
 {
 	struct name *n = &names[hash_long(address, NAME_BITS)];
@@ -83,7 +85,10 @@ static struct name *name_of(unsigned long address)
 	return n;
 }
 
-/* A module that comes may have its functions where one that has gone, or one's initialisation, had others. */
+/*
+ * A new module may have functions at the addresses of an unloaded module, or of the
+ * initialization code of another. So the cache is cleared.
+ */
 static int module_changes(struct notifier_block *nb, unsigned long what, void *module)
 {
 	unsigned long flags;
@@ -108,7 +113,7 @@ void fsw_site_exit(void)
 	unregister_module_notifier(&modules);
 }
 
-/* fsw_symbol() - put symbol+0xoffset of an address into text, FSW_EK_TEXT bytes. */
+/* fsw_symbol() - write symbol+0xoffset of an address to text, of FSW_EK_TEXT bytes. */
 void fsw_symbol(char *text, unsigned long address)
 {
 	unsigned long flags;
@@ -119,8 +124,8 @@ void fsw_symbol(char *text, unsigned long address)
 }
 
 /*
- * fsw_site_take() - find where the current thread is.
- * @caller: the return address of the function that is probed; frames below it are ours
+ * fsw_site_take() - find the call site of the current thread.
+ * @caller: return address of the probed function; frames inside of it are ours
  */
 void fsw_site_take(struct fsw_site *site, unsigned long caller)
 {
@@ -133,7 +138,7 @@ void fsw_site_take(struct fsw_site *site, unsigned long caller)
 
 	for (first = 0; first < n && all[first] != caller; first++)
 		;
-	if (first == n) { /* a stack that cannot be walked: the caller alone */
+	if (first == n) { /* the stack cannot be walked: use only the caller */
 		all[0] = caller;
 		first = 0;
 		n = 1;
@@ -153,7 +158,7 @@ void fsw_site_take(struct fsw_site *site, unsigned long caller)
 	spin_unlock_irqrestore(&site_lock, flags);
 }
 
-/* fsw_site_has() - tells whether a symbol or a symbol+0xoffset, by its hash, is on the stack. */
+/* fsw_site_has() - report whether the stack has a symbol or symbol+0xoffset with this hash. */
 bool fsw_site_has(const struct fsw_site *site, u64 symbol)
 {
 	const struct name *name;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * System calls of members that change files, or say which files later calls
- * mean. A call is logged when it returns: by then its paths and data have been
- * read by the call itself, and are in memory, so that they can be read here
- * without faults. Its place at its beginning is kept too.
+ * The log of the system calls of members that change files, or that determine which
+ * files later calls refer to. A call is logged when it returns. By then the call
+ * itself has read its paths and data, so that they are in memory, and can be read
+ * here without faults. The record also has the position of the log when it began.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -14,25 +14,25 @@
 
 #include "internal.h"
 
-/* How many calls of one kind may be under way. */
+/* Maximum number of running calls of one kind. */
 #define UNDER_WAY 32
 
-#define NONE 7	/* number of no argument */
+#define NONE 7	/* in place of an argument's number: there is none */
 
-/* How data is handed over. */
+/* How a call passes data. */
 enum data_kind {
 	NO_DATA,
-	BUFFER,		/* bytes at an argument, as many as the result says */
-	VECTOR,		/* struct iovec at an argument, their number in the next one */
-	VALUE,		/* bytes at an argument, as many as the next one says */
+	BUFFER,		/* an argument points to bytes; the result is their number */
+	VECTOR,		/* an argument points to struct iovec; the next is their number */
+	VALUE,		/* an argument points to bytes; the next is their number */
 };
 
 struct call {
-	const char *name;
-	u8 path[2];
-	u8 data;
-	u8 kind;
-	bool on;
+	const char *name;	/* without __x64_sys_ */
+	u8 path[2];		/* numbers of the arguments with paths */
+	u8 data;		/* number of the argument with data */
+	u8 kind;		/* enum data_kind */
+	bool on;		/* the probe is in place */
 	struct kretprobe rp;
 };
 
@@ -43,36 +43,43 @@ struct call {
 
 static struct call calls[] = {
 	PATH("open", 0), PATH("openat", 1), CALL("openat2", 1, NONE, 2, VALUE), PATH("creat", 0),
-	PLAIN("close"), PLAIN("close_range"), PLAIN("dup"), PLAIN("dup2"), PLAIN("dup3"), PLAIN("fcntl"), PLAIN("lseek"),
+	PLAIN("close"), PLAIN("close_range"), PLAIN("dup"), PLAIN("dup2"), PLAIN("dup3"),
+	PLAIN("fcntl"), PLAIN("lseek"),
 	PATH("chdir", 0), PLAIN("fchdir"),
 	CALL("write", NONE, NONE, 1, BUFFER), CALL("pwrite64", NONE, NONE, 1, BUFFER),
 	CALL("writev", NONE, NONE, 1, VECTOR), CALL("pwritev", NONE, NONE, 1, VECTOR),
 	CALL("pwritev2", NONE, NONE, 1, VECTOR),
 	PLAIN("sendfile64"), PLAIN("copy_file_range"), PLAIN("splice"), PLAIN("ioctl"),
 	PATH("truncate", 0), PLAIN("ftruncate"), PLAIN("fallocate"),
-	PATH("mkdir", 0), PATH("mkdirat", 1), PATH("mknod", 0), PATH("mknodat", 1), PATH("rmdir", 0),
+	PATH("mkdir", 0), PATH("mkdirat", 1), PATH("mknod", 0), PATH("mknodat", 1),
+	PATH("rmdir", 0),
 	PATH("unlink", 0), PATH("unlinkat", 1),
 	PATHS("rename", 0, 1), PATHS("renameat", 1, 3), PATHS("renameat2", 1, 3),
-	PATHS("link", 0, 1), PATHS("linkat", 1, 3), PATHS("symlink", 0, 1), PATHS("symlinkat", 0, 2),
+	PATHS("link", 0, 1), PATHS("linkat", 1, 3),
+	PATHS("symlink", 0, 1), PATHS("symlinkat", 0, 2),
 	PATH("chmod", 0), PLAIN("fchmod"), PATH("fchmodat", 1),
 	PATH("chown", 0), PATH("lchown", 0), PLAIN("fchown"), PATH("fchownat", 1),
-	PATH("utime", 0), PATH("utimes", 0), PATH("futimesat", 1), CALL("utimensat", 1, NONE, NONE, NO_DATA),
-	CALL("setxattr", 0, 1, 2, VALUE), CALL("lsetxattr", 0, 1, 2, VALUE), CALL("fsetxattr", NONE, 1, 2, VALUE),
+	PATH("utime", 0), PATH("utimes", 0), PATH("futimesat", 1),
+	CALL("utimensat", 1, NONE, NONE, NO_DATA),
+	CALL("setxattr", 0, 1, 2, VALUE), CALL("lsetxattr", 0, 1, 2, VALUE),
+	CALL("fsetxattr", NONE, 1, 2, VALUE),
 	PATHS("removexattr", 0, 1), PATHS("lremovexattr", 0, 1), PATH("fremovexattr", 1),
-	PLAIN("fsync"), PLAIN("fdatasync"), PLAIN("sync"), PLAIN("syncfs"), PLAIN("sync_file_range"), PLAIN("msync"),
+	PLAIN("fsync"), PLAIN("fdatasync"), PLAIN("sync"), PLAIN("syncfs"),
+	PLAIN("sync_file_range"), PLAIN("msync"),
 	PATHS("mount", 0, 1), PATH("umount", 0),
 };
 
-/* What is kept from the beginning of a call to its end. */
+/* Kept from the begin of a call to its end. */
 struct begun {
-	u64 seq;
+	u64 seq;	/* of the last record of the log */
 	u64 args[6];
 };
 
-static char __percpu *scratch;	/* 2 * FSW_EK_PATH + FSW_EK_DATA bytes: the probes run without preemption */
-static atomic64_t numbers;
-static u64 missed;		/* by probes that are in place no more */
-static u32 places;
+/* 2 * FSW_EK_PATH + FSW_EK_DATA bytes. The probes run without preemption. */
+static char __percpu *scratch;
+static atomic64_t numbers;	/* number of the last call */
+static u64 missed;		/* hits missed by probes that were removed */
+static u32 places;		/* number of probes in place */
 
 static int call_begins(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
@@ -88,13 +95,16 @@ static int call_begins(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 
-/* Reads a text that ends in a zero. Returns its bytes with the zero, or 0: no text is at this place. */
+/*
+ * Reads a zero-terminated text from user space. Returns its length with the zero; 0
+ * if it is not readable. cut is set if not all of it was read.
+ */
 static u32 read_text(char *to, u64 from, bool *cut)
 {
 	u32 n = 0;
 
 	while (n < FSW_EK_PATH) {
-		/* Up to the end of the page: the next one need not be there. */
+		/* Only up to the end of the page: the next page may not be mapped. */
 		u32 part = min_t(u64, FSW_EK_PATH - n, PAGE_SIZE - offset_in_page(from + n));
 		char *end;
 
@@ -112,14 +122,15 @@ static u32 read_text(char *to, u64 from, bool *cut)
 	return n;
 }
 
-/* Logs bytes of the process, in records of one page's bytes each. Returns whether all could be read. */
+/* Logs bytes of user space, a record for each page. Returns false if not all were logged. */
 static bool put_data(u64 id, u64 pos, u64 from, u64 len, char *buf)
 {
 	bool whole = true;
 
 	while (len && whole) {
 		struct fsw_ek_record rec = { .type = FSW_EK_T_CALL_DATA, .object = id, .pos = pos };
-		u32 part = min_t(u64, min_t(u64, len, FSW_EK_DATA), PAGE_SIZE - offset_in_page(from));
+		u32 part = min_t(u64, min_t(u64, len, FSW_EK_DATA),
+				 PAGE_SIZE - offset_in_page(from));
 
 		if (copy_from_user_nofault(buf, (const void __user *)from, part))
 			return false;
@@ -151,8 +162,9 @@ static bool put_vector(u64 id, u64 vec, u64 count, u64 len, char *buf)
 	return !len;
 }
 
-/* The data comes before the call, so that the call can say whether it is whole. */
-static bool put_call_data(const struct call *c, u64 id, const struct begun *b, s64 result, char *buf)
+/* Data is logged before its call, so that the call's record can report missing data. */
+static bool put_call_data(const struct call *c, u64 id, const struct begun *b, s64 result,
+			  char *buf)
 {
 	if (c->kind == NO_DATA || result < 0)
 		return true;
@@ -247,7 +259,7 @@ static int place(struct call *c)
 	return err;
 }
 
-/* fsw_syscalls_want() - have the probes of system calls in place, or not. The caller holds fsw_ctl_lock. */
+/* fsw_syscalls_want() - place or remove all probes here. The caller holds fsw_ctl_lock. */
 int fsw_syscalls_want(bool on)
 {
 	int i, err;

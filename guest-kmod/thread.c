@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Threads of the kernel: which there are, which were seen to work for a device
- * that is watched, and which may run. Nobody is stopped, since a thread that has
- * to run must be able to: what is held has the lowest priority, and that it ran
- * is seen.
+ * Threads of the kernel: a list, the events of watched devices that each caused,
+ * and holding. A held thread is not stopped, because other threads may depend on
+ * it. It has the lowest priority, and fsw_stray() reports that it ran.
  */
 #include <linux/delay.h>
 #include <linux/jiffies.h>
@@ -15,18 +14,18 @@
 
 #include "internal.h"
 
-/* Threads that caused events. A worker of queues has a place for each function of work items. */
+/* Threads that caused events. A worker has an entry for each function of work items. */
 static DEFINE_SPINLOCK(seen_lock);
 static struct {
 	u32 pid;
-	unsigned long work;	/* function, 0 for none */
-	u64 events;
-	u64 last;		/* of all events: its number */
+	unsigned long work;	/* function; 0: none */
+	u64 events;		/* number of events */
+	u64 last;		/* number of the last one among all events */
 } seen[FSW_EK_OBSERVED];
 static u32 seen_count;
 static u64 seen_events;
 
-/* fsw_thread_saw() - the current thread causes an event of the write-set log. */
+/* fsw_thread_saw() - count an event of the write-set log for the current thread. */
 void fsw_thread_saw(void)
 {
 	struct work_struct *work;
@@ -44,7 +43,7 @@ void fsw_thread_saw(void)
 	for (i = 0; i < seen_count; i++)
 		if (seen[i].pid == pid && seen[i].work == function)
 			break;
-	if (i == FSW_EK_OBSERVED) { /* full: the one that was seen last the longest ago goes */
+	if (i == FSW_EK_OBSERVED) { /* full: replace the least recently used entry */
 		u32 oldest = 0;
 
 		for (i = 1; i < FSW_EK_OBSERVED; i++)
@@ -85,11 +84,11 @@ static void fill_seen(struct fsw_ek_thread *a)
 		fsw_symbol(a->work, work);
 }
 
-/* Threads that are held. Changed under fsw_ctl_lock. */
+/* Held threads, under fsw_ctl_lock. */
 static struct held {
 	struct task_struct *task;	/* NULL: free */
-	int nice;			/* before */
-	u64 run_ns, switches;		/* when it was held */
+	int nice;			/* before it was held */
+	u64 run_ns, switches;		/* at the last call of note() */
 } held[FSW_EK_HELD];
 
 static struct held *held_of(u32 pid)
@@ -129,7 +128,7 @@ static void fill(struct fsw_ek_thread *a, struct task_struct *t)
 		a->flags |= FSW_EK_F_RESCUER;
 }
 
-/* fsw_threads() - list the threads of the kernel with pids above a->from, rising. */
+/* fsw_threads() - list the threads of the kernel with pids above a->from, in order. */
 int fsw_threads(struct fsw_ek_threads *a)
 {
 	struct task_struct *t;
@@ -207,7 +206,7 @@ static bool ran(const struct held *h)
 	return h->task->se.sum_exec_runtime != h->run_ns || switches_of(h->task) != h->switches;
 }
 
-/* Lets one that is held run before all others, while the caller waits. */
+/* Lets a held thread run before all others, while the caller waits. */
 static u32 run(struct held *h, u32 wait_ms)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(wait_ms);
@@ -215,7 +214,7 @@ static u32 run(struct held *h, u32 wait_ms)
 
 	note(h);
 	sched_set_fifo(h->task);
-	/* It may be asleep, with nothing to do. One sleep of ours takes longer than it says: some ticks. */
+	/* The thread may sleep, with nothing to do. A sleep of 1 ms here takes some ticks. */
 	do {
 		msleep_interruptible(1);
 		did = ran(h);
@@ -225,7 +224,7 @@ static u32 run(struct held *h, u32 wait_ms)
 	return did;
 }
 
-/* fsw_hold() - hold a thread of the kernel, let it run, or release it. The caller holds fsw_ctl_lock. */
+/* fsw_hold() - hold a thread, let it run, or release it. The caller holds fsw_ctl_lock. */
 int fsw_hold(struct fsw_ek_hold *a)
 {
 	struct held *h = held_of(a->pid);
@@ -251,7 +250,7 @@ int fsw_hold(struct fsw_ek_hold *a)
 	}
 }
 
-/* fsw_stray() - tell which threads ran though they were held, since they were or since this was last asked. */
+/* fsw_stray() - list the threads that ran while held, since HOLD or since the last call. */
 void fsw_stray(struct fsw_ek_stray *a)
 {
 	int i;

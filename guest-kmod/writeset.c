@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The write set: which blocks could be written now, and which are on the disk.
- * Each function here logs one event of a device that is watched, with what the
- * block holds at that moment.
+ * The write set: the blocks that could be written now, and those that are on the
+ * disk. Each function here logs one event of a watched device, with the contents of
+ * the block at that moment.
  */
 #include <linux/bio.h>
 #include <linux/blkdev.h>
@@ -75,10 +75,11 @@ static void see_buffer(u32 type, struct buffer_head *bh, int status)
 	rec.object = (unsigned long)bh;
 	rec.pos = (u64)bh->b_blocknr * bh->b_size;
 	rec.len = bh->b_size;
-	/* Of a large folio b_page is the first page, and bh_offset() counts from there. */
+	/* In a large folio b_page is the first page, and bh_offset() is relative to it. */
 	rec.pfn = page_to_pfn(bh->b_page) + (bh_offset(bh) >> PAGE_SHIFT);
 	rec.page_off = offset_in_page(bh_offset(bh));
-	rec.flags = (buffer_dirty(bh) ? FSW_EK_F_DIRTY : 0) | (buffer_locked(bh) ? FSW_EK_F_WRITEBACK : 0);
+	rec.flags = (buffer_dirty(bh) ? FSW_EK_F_DIRTY : 0) |
+		    (buffer_locked(bh) ? FSW_EK_F_WRITEBACK : 0);
 	rec.data_len = min_t(size_t, bh->b_size, FSW_EK_DATA);
 	put(&rec, contents ? bh->b_data : NULL);
 }
@@ -114,9 +115,9 @@ static bool any_watched(void)
 }
 
 /*
- * The device of a folio's file, if it is to be logged; else 0. Btrfs, which can
- * have several devices, does not say in its superblock which: its folios have the
- * anonymous number of the superblock, and are logged as soon as any device is
+ * Returns the device of a folio's file if it is watched, or else 0. Btrfs can have
+ * several devices, and its super_block does not name them. So its folios have the
+ * anonymous device number of the superblock, and are logged if any device is
  * watched.
  */
 static u32 folio_device(const struct address_space *mapping)
@@ -213,7 +214,7 @@ void fsw_see_submit(const struct fsw_probe *p, struct pt_regs *regs)
 	}
 }
 
-/* By now the iterator has moved on: object says which bio it is. */
+/* The iterator of the bio has moved on. Only rec.object identifies the bio. */
 void fsw_see_end(const struct fsw_probe *p, struct pt_regs *regs)
 {
 	struct bio *bio = argument(p, regs);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* /dev/MODULE: the way of a command from user space to its function, and of its answer back. One runs at a time. */
+/* /dev/MODULE: passes commands to their functions, and answers back. One command runs at a time. */
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
@@ -12,14 +12,14 @@
 /* The largest struct of a command. */
 #define MAX_ARG 4608
 
-/* What an open file has: the answer to its last command. */
+/* An open file, with the answer to its last command. */
 struct session {
-	struct mutex lock;	/* of one command and its answer */
-	size_t answer;		/* bytes in arg that read() may fetch */
+	struct mutex lock;	/* held while a command or a read runs */
+	size_t answer;		/* bytes in arg that read() returns; 0: no answer */
 	u8 arg[MAX_ARG] __aligned(8);
 };
 
-/* struct fsw_rd_call, and struct fsw_ek_do. */
+/* The same as struct fsw_rd_call and struct fsw_ek_do. */
 struct call {
 	u32 cmd;
 	u32 size;
@@ -106,7 +106,7 @@ static ssize_t command_write(struct file *file, const char __user *buf, size_t c
 	return err ?: count;
 }
 
-/* Gives the answer to the last command, once and as a whole. */
+/* Returns the answer to the last command, once and as a whole. */
 static ssize_t command_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
 {
 	struct session *s = file->private_data;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The two devices of a module, and what both modules check of a mark. */
+/* The two devices of a module, and the check of a mark. */
 #include <linux/errno.h>
 
 #include "command.h"
@@ -24,7 +24,7 @@ exit_logdev:
 	return err;
 }
 
-/* fsw_devices_exit() - remove both. Nobody has one open, or the module would not be unloaded. */
+/* fsw_devices_exit() - remove both devices. They are not open when the module is unloaded. */
 void fsw_devices_exit(void)
 {
 	fsw_ctl_exit();
@@ -32,10 +32,10 @@ void fsw_devices_exit(void)
 }
 
 /*
- * fsw_mark_check() - check the struct of a mark, and have memory for the log.
- * @len: bytes of its text
- * @pad: has to be 0
- * @room: bytes that a text may have
+ * fsw_mark_check() - check the struct of a mark, and allocate the log.
+ * @len: bytes of the text
+ * @pad: must be 0
+ * @room: maximum bytes of a text
  */
 int fsw_mark_check(u32 len, u32 pad, size_t room)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What both modules do alike with their two devices and with their log. */
+/* The two devices of a module, shared by both modules. */
 #ifndef FSW_DEVICES_H
 #define FSW_DEVICES_H
 

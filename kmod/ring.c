@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The ring of a log, and /dev/MODULE_log, from which one reader takes it. */
+/* The ring buffer of the log, and /dev/MODULE_log, through which one process reads it. */
 #include <linux/fs.h>
 #include <linux/log2.h>
 #include <linux/miscdevice.h>
@@ -16,13 +16,13 @@ MODULE_PARM_DESC(log_mib, "size of the log in MiB, 1 to 1024, a power of two (32
 static DEFINE_MUTEX(reading);
 static atomic_t opened;
 
-/* fsw_ring_wake() - a record may be put where nobody may be woken; the interrupt that it asks for does it. */
+/* fsw_ring_wake() - wake the reader, from irq_work: not every context of a record can wake. */
 void fsw_ring_wake(struct irq_work *work)
 {
 	wake_up_interruptible(&fsw_ring.wait);
 }
 
-/* fsw_ring_alloc() - have memory. One at a time; nothing is put before it has returned. */
+/* fsw_ring_alloc() - allocate the ring, unless it is. The caller holds fsw_ctl_lock. */
 int fsw_ring_alloc(void)
 {
 	u8 *buf;
@@ -35,19 +35,19 @@ int fsw_ring_alloc(void)
 	if (!buf)
 		return -ENOMEM;
 	fsw_ring.size = (u64)log_mib << 20;
-	/* Pairs with smp_load_acquire() in fsw_ring_begin(): who sees it sees its size. */
+	/* Pairs with smp_load_acquire() in fsw_ring_begin(), which then sees the size too. */
 	smp_store_release(&fsw_ring.buf, buf);
 	return 0;
 }
 
-/* fsw_ring_free() - when nothing is put any more. */
+/* fsw_ring_free() - free the ring, when no record is put any more. */
 void fsw_ring_free(void)
 {
 	irq_work_sync(&fsw_ring.wake);
 	vfree(fsw_ring.buf);
 }
 
-/* fsw_ring_place() - the piece of the ring that n bytes from at on take, and the one where it begins anew. */
+/* fsw_ring_place() - set place to the one or two pieces of the ring with the n bytes from at on. */
 void fsw_ring_place(u64 at, u64 n, struct kvec place[2])
 {
 	u64 off = at & (fsw_ring.size - 1);
@@ -69,10 +69,10 @@ void fsw_ring_copy(u64 at, const void *from, size_t n)
 /*
  * fsw_ring_begin() - find room for a record.
  * @data_len: bytes of its data
- * @at: is told where its header goes; the data is behind
+ * @at: set to the place of its header; the data follows
  *
- * Returns whether there is any; fsw_ring.seq is the record's number. The caller
- * holds the lock under which records are put, until after fsw_ring_end().
+ * Returns false if there is no room. fsw_ring.seq is the number of the record. The
+ * caller holds the lock under which records are put, until after fsw_ring_end().
  */
 bool fsw_ring_begin(size_t data_len, u64 *at)
 {
@@ -83,7 +83,7 @@ bool fsw_ring_begin(size_t data_len, u64 *at)
 	/* Pairs with smp_store_release() in fsw_ring_alloc(). */
 	if (!smp_load_acquire(&r->buf))
 		return false;
-	/* Pairs with smp_store_release() of tail: what is written over has been read. */
+	/* Pairs with smp_store_release() of tail: the reader is done with what is overwritten. */
 	used = r->head - smp_load_acquire(&r->tail);
 	gap = r->missing ? r->header : 0;
 	if (gap + r->header + padded > r->size - used) {
@@ -101,7 +101,7 @@ bool fsw_ring_begin(size_t data_len, u64 *at)
 	return true;
 }
 
-/* fsw_ring_end() - give the record that was put at a place, header and data, to the reader. */
+/* fsw_ring_end() - publish the record at a place, whose header and data were put, to the reader. */
 void fsw_ring_end(u64 at, size_t data_len)
 {
 	size_t padded = ALIGN(data_len, FSW_RING_ALIGNED);
@@ -109,12 +109,15 @@ void fsw_ring_end(u64 at, size_t data_len)
 
 	at += fsw_ring.header;
 	fsw_ring_copy(at + data_len, &zeros, padded - data_len);
-	/* Pairs with the reader's smp_load_acquire(): it sees whole records. */
+	/* Pairs with smp_load_acquire() in take(): the reader sees whole records. */
 	smp_store_release(&fsw_ring.head, at + padded);
 	irq_work_queue(&fsw_ring.wake);
 }
 
-/* fsw_ring_tell() - append what is missing to a log that has been read to its end. Under the lock of fsw_ring_begin(). */
+/*
+ * fsw_ring_tell() - append the record of lost records to a log that was read to
+ * its end. The caller holds the lock of fsw_ring_begin().
+ */
 void fsw_ring_tell(void)
 {
 	struct fsw_ring *r = &fsw_ring;
@@ -127,7 +130,7 @@ void fsw_ring_tell(void)
 	smp_store_release(&r->head, r->head + r->header);
 }
 
-/* Copies from the ring to a user. Returns how many bytes, or -EFAULT. */
+/* Copies from the ring to user space. Returns the number of bytes, or -EFAULT. */
 static ssize_t take(struct iov_iter *to)
 {
 	struct fsw_ring *r = &fsw_ring;
@@ -143,7 +146,7 @@ static ssize_t take(struct iov_iter *to)
 	copied = copy_to_iter(place[0].iov_base, place[0].iov_len, to);
 	if (copied == place[0].iov_len)
 		copied += copy_to_iter(place[1].iov_base, place[1].iov_len, to);
-	/* Pairs with smp_load_acquire() of tail: what is read may be written over. */
+	/* Pairs with smp_load_acquire() of tail: the bytes read can be overwritten. */
 	smp_store_release(&r->tail, r->tail + copied);
 	return copied ?: -EFAULT;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A log: a ring of records, in the order in which they came, that one reader takes
- * from. When a record does not fit it is lost, and one at its place says how many
- * were.
+ * The log of a module: a ring buffer of records in order, with one reader. A record
+ * that does not fit is lost. The next record that fits comes after one that counts
+ * the lost ones.
  *
- * What a record looks like, and the lock under which records are put, are the
- * module's. It has one ring, fsw_ring.
+ * The module defines the format of its records, the lock under which they are put,
+ * and its one ring, fsw_ring.
  */
 #ifndef FSW_RING_H
 #define FSW_RING_H
@@ -15,20 +15,20 @@
 #include <linux/uio.h>
 #include <linux/wait.h>
 
-/* Data of a record is followed by zeros up to a multiple of this. */
+/* The data of a record is followed by zeros up to a multiple of this number of bytes. */
 #define FSW_RING_ALIGNED 8
 
 struct fsw_ring {
 	size_t header;		/* bytes of a record without its data */
-	void (*put_lost)(u64 at);	/* puts the header of a record that tells seq and missing */
+	void (*put_lost)(u64 at);	/* puts the record that reports missing, with number seq */
 	void (*tell)(void);	/* calls fsw_ring_tell() under the module's lock */
-	u8 *buf;		/* NULL before it is first used */
+	u8 *buf;		/* NULL before its first use */
 	u64 size;		/* bytes, a power of two */
-	u64 head;		/* bytes that were put, ever */
-	u64 tail;		/* bytes that were taken; changed by the reader alone */
-	u64 seq;		/* of the last record, lost ones too */
-	u64 missing;		/* records lost since the last that fit */
-	u64 lost;		/* records lost, ever */
+	u64 head;		/* bytes that were put so far */
+	u64 tail;		/* bytes that were read so far; only the reader changes it */
+	u64 seq;		/* of the last record, lost ones included */
+	u64 missing;		/* records lost since the last one that fit */
+	u64 lost;		/* records lost so far */
 	wait_queue_head_t wait;
 	struct irq_work wake;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is done with a bio. It is logged, takes effect, and ends while its
- * submitter waits; with the disk's lock held, so that bios take effect one after
- * the other and in the order of the log.
+ * How a bio is performed. It is logged, takes effect and ends before
+ * fsw_submit_bio() returns, unless it is delayed. The disk's lock is held, so
+ * that bios take effect one after the other, in the order of the log.
  */
 #include <linux/module.h>
 #include <linux/sched.h>
@@ -16,7 +16,7 @@ static unsigned int hold_ms = 60000;
 module_param(hold_ms, uint, 0444);
 MODULE_PARM_DESC(hold_ms, "how long a bio of a guarded disk waits for its answer, ms (60000)");
 
-/* fsw_bio_to_iter() - where the data of a bio is, or goes. */
+/* fsw_bio_to_iter() - make an iterator over the data of a bio. */
 void fsw_bio_to_iter(struct bio *bio, struct iov_iter *iter)
 {
 	struct bvec_iter i;
@@ -35,11 +35,11 @@ void fsw_bio_to_iter(struct bio *bio, struct iov_iter *iter)
 }
 
 /*
- * fsw_io_do() - let a bio take effect, as far as its fate lets it.
- * @iter: where its data is, or goes
+ * fsw_io_do() - perform a bio, as far as its fate allows.
+ * @iter: its data: the source of a write, the destination of a read
  *
- * A discard gives zeros. No disk promises that, nor does ours: what a file system
- * may expect of a disk is in its limits, and Linux has none that says so.
+ * A discard makes zeros. A file system must not rely on that: the queue limits
+ * of Linux cannot promise it.
  */
 blk_status_t fsw_io_do(struct fsw_io *io, struct iov_iter *iter)
 {
@@ -72,7 +72,7 @@ blk_status_t fsw_io_do(struct fsw_io *io, struct iov_iter *iter)
 	return io->fate.error ? errno_to_blk_status(-io->fate.error) : BLK_STS_OK;
 }
 
-/* fsw_io_end() - log that a bio has ended. Its submitter is told without the disk's lock. */
+/* fsw_io_end() - log the end of a bio. The caller calls bio_endio() without the disk's lock. */
 void fsw_io_end(struct fsw_io *io, blk_status_t status)
 {
 	struct fsw_rd_record rec = io->rec;
@@ -88,7 +88,7 @@ void fsw_io_end(struct fsw_io *io, blk_status_t status)
 	fsw_log_put(&rec, NULL, NULL);
 }
 
-/* Logs, does and ends a bio that no rule holds up. */
+/* Logs, performs and ends a bio that is not delayed. */
 static void io_now(struct fsw_io *io)
 {
 	struct kvec place[2];
@@ -100,9 +100,9 @@ static void io_now(struct fsw_io *io)
 		return;
 	}
 	/*
-	 * What a page holds can change while it is written. The disk takes its data
-	 * from the log, and not from the page a second time; the log's lock is kept,
-	 * so that nothing is appended over it.
+	 * A page can change while it is written. So the disk copies the data from
+	 * the log, and does not read the page a second time. The log's lock is
+	 * held, so that no new record overwrites the data.
 	 */
 	mutex_lock(&fsw_log_lock);
 	if (fsw_log_put(&io->rec, &iter, place) && io->rec.data_len)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What fsw_ramdisk.h calls the operation and the flags of a bio. fsw_ekm uses it too. */
+/* Converts the operation and flags of a bio to those of fsw_ramdisk.h. fsw_ekm uses it too. */
 #ifndef FSW_BIOFLAGS_H
 #define FSW_BIOFLAGS_H
 
@@ -27,7 +27,7 @@ static inline u32 fsw_bio_flags(blk_opf_t opf)
 	return flags;
 }
 
-/* Returns 0 for an operation that the disk does not have. */
+/* Returns 0 for an operation that the disk does not support. */
 static inline u16 fsw_bio_operation(const struct bio *bio)
 {
 	switch (bio_op(bio)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What differs between the kernels that fsw_ramdisk builds for: Debian's 6.1 and 6.12. */
+/* Differences between the kernels that fsw_ramdisk builds for: 6.1 and 6.12 of Debian. */
 #ifndef FSW_COMPAT_H
 #define FSW_COMPAT_H
 
@@ -9,18 +9,18 @@
 
 /*
  * Since 1122c0c1cc71 ("block: move cache control settings out of queue->flags",
- * 6.11) what a queue can do is said by its limits when it is made.
+ * 6.11) the features of a queue are part of the limits that it is made with.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
 #define HAVE_QUEUE_FEATURES 1
 #endif
 
-/* The most sectors of one discard or write of zeroes: the length of a bio has 32 bits. */
+/* Maximum sectors of a discard or a write of zeroes: the length of a bio has 32 bits. */
 #define FSW_MAX_RANGE_SECTORS (UINT_MAX >> SECTOR_SHIFT)
 
 /*
- * fsw_alloc_gendisk() - a disk of 512-byte sectors with a volatile write cache,
- * FUA, discard and write-zeroes.
+ * fsw_alloc_gendisk() - allocate a disk with 512-byte sectors, a volatile write
+ * cache, FUA, discard and write-zeroes.
  */
 #ifdef HAVE_QUEUE_FEATURES
 static inline struct gendisk *fsw_alloc_gendisk(void)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The commands. They run one at a time. */
+/* The commands. They run one at a time, under fsw_ctl_lock. */
 #include <linux/string.h>
 
 #include "command.h"
@@ -45,7 +45,7 @@ static int do_log(void *arg)
 	err = fsw_ring_alloc();
 	if (err)
 		return err;
-	/* What is held up was not logged when it came, so its effect must not come later. */
+	/* A delayed bio that was not logged must not take effect after a log has begun. */
 	fsw_disk_quiesce(d);
 	d->logging = a->on;
 	d->guarded = d->guarded && a->on;
@@ -64,7 +64,10 @@ static int do_guard(void *arg)
 	if (a->on > 1)
 		return -EINVAL;
 	mutex_lock(&d->lock);
-	/* Who answers learns of a bio by the log. What is held when it ends still waits for its answer. */
+	/*
+	 * The guard learns of a bio from the log, so the disk must be logged. Bios
+	 * that are held when guarding ends still wait for their answer.
+	 */
 	if (a->on && !d->logging)
 		err = -EINVAL;
 	else

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Bios that a rule holds up: a worker does each when its time has come. Those of a guarded disk are held for their answer; what has none
- * when its time has come fails, since nobody has allowed it.
+ * Delayed bios. A work item performs a bio that a rule delays when it is due. A
+ * bio of a guarded disk is held for an answer. It fails if it has none when it is
+ * due, because nobody has allowed it.
  */
 #include <linux/err.h>
 #include <linux/mm.h>
@@ -11,7 +12,7 @@
 
 struct workqueue_struct *fsw_wq;
 
-/* A write that is held up is done with what its pages held when it came, as it is logged. */
+/* A delayed write uses the contents that its pages had when it was logged. */
 static void io_iter(struct fsw_io *io, struct kvec *vec, struct iov_iter *iter)
 {
 	if (!io->data) {
@@ -32,7 +33,7 @@ static void delayed(struct work_struct *work)
 	s64 early;
 
 	mutex_lock(&d->lock);
-	/* A timer counts from the last tick that was noticed, long ago where the host is busy. */
+	/* A timer counts from the last tick that the guest noticed: long ago on a busy host. */
 	early = ktime_us_delta(io->due, ktime_get());
 	if (early > 0) {
 		queue_delayed_work(fsw_wq, &io->work, usecs_to_jiffies(early));
@@ -55,11 +56,11 @@ static void delayed(struct work_struct *work)
 }
 
 /*
- * fsw_io_delay() - have a bio done later.
- * @io: what is known of it; copied
+ * fsw_io_delay() - perform a bio later.
+ * @now: the bio; copied
  *
- * The disk's lock is held. Rules that delay hit one bio each, so that there are few at a time; of a guarded disk all that were
- * submitted can be there.
+ * The caller holds the disk's lock. Each rule delays one bio, so that few are
+ * delayed at a time. On a guarded disk all submitted bios can be.
  */
 int fsw_io_delay(const struct fsw_io *now)
 {
@@ -86,7 +87,7 @@ int fsw_io_delay(const struct fsw_io *now)
 		mutex_lock(&fsw_log_lock);
 		told = fsw_log_put(&io->rec, &iter, place);
 		mutex_unlock(&fsw_log_lock);
-		if (!told && io->fate.held) { /* nobody will answer what nobody hears of */
+		if (!told && io->fate.held) { /* a bio without a record gets no answer */
 			kvfree(io->data);
 			kfree(io);
 			return -EIO;
@@ -100,10 +101,10 @@ int fsw_io_delay(const struct fsw_io *now)
 }
 
 /*
- * hurry() - have a bio done now.
+ * hurry() - perform a delayed bio now.
  *
- * One that cannot be cancelled has begun, and waits for the lock. It must not be queued
- * a second time: when it has ended there is no io any more.
+ * Work that cannot be cancelled has begun, and waits for the lock. It must not be
+ * queued a second time, because its end frees io.
  */
 static void hurry(struct fsw_io *io)
 {
@@ -112,7 +113,11 @@ static void hurry(struct fsw_io *io)
 		queue_delayed_work(fsw_wq, &io->work, 0);
 }
 
-/* fsw_io_answer() - end the wait of a bio that is held. -ENOENT: its time was up, or it had its answer. */
+/*
+ * fsw_io_answer() - answer a bio that is held.
+ *
+ * Returns -ENOENT if it was due before, or has its answer.
+ */
 int fsw_io_answer(struct fsw_disk *d, const struct fsw_rd_answer *a)
 {
 	struct fsw_io *io;
@@ -136,10 +141,11 @@ int fsw_io_answer(struct fsw_disk *d, const struct fsw_rd_answer *a)
 }
 
 /*
- * fsw_disk_quiesce() - lock a disk when no bio is held up.
+ * fsw_disk_quiesce() - lock a disk that has no delayed bio.
  *
- * Those that are held up are done at once, and fail if a guard has held them. It ends, since each rule delays one bio; what is
- * submitted to a guarded disk meanwhile is not waited for.
+ * Delayed bios are performed at once, and fail if they are held for an answer. It
+ * terminates because each rule delays only one bio. On a guarded disk it lasts as
+ * long as new bios keep coming.
  */
 void fsw_disk_quiesce(struct fsw_disk *d)
 {

@@ -6,7 +6,7 @@
 #include "compat.h"
 #include "internal.h"
 
-/* Of the table of disks; held while a command is done. */
+/* The table of disks, under fsw_ctl_lock. */
 static struct fsw_disk *disks[FSW_RD_DISKS];
 
 static const struct block_device_operations fsw_fops = {
@@ -79,19 +79,19 @@ static void disk_free(u32 number)
 	struct fsw_disk *d = disks[number];
 
 	disks[number] = NULL;
-	del_gendisk(d->gd); /* no bio comes in any more */
+	del_gendisk(d->gd); /* after this no bio is submitted */
 	fsw_disk_quiesce(d);
 	mutex_unlock(&d->lock);
-	flush_workqueue(fsw_wq); /* who has just unlocked d has left it */
+	flush_workqueue(fsw_wq); /* wait for work that has unlocked d and not returned yet */
 	put_disk(d->gd);
 	fsw_store_free(&d->store);
 	kfree(d);
 }
 
 /*
- * fsw_disk_remove() - remove a disk that nobody has open.
+ * fsw_disk_remove() - remove a disk that is not open.
  *
- * Should somebody open it after we looked, it goes as a disk that is pulled out.
+ * A process that opens it after the check sees a disk that was unplugged.
  */
 int fsw_disk_remove(u32 number)
 {

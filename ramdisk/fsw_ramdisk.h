@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * What fsw_ramdisk and its users agree on. All numbers are in the byte order of
- * the machine; structs have no holes and the same layout for 32 and 64 bits.
+ * The interface of fsw_ramdisk. All numbers are in the byte order of the machine.
+ * Structs have no holes, and the same layout for 32 and 64 bits. The disks are
+ * /dev/fswrd0, /dev/fswrd1, ...
  *
- * /dev/fsw_ramdisk takes commands. A command is an ioctl number and its struct,
- * by ioctl(2); or, for callers without pointers, by write(2) of struct
- * fsw_rd_call followed by the struct, after which read(2) on the same open file
- * gives the struct back if the command has an answer (_IOR, _IOWR). The disks
- * are /dev/fswrd0, /dev/fswrd1, ...
+ * /dev/fsw_ramdisk takes commands. A command is an ioctl number and its struct.
+ * It is given by ioctl(2); or, for callers without pointers, by write(2) of
+ * struct fsw_rd_call followed by the struct. Then read(2) on the same open file
+ * returns the struct if the command has an answer (_IOR, _IOWR).
  *
- * /dev/fsw_ramdisk_log gives the log, a stream of struct fsw_rd_record, each
+ * /dev/fsw_ramdisk_log is the log, a stream of struct fsw_rd_record, each
  * followed by data_len bytes of data and zeros up to a multiple of 8 bytes. One
- * process at a time may have it open. What is read is taken out of the log.
+ * process at a time can have it open. Reading removes records from the log.
  */
 #ifndef FSW_RAMDISK_H
 #define FSW_RAMDISK_H
@@ -27,16 +27,16 @@
 #define FSW_RD_MAX_BYTES	0x1000000000ULL
 #define FSW_RD_SNAPSHOTS	64	/* of a disk */
 #define FSW_RD_RULES		16	/* of a disk */
-#define FSW_RD_NAME		32	/* bytes, with the zero at the end */
+#define FSW_RD_NAME		32	/* bytes, with the terminating zero */
 #define FSW_RD_TEXT		256	/* bytes of a mark */
-#define FSW_RD_NUMBERS		256	/* page numbers of one answer */
+#define FSW_RD_NUMBERS		256	/* page numbers in one answer */
 #define FSW_RD_DELAY_MS		60000	/* the longest delay */
 
-/* What a bio does. */
+/* Operations of bios. */
 enum fsw_rd_op {
 	FSW_RD_READ = 1,
 	FSW_RD_WRITE,
-	FSW_RD_FLUSH,		/* without data; with data it is FSW_RD_F_PREFLUSH */
+	FSW_RD_FLUSH,		/* a flush without data; one with data is FSW_RD_F_PREFLUSH */
 	FSW_RD_DISCARD,
 	FSW_RD_ZEROES,
 };
@@ -53,64 +53,64 @@ enum fsw_rd_op {
 
 /* Types of records. */
 enum fsw_rd_type {
-	FSW_RD_SUBMIT = 1,	/* a bio came; its data follows if it is a write */
-	FSW_RD_COMPLETE,	/* a bio ended: the first done bytes took effect */
-	FSW_RD_MARK,		/* FSW_RD_IOC_MARK; its text follows */
-	FSW_RD_LOST,		/* the log was full: len records are missing here */
+	FSW_RD_SUBMIT = 1,	/* a bio was submitted; the data of a write follows */
+	FSW_RD_COMPLETE,	/* a bio ended; its first done bytes took effect */
+	FSW_RD_MARK,		/* FSW_RD_IOC_MARK; the text follows */
+	FSW_RD_LOST,		/* the log was full, and len records are missing here */
 	FSW_RD_SNAPSHOT,	/* a snapshot was made; its name follows */
-	FSW_RD_RESTORE,		/* one was restored; its name follows */
+	FSW_RD_RESTORE,		/* a snapshot was restored; its name follows */
 	FSW_RD_PATCH,		/* FSW_RD_IOC_PAGE_SET; the data follows */
 };
 
 struct fsw_rd_record {
-	__u64 seq;		/* of the record, from 1, without gaps but LOST ones */
+	__u64 seq;		/* number of the record, from 1; a LOST record fills each gap */
 	__u64 time_ns;		/* CLOCK_MONOTONIC */
-	__u64 id;		/* of the bio, from 1: COMPLETE has that of its SUBMIT */
-	__u64 sector;		/* of FSW_RD_SECTOR bytes */
+	__u64 id;		/* of the bio, from 1; the same in SUBMIT and COMPLETE */
+	__u64 sector;		/* where the bio begins, in sectors of FSW_RD_SECTOR bytes */
 	__u64 len;		/* bytes of the bio's range */
 	__u64 done;		/* bytes, of COMPLETE */
-	__u32 data_len;		/* bytes that follow, less the padding */
+	__u32 data_len;		/* bytes that follow, without the padding */
 	__u16 type;		/* enum fsw_rd_type */
 	__u16 op;		/* enum fsw_rd_op */
 	__u32 flags;		/* FSW_RD_F_* */
 	__u32 disk;
 	__s32 status;		/* of COMPLETE: 0 or a negative errno */
 	__u32 injected;		/* bit 1 << action for each rule that fired */
-	__u32 pid;		/* thread that submitted, or completed */
-	__u32 tgid;		/* its process */
-	char comm[16];
+	__u32 pid;		/* of the thread that submitted or completed the bio */
+	__u32 tgid;		/* of its process */
+	char comm[16];		/* name of the thread */
 };
 
 struct fsw_rd_call {
 	__u32 cmd;		/* FSW_RD_IOC_* */
-	__u32 size;		/* bytes of its struct, which follows */
+	__u32 size;		/* bytes of the struct that follows */
 };
 
 struct fsw_rd_hello {
 	__u32 abi;		/* FSW_RD_ABI of the module */
-	__u32 disks;		/* that there are */
-	__u64 log_bytes;	/* size of the log; 0 before it is first used */
-	__u64 log_used;		/* bytes in it */
-	__u64 lost;		/* records that did not fit, ever */
-	__s64 pages;		/* of memory that contents and snapshots take, all disks */
+	__u32 disks;		/* number of disks */
+	__u64 log_bytes;	/* size of the log; 0 before its first use */
+	__u64 log_used;		/* bytes in the log */
+	__u64 lost;		/* records that did not fit, since the module was loaded */
+	__s64 pages;		/* pages of memory for contents and snapshots of all disks */
 };
 
 struct fsw_rd_disk {
 	__u32 disk;
 	__u32 pad;		/* 0 */
-	__u64 bytes;		/* multiple of FSW_RD_PAGE; 0 to remove the disk */
+	__u64 bytes;		/* size, a multiple of FSW_RD_PAGE; 0: remove the disk */
 };
 
 struct fsw_rd_switch {
 	__u32 disk;
-	__u32 on;		/* 1: what the disk does is logged; 0: it is not */
+	__u32 on;		/* 1: switch logging or guarding on; 0: off */
 };
 
-/* What becomes of a bio of a guarded disk. */
+/* The answer that a bio of a guarded disk waits for. */
 struct fsw_rd_answer {
 	__u32 disk;
-	__u32 error;		/* errno that it ends with, and nothing takes effect; 0: it is done */
-	__u64 id;		/* of its SUBMIT */
+	__u32 error;		/* errno with which the bio fails; 0: the disk does it */
+	__u64 id;		/* of the bio */
 };
 
 struct fsw_rd_mark {
@@ -122,40 +122,40 @@ struct fsw_rd_mark {
 struct fsw_rd_snapshot {
 	__u32 disk;
 	__u32 pad;		/* 0 */
-	__u64 pages;		/* answer of RESTORE: pages that were put back */
-	char name[FSW_RD_NAME];	/* not empty, ends in a zero */
+	__u64 pages;		/* answer of RESTORE: pages that were restored */
+	char name[FSW_RD_NAME];	/* not empty, zero-terminated */
 };
 
 struct fsw_rd_changed {
 	__u32 disk;
-	__u32 count;		/* answer: numbers in pages; fewer than all: the last */
-	__u64 from;		/* the least page number that is asked for */
+	__u32 count;		/* answer: length of pages; if not full, there are no more */
+	__u64 from;		/* the smallest page number to list */
 	char name[FSW_RD_NAME];	/* the snapshot */
-	__u64 pages[FSW_RD_NUMBERS]; /* answer: rising */
+	__u64 pages[FSW_RD_NUMBERS]; /* answer: page numbers, ascending */
 };
 
 struct fsw_rd_page {
 	__u32 disk;
 	__u32 pad;		/* 0 */
-	__u64 page;		/* number, of FSW_RD_PAGE bytes */
+	__u64 page;		/* number of the page of FSW_RD_PAGE bytes */
 	__u8 data[FSW_RD_PAGE];
 };
 
 /* What a rule does to a bio. */
 enum fsw_rd_action {
-	FSW_RD_FAIL = 1,	/* it ends with error; nothing takes effect */
-	FSW_RD_DELAY,		/* it is done arg ms later; what comes after is not held up */
-	FSW_RD_TEAR,		/* of a write only the first arg sectors take effect */
-	FSW_RD_DROP_FLUSH,	/* its flush is not done, and no error says so */
+	FSW_RD_FAIL = 1,	/* it fails with error, and changes nothing */
+	FSW_RD_DELAY,		/* it is done arg ms later; later bios do not wait for it */
+	FSW_RD_TEAR,		/* only the first arg sectors of a write take effect */
+	FSW_RD_DROP_FLUSH,	/* its flush is not done, and no error is reported */
 };
 
 struct fsw_rd_rule {
 	__u32 disk;
 	__u32 action;		/* enum fsw_rd_action */
-	__u32 ops;		/* bit 1 << op for each that counts; 0 for DROP_FLUSH */
-	__u32 error;		/* errno of FAIL; of TEAR too, or 0: it seems to succeed */
-	__u64 nth;		/* the first that is hit, counted from now on, from 1 */
-	__u64 times;		/* how many from there on; DELAY: 1 */
+	__u32 ops;		/* bit 1 << op for each operation that counts; DROP_FLUSH: 0 */
+	__u32 error;		/* errno of FAIL and TEAR; 0 for TEAR: success is reported */
+	__u64 nth;		/* the first bio to hit, counted from now on, from 1 */
+	__u64 times;		/* number of bios to hit from there on; DELAY: 1 */
 	__u64 arg;
 };
 
@@ -163,14 +163,15 @@ struct fsw_rd_stat {
 	__u32 disk;
 	__u32 logging;		/* 0 or 1 */
 	__u64 bytes;
-	__u64 pages;		/* that hold its contents */
-	__u64 kept;		/* that hold what snapshots have and it has no more */
-	__u32 snapshots;	/* with a name */
-	__u32 rules;		/* that can still fire */
-	__u64 fired;		/* times that rules fired, ever */
-	__u64 submitted;	/* bios, ever */
-	__u64 completed;
-	__u64 no_memory;	/* bios that failed for want of memory */
+	__u64 pages;		/* pages of memory for its contents */
+	__u64 kept;		/* pages of memory that only snapshots need */
+	__u32 snapshots;	/* snapshots that were not dropped */
+	__u32 rules;		/* rules that can still fire */
+	/* Counts since the disk was made. */
+	__u64 fired;		/* hits of rules */
+	__u64 submitted;	/* bios */
+	__u64 completed;	/* bios */
+	__u64 no_memory;	/* bios that failed because memory was short */
 };
 
 struct fsw_rd_number {

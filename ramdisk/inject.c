@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Errors by choice: rules that count bios and hit the n-th. */
+/* Rules that inject failures: they count bios and hit the n-th. */
 #include <linux/err.h>
 #include <linux/errno.h>
 
@@ -20,7 +20,7 @@ static bool valid(const struct fsw_rd_rule *r)
 	case FSW_RD_FAIL:
 		return r->error && !r->arg;
 	case FSW_RD_DELAY:
-		/* One of each rule, so that few bios are held at a time. */
+		/* Each rule delays one bio, so that few are delayed at a time. */
 		return !r->error && r->times == 1 && r->arg && r->arg <= FSW_RD_DELAY_MS;
 	case FSW_RD_TEAR:
 		return r->ops == BIT(FSW_RD_WRITE) && r->arg <= U32_MAX;
@@ -34,7 +34,7 @@ static bool spent(const struct fsw_rule *rule)
 	return rule->seen >= rule->r.nth && rule->seen - rule->r.nth >= rule->r.times - 1;
 }
 
-/* fsw_rules_add() - add a rule, in the place of one that is spent or a new one. */
+/* fsw_rules_add() - add a rule. It replaces a spent one, if there is any. */
 int fsw_rules_add(struct fsw_rules *rules, const struct fsw_rd_rule *r)
 {
 	unsigned int i;
@@ -68,7 +68,7 @@ static bool counts(const struct fsw_rd_rule *r, u32 op, u32 flags)
 	return r->ops & BIT(op);
 }
 
-/* fsw_rules_ask() - count a bio and tell what is to happen to it. */
+/* fsw_rules_ask() - count a bio and decide what happens to it. */
 void fsw_rules_ask(struct fsw_rules *rules, u32 op, u32 flags, struct fsw_fate *fate)
 {
 	struct fsw_rule *rule;

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * fsw_ramdisk: disks in memory whose every bio can be logged, whose contents can
- * be put back, and whose errors are chosen.
+ * fsw_ramdisk: disks in memory, with a log of every bio, snapshots and injected
+ * failures.
  *
- * main.c     the module
+ * main.c     loads and unloads the module
  * disk.c     makes and removes disks
- * bio.c      what is done with a bio
- * delay.c    bios that a rule holds up, or a guard
- * store.c    contents, page by page
- * snapshot.c named states of the contents, and the way from one to the other
+ * bio.c      performs bios
+ * delay.c    delayed bios, of rules and of guarded disks
+ * store.c    the contents of a disk, page by page
+ * snapshot.c snapshots of the contents
  * log.c      the records of the log
- * inject.c   rules of errors
+ * inject.c   rules that inject failures
  * ctl.c      the commands
- * From kmod/, which fsw_ekm is built with too: ring.c, the log; command.c, how a
- * command arrives; devices.c, what both modules do alike with these.
+ * From kmod/, shared with fsw_ekm: ring.c, the ring buffer of the log; command.c,
+ * the control device; devices.c, both devices together.
  *
- * Locks, in the order in which they are taken: fsw_ctl_lock, fsw_disk.lock,
- * fsw_log_lock. All are mutexes: submit_bio of a disk without a request queue
- * may sleep.
+ * Lock order: fsw_ctl_lock, fsw_disk.lock, fsw_log_lock. All are mutexes, because
+ * submit_bio of a disk without a request queue may sleep.
  */
 #ifndef FSW_INTERNAL_H
 #define FSW_INTERNAL_H
@@ -35,7 +34,7 @@
 #include "fsw_ramdisk.h"
 #include "ring.h"
 
-/* Copies out of kernel memory, where no copy fails. */
+/* Copies from kernel memory, which cannot fail. */
 static inline void fsw_copy_from(void *to, size_t n, struct iov_iter *from)
 {
 	WARN_ON_ONCE(copy_from_iter(to, n, from) != n);
@@ -44,27 +43,27 @@ static inline void fsw_copy_from(void *to, size_t n, struct iov_iter *from)
 /* store.c, snapshot.c */
 
 /*
- * A snapshot is a node of a tree whose root is what the disk holds now. It knows
- * in which pages it differs from the next node on the way there, toward, and
- * what it has in them. To restore it, the way is gone and each difference turned
- * round (Baker's rerooting), so that the cost is that of the pages that differ.
- * One snapshot alone is next to the disk, base: it is given what a write is about
- * to change for the first time since.
+ * A snapshot is a node of a tree. The root of the tree is the present contents of
+ * the disk. A snapshot holds the pages in which it differs from toward, the next
+ * node on the path to the root. To restore a snapshot, that path is walked and
+ * each difference is inverted (Baker's rerooting), so that the cost depends on the
+ * pages that differ. Only one snapshot, base, is next to the root. It gets the old
+ * contents of each page that is written for the first time after it was made.
  *
- * A snapshot without a name was dropped while two or more others hang on it.
+ * A snapshot without a name was dropped while it had two or more children.
  */
 struct fsw_snap {
 	struct list_head node;		/* in fsw_store.snaps */
-	struct fsw_snap *toward;	/* NULL: the disk itself */
-	struct fsw_snap *back;		/* of a restore under way */
-	struct list_head chunks;	/* of struct fsw_chunk, each page once */
-	u64 pages;			/* in chunks */
-	unsigned int children;		/* whose toward is this */
+	struct fsw_snap *toward;	/* the parent; NULL: the disk itself */
+	struct fsw_snap *back;		/* the way back, while one is restored */
+	struct list_head chunks;	/* of struct fsw_chunk; each page once */
+	u64 pages;			/* number of pages in chunks */
+	unsigned int children;		/* number of snapshots whose parent is this one */
 	char name[FSW_RD_NAME];
 };
 
 struct fsw_slot {
-	u64 page;		/* its number */
+	u64 page;		/* number of the page */
 	struct page *data;	/* NULL: zeros */
 };
 
@@ -77,18 +76,18 @@ struct fsw_chunk {
 	struct fsw_slot slots[];
 };
 
-/* A bit of an entry of live: the base has what the page was. */
+/* Set in an entry of live if the base has the old contents of the page. */
 #define FSW_SAVED 1UL
 
 struct fsw_store {
 	u64 npages;
 	unsigned long *live;		/* struct page * (NULL: zeros) | FSW_SAVED */
-	unsigned long *scratch;		/* a bit for each page, all 0 between calls */
+	unsigned long *scratch;		/* a bit for each page; all 0 between calls */
 	struct fsw_snap *base;
 	struct list_head snaps;
-	unsigned int named;
-	u64 pages;			/* in live */
-	u64 kept;			/* in snapshots */
+	unsigned int named;		/* number of snapshots with a name */
+	u64 pages;			/* number of pages in live */
+	u64 kept;			/* number of pages in snapshots */
 };
 
 int fsw_store_init(struct fsw_store *s, u64 npages);
@@ -112,22 +111,22 @@ void fsw_snap_free_all(struct fsw_store *s);
 
 struct fsw_rule {
 	struct fsw_rd_rule r;
-	u64 seen;
+	u64 seen;		/* bios that the rule has counted */
 };
 
 struct fsw_rules {
 	struct fsw_rule rule[FSW_RD_RULES];
 	unsigned int n;
-	u64 fired;
+	u64 fired;		/* hits */
 };
 
-/* What the rules say of one bio. */
+/* What happens to a bio. */
 struct fsw_fate {
-	u32 injected;		/* bit 1 << action for each that applies */
-	u32 error;		/* errno, 0 for none */
-	u64 tear;		/* bytes that take effect */
-	unsigned int delay_ms;
-	bool held;		/* for its answer, and fails without */
+	u32 injected;		/* bit 1 << action for each rule that applies */
+	u32 error;		/* errno; 0: none */
+	u64 tear;		/* bytes that take effect at most */
+	unsigned int delay_ms;	/* 0: perform it at once */
+	bool held;		/* waits for an answer, and fails without one */
 };
 
 int fsw_rules_add(struct fsw_rules *rules, const struct fsw_rd_rule *r);
@@ -137,28 +136,29 @@ void fsw_rules_ask(struct fsw_rules *rules, u32 op, u32 flags, struct fsw_fate *
 /* disk.c, bio.c, delay.c */
 
 struct fsw_disk {
-	struct mutex lock;		/* of all below */
+	struct mutex lock;		/* of all fields below */
 	unsigned int number;
 	struct gendisk *gd;
 	struct fsw_store store;
 	struct fsw_rules rules;
 	bool logging;
-	bool guarded;			/* what changes it waits for its answer */
+	bool guarded;			/* bios other than reads wait for an answer */
 	u64 submitted, completed, no_memory;
 	struct list_head delayed;	/* of struct fsw_io */
-	wait_queue_head_t idle;		/* delayed has become empty */
+	wait_queue_head_t idle;		/* woken when delayed becomes empty */
 };
 
-/* A bio on its way. */
+/* A bio that is being performed. */
 struct fsw_io {
 	struct fsw_disk *disk;
 	struct bio *bio;
 	struct fsw_rd_record rec;
 	struct fsw_fate fate;
-	bool logged;			/* its SUBMIT was */
-	unsigned long start;		/* bio_start_io_acct() */
-	ktime_t due;			/* of a delayed bio: not before */
-	void *data;			/* of a delayed write: a copy */
+	bool logged;			/* SUBMIT was logged */
+	unsigned long start;		/* result of bio_start_io_acct() */
+	/* Only of delayed bios: */
+	ktime_t due;			/* not performed before */
+	void *data;			/* copy of the data of a write */
 	struct list_head node;		/* in fsw_disk.delayed */
 	struct delayed_work work;
 };

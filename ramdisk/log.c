@@ -41,9 +41,10 @@ static void tell(void)
 /*
  * fsw_log_put() - append a record.
  * @data: its data, rec->data_len bytes
- * @place: is told where the data is; it stays there as long as fsw_log_lock is held
+ * @place: set to the data's place in the ring, valid while fsw_log_lock is held
  *
- * Returns whether it fit; if not, data is as it was. The caller holds fsw_log_lock.
+ * Returns false, and leaves data unchanged, if the record does not fit. The caller
+ * holds fsw_log_lock.
  */
 bool fsw_log_put(struct fsw_rd_record *rec, struct iov_iter *data, struct kvec place[2])
 {
@@ -62,7 +63,7 @@ bool fsw_log_put(struct fsw_rd_record *rec, struct iov_iter *data, struct kvec p
 	return true;
 }
 
-/* fsw_log_text() - append a record that has a text. */
+/* fsw_log_text() - append a record with a text. */
 void fsw_log_text(u16 type, u32 disk, const char *text, size_t len)
 {
 	struct fsw_rd_record rec = { .type = type, .disk = disk, .data_len = len };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The module. */
+/* Loads and unloads the module. */
 #include <linux/init.h>
 #include <linux/module.h>
 
 #include "devices.h"
 #include "internal.h"
 
-/* The user's header gives structs the same layout everywhere. */
+/* Structs of fsw_ramdisk.h have the same layout on all machines. */
 static_assert(sizeof(struct fsw_rd_record) == 96);
 static_assert(sizeof(struct fsw_rd_rule) == 40);
 static_assert(sizeof(struct fsw_rd_stat) == 72);
@@ -29,7 +29,7 @@ destroy_wq:
 	return err;
 }
 
-/* Nobody has a disk or a device open, or the module would not be unloaded. */
+/* No disk and no device is open: the kernel would not unload the module. */
 static void __exit fsw_exit(void)
 {
 	fsw_devices_exit();
@@ -41,5 +41,5 @@ static void __exit fsw_exit(void)
 
 module_init(fsw_init);
 module_exit(fsw_exit);
-MODULE_DESCRIPTION("fsward: disks in memory with a log, snapshots and chosen errors");
+MODULE_DESCRIPTION("fsward: disks in memory with a log, snapshots and injected failures");
 MODULE_LICENSE("GPL");

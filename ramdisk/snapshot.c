@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Named states of a disk's contents: see struct fsw_snap. */
+/* Snapshots of a disk's contents: see struct fsw_snap. */
 #include <linux/bitmap.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -7,13 +7,13 @@
 
 #include "internal.h"
 
-/* A place among the slots of a snapshot; zero before the first. */
+/* A position among the slots of a snapshot; zero before the first. */
 struct place {
 	struct fsw_chunk *chunk;
 	u64 i;
 };
 
-/* Returns the next slot, NULL after the last. */
+/* Returns the next slot; NULL after the last one. */
 static struct fsw_slot *next_slot(const struct fsw_snap *snap, struct place *at)
 {
 	if (!at->chunk)
@@ -39,9 +39,9 @@ static void chunks_free(struct fsw_snap *snap)
 }
 
 /*
- * fsw_snap_save() - give the base the page that is about to change.
+ * fsw_snap_save() - give the base a page that is about to change.
  *
- * The base owns it from now on; the caller puts another into live.
+ * The base then owns the page. The caller puts another one into live.
  */
 int fsw_snap_save(struct fsw_store *s, u64 number)
 {
@@ -80,7 +80,7 @@ static struct fsw_snap *find(struct fsw_store *s, const char *name)
 	return NULL;
 }
 
-/* Marks which pages the base has, or that it has them no more. */
+/* Sets or clears FSW_SAVED for the pages of a snapshot. */
 static void mark_saved(struct fsw_store *s, const struct fsw_snap *snap, bool saved)
 {
 	struct place at = {};
@@ -118,7 +118,7 @@ int fsw_snap_make(struct fsw_store *s, const char *name)
 	return 0;
 }
 
-/* Puts an owned page into live and returns what was there. */
+/* Moves a page of a snapshot into live, and returns the page that was there. */
 static struct page *swap_in(struct fsw_store *s, u64 page, struct page *data)
 {
 	struct page *old = fsw_store_page(s, page);
@@ -136,7 +136,7 @@ static void drop_page(struct fsw_store *s, struct page *page)
 	fsw_page_free(page);
 }
 
-/* Makes the disk what the base is; what it was is nobody's. */
+/* Restores the base. The contents that the disk had are freed. */
 static void rewind(struct fsw_store *s)
 {
 	struct place at = {};
@@ -147,7 +147,7 @@ static void rewind(struct fsw_store *s)
 	chunks_free(s->base);
 }
 
-/* Makes the disk, which is what the base is, what its child is, and that the base. */
+/* Restores a child of the base, which the disk equals. The child becomes the base. */
 static void step(struct fsw_store *s, struct fsw_snap *child)
 {
 	struct fsw_snap *base = s->base;
@@ -175,7 +175,7 @@ static void unlink_snap(struct fsw_snap *snap)
 	kfree(snap);
 }
 
-/* Frees a nameless snapshot on which nothing hangs. */
+/* Frees a snapshot without a name and without children. */
 static void prune_leaf(struct fsw_store *s, struct fsw_snap *snap)
 {
 	struct place at = {};
@@ -190,7 +190,7 @@ static void prune_leaf(struct fsw_store *s, struct fsw_snap *snap)
 	unlink_snap(snap);
 }
 
-/* Marks in scratch the pages that a snapshot has, or clears the marks. */
+/* Sets or clears the bits in scratch of the pages that a snapshot has. */
 static void mark_scratch(struct fsw_store *s, const struct fsw_snap *snap, bool set)
 {
 	struct place at = {};
@@ -200,7 +200,7 @@ static void mark_scratch(struct fsw_store *s, const struct fsw_snap *snap, bool 
 		__assign_bit(slot->page, s->scratch, set);
 }
 
-/* Frees a nameless snapshot on which one other hangs, which takes over what it lacks. */
+/* Frees a snapshot without a name and with one child. The child gets the pages that it lacks. */
 static void prune_link(struct fsw_store *s, struct fsw_snap *snap, struct fsw_snap *child)
 {
 	struct fsw_chunk *c;
@@ -230,7 +230,7 @@ static void prune_link(struct fsw_store *s, struct fsw_snap *snap, struct fsw_sn
 	unlink_snap(snap);
 }
 
-/* Frees nameless snapshots that are not needed to tell others apart. */
+/* Frees the snapshots without a name that have at most one child. */
 static void prune(struct fsw_store *s)
 {
 	struct fsw_snap *snap, *child;
@@ -250,7 +250,7 @@ again:
 	}
 }
 
-/* Restores a snapshot and tells how many pages were put back on the way. */
+/* Restores a snapshot. Sets pages to the number of pages restored on the path. */
 int fsw_snap_restore(struct fsw_store *s, const char *name, u64 *pages)
 {
 	struct fsw_snap *to = find(s, name), *snap;
@@ -281,7 +281,7 @@ int fsw_snap_drop(struct fsw_store *s, const char *name)
 	return 0;
 }
 
-/* Tells in which pages the disk may differ from a snapshot: those written since, on either side. */
+/* Lists the pages in which the disk may differ from a snapshot: those of the path to it. */
 int fsw_snap_changed(struct fsw_store *s, struct fsw_rd_changed *answer)
 {
 	struct fsw_snap *from = find(s, answer->name), *snap;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The contents of a disk: a table of pages, which are taken when they are first written. */
+/* The contents of a disk: a table of pages. A page is allocated when it is first written. */
 #include <linux/highmem.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -8,7 +8,7 @@
 
 static_assert(PAGE_SIZE == FSW_RD_PAGE);
 
-/* All pages of all disks and snapshots. */
+/* Number of pages of all disks and snapshots. */
 atomic_long_t fsw_pages;
 
 int fsw_store_init(struct fsw_store *s, u64 npages)
@@ -62,13 +62,13 @@ void fsw_store_free(struct fsw_store *s)
 	vfree(s->scratch);
 }
 
-/* Does the base still have to be given what this page is? */
+/* Reports whether the base lacks the contents of a page, so that a write must save it. */
 static bool unsaved(const struct fsw_store *s, u64 page)
 {
 	return s->base && !(s->live[page] & FSW_SAVED);
 }
 
-/* Makes a page one that may be written to. Its contents stay what they are. */
+/* Makes a page writable: it exists, and no snapshot shares it. Its contents do not change. */
 static int page_own(struct fsw_store *s, u64 i)
 {
 	struct page *old = fsw_store_page(s, i);
@@ -97,7 +97,7 @@ static int page_own(struct fsw_store *s, u64 i)
 	return 0;
 }
 
-/* Gives up a page that there is: it is zeros from now on. */
+/* Makes a page that exists zeros, and frees it or gives it to the base. */
 static int page_clear(struct fsw_store *s, u64 i)
 {
 	int err;
@@ -116,8 +116,8 @@ static int page_clear(struct fsw_store *s, u64 i)
 
 /* The part of a range that lies in one page. */
 struct piece {
-	u64 i;		/* the page */
-	size_t off, n;	/* bytes in it */
+	u64 i;		/* number of the page */
+	size_t off, n;	/* bytes in the page */
 };
 
 static struct piece first_piece(u64 pos, u64 end)
@@ -128,7 +128,7 @@ static struct piece first_piece(u64 pos, u64 end)
 }
 
 /*
- * Writes all or, with -ENOMEM, nothing: every page is made one's own before the
+ * Writes all or, with -ENOMEM, nothing: every page is made writable before the
  * first byte is written.
  */
 int fsw_store_write(struct fsw_store *s, u64 pos, u64 len, struct iov_iter *from)
@@ -154,8 +154,8 @@ int fsw_store_write(struct fsw_store *s, u64 pos, u64 len, struct iov_iter *from
 }
 
 /*
- * Makes a range zeros. With -ENOMEM some whole pages may be zeros already: each
- * has been given to the base before, so that no snapshot loses it.
+ * Makes a range zeros. With -ENOMEM some whole pages may be zeros already. The
+ * base got each of them before, so that no snapshot loses it.
  */
 int fsw_store_zero(struct fsw_store *s, u64 pos, u64 len)
 {
