@@ -23,14 +23,15 @@ const (
 // not. The results for other file systems are logged.
 func TestGuestAccount(t *testing.T) {
 	inGuest(t, 20*time.Minute, func(ctx context.Context, m *machine.Machine) error {
-		owes := map[[2]string]bool{{"ext3", ""}: false, {"ext3", "nobarrier"}: true, {"ext4", ""}: false}
-		runs := make([][2]string, 0, len(owes))
-		for run := range owes {
+		indebted := map[[2]string]bool{{"ext3", ""}: false, {"ext3", "nobarrier"}: true,
+			{"ext4", ""}: false} // by file system and mount options
+		runs := make([][2]string, 0, len(indebted))
+		for run := range indebted {
 			runs = append(runs, run)
 		}
 		for _, k := range fileSystems(t) {
-			if _, known := owes[[2]string{k.Name, ""}]; !known && !k.Flat && k.In(m.Hello().Release) &&
-				k.Account != nil {
+			_, known := indebted[[2]string{k.Name, ""}]
+			if !known && !k.Flat && k.In(m.Hello().Release) && k.Account != nil {
 				runs = append(runs, [2]string{k.Name, ""})
 			}
 		}
@@ -43,7 +44,7 @@ func TestGuestAccount(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			cfg.System, cfg.Dir, cfg.HostOnly = m, t.TempDir(), true // no crash state is tried
+			cfg.System, cfg.Dir, cfg.HostOnly = m, t.TempDir(), true // try no crash states
 			once, stop := context.WithTimeout(ctx, accountTime)
 			cfg.OnEvent = func(e explore.Event) {
 				if e.Runs >= accountRuns {
@@ -55,7 +56,7 @@ func TestGuestAccount(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if want, known := owes[run]; known && want != (len(sum.Errors) > 0) {
+			if want, known := indebted[run]; known && want != (len(sum.Errors) > 0) {
 				t.Errorf("%s -o %q: %+v", run[0], run[1], sum.Errors)
 			}
 			t.Logf("%s -o %q: %d runs, diverged %d", run[0], run[1], sum.Runs, sum.Diverged)

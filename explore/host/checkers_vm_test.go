@@ -13,28 +13,29 @@ import (
 	"fsward/explore/machine"
 )
 
-// TestGuestComponents runs the checkers on each file system of the guest as a component: their
-// operations return what they should, and leave the file system sound. So a checker's report about
-// a crash is not a misunderstanding of the file system.
+// TestGuestComponents runs random steps of the checkers on each file system of the guest, without a
+// crash. The operations must have the results that the model predicts, and leave the file system
+// sound. A failure after a crash is then not caused by a wrong model of the file system.
 func TestGuestComponents(t *testing.T) {
 	r := newExplorerRig(t, 320)
 	release := r.Hello().Release
-	ran := 0
+	tested := 0
 	for _, k := range fileSystems(t) {
 		if !k.In(release) || k.Flat {
 			continue
 		}
-		ran++
+		tested++
 		t.Run(k.Name, func(t *testing.T) {
 			if err := r.component(k); err != nil {
 				t.Error(err)
 			}
 		})
 	}
-	t.Logf("%d file systems of Linux %s", ran, release)
+	t.Logf("%d file systems of Linux %s", tested, release)
 }
 
-// component makes a file system and runs random steps on it.
+// component makes a file system, runs random steps on it, and compares the tree before and after an
+// unmount.
 func (r *explorerRig) component(k *component.Kind) error {
 	m := machine.New(r.Guest)
 	if err := m.MakeDisk(r.ctx, 0, k.Bytes); err != nil {
@@ -57,8 +58,8 @@ func (r *explorerRig) component(k *component.Kind) error {
 		return err
 	}
 	err = steps(e, core, rand.New(rand.NewPCG(1, 1)))
-	if un := c.Unmount(e); err == nil {
-		err = un
+	if unmountErr := c.Unmount(e); err == nil {
+		err = unmountErr
 	}
 	if err != nil {
 		return err
@@ -72,7 +73,7 @@ func (r *explorerRig) component(k *component.Kind) error {
 	return nil
 }
 
-// steps runs random steps, and compares the whole tree at intervals.
+// steps runs random steps, and compares the whole tree with the model at intervals.
 func steps(e *explore.Env, core *checkers.Core, random *rand.Rand) error {
 	for i := range 60 {
 		list := core.Steps()

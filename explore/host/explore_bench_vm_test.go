@@ -41,6 +41,7 @@ func BenchmarkGuestExplore(b *testing.B) {
 	}
 }
 
+// benchExplore explores a file system for half a minute and reports the rates.
 func benchExplore(b *testing.B, m *machine.Machine, fs string) error {
 	s, err := spec.FileSystem(fs, "", "", "sync", "")
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// syncedFile is a checker: a file that was written synchronously exists after a crash. It is a
-// smaller version of figure 2 of EXPLODE.
+// syncedFile is a checker: a file that was synced exists after a crash. It is a smaller version of
+// figure 2 of EXPLODE.
 type syncedFile struct {
 	explore.Plain
 	at string
@@ -53,7 +53,7 @@ func (c syncedFile) Check(e *explore.Env, _ explore.Crash) error {
 	return nil
 }
 
-// forgetful is a file system on a disk that drops each flush.
+// forgetful is a file system on a disk that drops every flush.
 type forgetful struct{ *component.Component }
 
 func (f forgetful) Mount(e *explore.Env) error {
@@ -83,6 +83,8 @@ func (h hasty) Unmount(e *explore.Env) error {
 	return err
 }
 
+// exploreStack returns a file system on a RAM disk, and the stack of it with the checker
+// syncedFile.
 func exploreStack(t *testing.T, fs string) (*component.Component, explore.Stack) {
 	t.Helper()
 	k, err := component.Load(fs)
@@ -103,8 +105,7 @@ func TestGuestExplore(t *testing.T) {
 		c, stack := exploreStack(t, "ext3")
 		began := time.Now()
 		cfg := explore.Config{System: m, Dir: t.TempDir(), Stack: stack, Strategy: explore.BreadthFirst,
-			Depth: 1,
-			Crash: crash.Options{Limit: 6}}
+			Depth: 1, Crash: crash.Options{Limit: 6}}
 		cfg.OnEvent = func(e explore.Event) {
 			t.Logf("%.0f s: %s, depth %d, %+v %+v %s", time.Since(began).Seconds(), e.Event, e.Depth,
 				e.Totals, e.Error, e.Text)
@@ -125,7 +126,7 @@ func TestGuestExplore(t *testing.T) {
 		}
 		t.Logf("without flushes: %+v", sum)
 		if len(sum.Errors) == 0 {
-			t.Fatal("ext3 on a disk that drops flushes: nothing was found")
+			t.Fatal("ext3 on a disk that drops flushes: no error was found")
 		}
 		e, err := explore.ReadError(filepath.Join(cfg.Dir, sum.Errors[0].Dir))
 		if err != nil {
@@ -141,20 +142,29 @@ func TestGuestExplore(t *testing.T) {
 			}
 		}
 
-		// Dropped flushes of a recovery show only when the recovery is cut.
-		for _, cut := range []bool{false, true} {
-			cfg.Dir, cfg.Stack.Top, cfg.RecoveryCrashes, cfg.Verify = t.TempDir(), hasty{c}, cut, true
-			if sum, err = explore.Run(ctx, cfg); err != nil {
-				return err
-			}
-			t.Logf("without the flushes of recovery, cut %v: %+v", cut, sum)
-			if found := len(sum.Errors) > 0; found != cut {
-				t.Errorf("without the flushes of recovery, cut %v: found %+v", cut, sum.Errors)
-			}
-			if cut && len(sum.Errors) > 0 && sum.Errors[0].Crash.Second == nil {
-				t.Errorf("found without a second crash: %+v", sum.Errors[0])
-			}
-		}
-		return nil
+		return recoveryFlushes(ctx, t, cfg, c)
 	})
+}
+
+// recoveryFlushes checks that the dropped flushes of a recovery are found if and only if the
+// explorer crashes during the recovery.
+func recoveryFlushes(ctx context.Context, t *testing.T, cfg explore.Config,
+	c *component.Component) error {
+	t.Helper()
+	for _, crashes := range []bool{false, true} {
+		cfg.Dir, cfg.Stack.Top, cfg.RecoveryCrashes, cfg.Verify = t.TempDir(), hasty{c}, crashes, true
+		sum, err := explore.Run(ctx, cfg)
+		if err != nil {
+			return err
+		}
+		t.Logf("without the flushes of recovery, crashes during recovery %v: %+v", crashes, sum)
+		if found := len(sum.Errors) > 0; found != crashes {
+			t.Errorf("without the flushes of recovery, crashes during recovery %v: found %+v", crashes,
+				sum.Errors)
+		}
+		if crashes && len(sum.Errors) > 0 && sum.Errors[0].Crash.Second == nil {
+			t.Errorf("found without a second crash: %+v", sum.Errors[0])
+		}
+	}
+	return nil
 }

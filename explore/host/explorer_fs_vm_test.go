@@ -15,9 +15,9 @@ import (
 	"fsward/explore/component"
 )
 
-// TestGuestFileSystems makes, mounts and writes every file system of the explorer's guest. It is
-// sound, and then holds what was written. Its checker reports a disk that was overwritten. A kernel
-// that lacks the file system says so.
+// TestGuestFileSystems makes, mounts and writes every file system of the explorer's guest. The file
+// system must be sound, and hold what was written when it is mounted again. Its fsck must report a
+// disk that was overwritten. A kernel without the file system must fail to mount it with ENODEV.
 func TestGuestFileSystems(t *testing.T) {
 	r := newExplorerRig(t, 192)
 	t.Logf("memory: %s", strings.Join(strings.Fields(r.sh(t,
@@ -45,7 +45,7 @@ func fileSystems(t *testing.T) (out []*component.Kind) {
 // fsDevice is the RAM disk that file systems are made on.
 const fsDevice = "/dev/fswrd2"
 
-// command runs a component's line of shell on that disk and returns how it ended.
+// command runs a shell command of a component on that disk and returns how it ended.
 func (r *explorerRig) command(t *testing.T, line string) agent.Exit {
 	t.Helper()
 	e, err := r.Run(r.ctx, agent.Command{Args: []string{"sh", "-c", line},
@@ -56,16 +56,20 @@ func (r *explorerRig) command(t *testing.T, line string) agent.Exit {
 	return e
 }
 
+// fsDir is where file systems are mounted.
+const fsDir = "/mnt/fs"
+
+// fileSystem tests one file system.
 func (r *explorerRig) fileSystem(t *testing.T, f *component.Kind) {
-	const dir = "/mnt/fs"
 	begin := time.Now()
 	r.ok(t, agent.DiskMake(2, f.Bytes))
 	defer r.ok(t, agent.DiskRemove(2))
 	made := r.command(t, f.Init)
-	mount := agent.Mount(fsDevice, dir, f.Type, 0, f.Options)
+	mount := agent.Mount(fsDevice, fsDir, f.Type, 0, f.Options)
 	if !f.In(r.Hello().Release) {
 		if d := r.ops(t, mount); d.Results[0].Errno != unix.ENODEV {
-			t.Errorf("the kernel is said not to have it, and mounting gives %v", d.Results[0].Errno)
+			t.Errorf("the component says that the kernel lacks it, and mounting gives %v",
+				d.Results[0].Errno)
 		}
 		t.Log("not in this kernel")
 		return
@@ -73,44 +77,13 @@ func (r *explorerRig) fileSystem(t *testing.T, f *component.Kind) {
 	if made.Code != 0 {
 		t.Fatalf("%s: status %d\n%s%s", f.Init, made.Code, made.Stdout, made.Stderr)
 	}
-	ops := []agent.Op{mount}
-	long := f.Names
-	if long == 0 {
-		long = 255
-	}
-	sub := dir + "/sub"
-	if f.Flat {
-		sub = dir
-	} else {
-		ops = append(ops, agent.Mkdir(sub, 0o755), agent.Mkdir(sub+"/gone", 0o755),
-			agent.Rmdir(sub+"/gone"))
-	}
-	for i, size := range []uint32{0, 100, 5000, 70_000} {
-		name := fmt.Sprintf("%s/f%d", sub, i)
-		ops = append(ops, agent.Open(0, name, unix.O_CREAT|unix.O_RDWR, 0o644),
-			agent.Fill(0, 0, size, uint64(i)))
-		if !f.Flat {
-			ops = append(ops, agent.Fsync(0))
-		}
-		ops = append(ops, agent.Close(0))
-	}
+	ops := append([]agent.Op{mount}, writeFiles(f)...)
 	n := len(ops)
-	d := r.ok(t, append(ops, agent.Rename(sub+"/f1", sub+"/"+strings.Repeat("n", long), 0),
-		agent.Truncate(sub+"/f3", 30_000), agent.Sync(),
-		agent.Tree(dir), agent.Unmount(dir, 0))...)
-	want := contents(t, d.Results[n+3].Data)
-	if f.Verify == "" {
-		t.Log("there is no checker")
-	} else if e := r.command(t, f.Verify); e.Code != 0 {
-		t.Errorf("%s: status %d\n%s%s", f.Verify, e.Code, e.Stdout, e.Stderr)
-	}
-	if f.Repair != "" {
-		if e := r.command(t, f.Repair); e.Code > 1 {
-			t.Errorf("%s: status %d\n%s%s", f.Repair, e.Code, e.Stdout, e.Stderr)
-		}
-	}
-	d = r.ok(t, agent.DropCaches(), agent.Mount(fsDevice, dir, f.Type, unix.MS_RDONLY, f.Options),
-		agent.Tree(dir), agent.Unmount(dir, 0))
+	d := r.ok(t, append(ops, agent.Tree(fsDir), agent.Unmount(fsDir, 0))...)
+	want := contents(t, d.Results[n].Data)
+	r.fsck(t, f)
+	d = r.ok(t, agent.DropCaches(), agent.Mount(fsDevice, fsDir, f.Type, unix.MS_RDONLY, f.Options),
+		agent.Tree(fsDir), agent.Unmount(fsDir, 0))
 	got := contents(t, d.Results[2].Data)
 	files := 4
 	if !f.Flat {
@@ -125,12 +98,54 @@ func (r *explorerRig) fileSystem(t *testing.T, f *component.Kind) {
 	}
 	r.sh(t, "dd if=/dev/urandom of="+fsDevice+" bs=64k count=32 conv=notrunc 2>/dev/null")
 	if e := r.command(t, f.Verify); e.Code == 0 {
-		t.Errorf("%s says that a disk is sound whose first 2 MiB have been written over\n%s%s", f.Verify,
+		t.Errorf("%s does not report that the first 2 MiB of the disk were overwritten\n%s%s", f.Verify,
 			e.Stdout, e.Stderr)
 	}
 }
 
-// contents returns what a tree says about regular files and folders, without the parts that a file
+// writeFiles returns operations that write files of several sizes, one with a name of the greatest
+// length, and sync them.
+func writeFiles(f *component.Kind) (ops []agent.Op) {
+	long := f.Names
+	if long == 0 {
+		long = 255
+	}
+	sub := fsDir + "/sub"
+	if f.Flat {
+		sub = fsDir
+	} else {
+		ops = append(ops, agent.Mkdir(sub, 0o755), agent.Mkdir(sub+"/gone", 0o755),
+			agent.Rmdir(sub+"/gone"))
+	}
+	for i, size := range []uint32{0, 100, 5000, 70_000} {
+		name := fmt.Sprintf("%s/f%d", sub, i)
+		ops = append(ops, agent.Open(0, name, unix.O_CREAT|unix.O_RDWR, 0o644),
+			agent.Fill(0, 0, size, uint64(i)))
+		if !f.Flat {
+			ops = append(ops, agent.Fsync(0))
+		}
+		ops = append(ops, agent.Close(0))
+	}
+	return append(ops, agent.Rename(sub+"/f1", sub+"/"+strings.Repeat("n", long), 0),
+		agent.Truncate(sub+"/f3", 30_000), agent.Sync())
+}
+
+// fsck checks that the tools of a file system find the unmounted disk sound.
+func (r *explorerRig) fsck(t *testing.T, f *component.Kind) {
+	t.Helper()
+	if f.Verify == "" {
+		t.Log("the file system has no fsck")
+	} else if e := r.command(t, f.Verify); e.Code != 0 {
+		t.Errorf("%s: status %d\n%s%s", f.Verify, e.Code, e.Stdout, e.Stderr)
+	}
+	if f.Repair != "" {
+		if e := r.command(t, f.Repair); e.Code > 1 {
+			t.Errorf("%s: status %d\n%s%s", f.Repair, e.Code, e.Stdout, e.Stderr)
+		}
+	}
+}
+
+// contents describes the regular files and folders of a tree, without the attributes that a file
 // system may choose.
 func contents(t *testing.T, data []byte) (out []string) {
 	t.Helper()

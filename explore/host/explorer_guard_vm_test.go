@@ -21,7 +21,7 @@ import (
 var guardedDisks = []struct {
 	fs, name, device string
 	mib              uint64
-	bug              string // a field that is changed on its way, and the rule that refuses the change
+	bug              string // a field that the guard changes in a commit, which a rule then refuses
 }{
 	{"ext3", "disk1", "/dev/vdb", 48, "inode.links_count+1"},
 	{"btrfs", "disk2", "/dev/vdc", 128, "inode_item.nlink+1@mode=0o100644"},
@@ -79,59 +79,86 @@ func (r *explorerRig) commits(t *testing.T, n int, disk string) (generations []u
 	return generations
 }
 
-// guarded puts a guarded disk back together with its guest while it is being written to, and the
-// guard with it. The guest's next commit follows the checkpoint's last one, and holds. A refused
-// commit is undone in the same way.
+// guarded restores a guest to a checkpoint while it writes to guarded disks, and with it the disks
+// and their guards. The guest's next commit must follow the checkpoint's last one, and hold. A
+// refused commit must be undone in the same way.
 func (r *explorerRig) guarded(t *testing.T) {
 	for _, g := range guardedDisks {
-		r.sh(t, fmt.Sprintf("mkfs.%s -q %s; mkdir -p /mnt/%[1]s; mount -t %[1]s -o commit=1 %[2]s /mnt/%[1]s", g.fs, g.device))
+		r.sh(t, fmt.Sprintf("mkfs.%s -q %s; mkdir -p /mnt/%[1]s", g.fs, g.device))
+		r.sh(t, fmt.Sprintf("mount -t %s -o commit=1 %s /mnt/%[1]s", g.fs, g.device))
 	}
 	r.sh(t, `for d in ext3 btrfs; do
-		(i=0; while [ ! -e /tmp/stop ]; do i=$((i + 1)); mkdir -p /mnt/$d/d$((i % 5)); cp /bin/chrt /mnt/$d/d$((i % 5))/f$((i % 40))
-			echo $i >>/mnt/$d/count; [ $((i % 9)) != 0 ] || sync.coreutils -f /mnt/$d/count; done) >/dev/null 2>&1 &
+			(
+				i=0
+				while [ ! -e /tmp/stop ]; do
+					i=$((i + 1))
+					mkdir -p /mnt/$d/d$((i % 5))
+					cp /bin/chrt /mnt/$d/d$((i % 5))/f$((i % 40))
+					echo $i >>/mnt/$d/count
+					[ $((i % 9)) != 0 ] || sync.coreutils -f /mnt/$d/count
+				done
+			) >/dev/null 2>&1 &
 		done`)
-	// busy waits until each disk has had some more commits, and returns them.
-	busy := func() (out [][]uint64) {
-		t.Helper()
-		n := len(r.verdicts.Events())
-		for begin := time.Now(); time.Since(begin) < time.Minute &&
-			!t.Failed(); time.Sleep(50 * time.Millisecond) {
-			out = out[:0]
-			enough := true
-			for _, g := range guardedDisks {
-				c := r.commits(t, n, g.name)
-				out = append(out, c)
-				enough = enough && len(c) >= 2
-			}
-			if enough {
-				return out
-			}
-		}
-		t.Fatalf("commits %v in a minute", out)
-		return nil
-	}
-	busy()
+	r.awaitCommits(t)
 	c, err := r.Save(r.ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := busy()
+	first := r.awaitCommits(t)
 	for range 3 {
 		begin := time.Now()
 		if err := r.Restore(r.ctx, c); err != nil {
 			t.Fatal(err)
 		}
 		took := time.Since(begin)
-		again := busy()
-		t.Logf("put back in %v: commits %v, the first time %v", took.Round(time.Millisecond), again,
+		again := r.awaitCommits(t)
+		t.Logf("restored in %v: commits %v, the first time %v", took.Round(time.Millisecond), again,
 			first)
 		for i, g := range guardedDisks {
-			// Some are made between the checkpoint and the query of the verdicts, on either side.
+			// The first commits after the checkpoint or the restore may come before awaitCommits begins to
+			// count.
 			if again[i][0] > first[i][len(first[i])-1] {
-				t.Errorf("%s is put back, and commit %d follows on %d", g.fs, again[i][0], first[i][0])
+				t.Errorf("%s was restored, and commit %d is later than the first ones after the checkpoint, %v",
+					g.fs, again[i][0], first[i])
 			}
 		}
 	}
+	r.refuseBugs(t)
+	if err := r.Restore(r.ctx, c); err != nil {
+		t.Fatal(err)
+	}
+	r.awaitCommits(t)
+	r.checkGuardedDisks(t)
+	if err := r.Drop(r.ctx, c); err != nil {
+		t.Error(err)
+	}
+}
+
+// awaitCommits waits until each guarded disk has had two more commits, and returns them.
+func (r *explorerRig) awaitCommits(t *testing.T) (out [][]uint64) {
+	t.Helper()
+	n := len(r.verdicts.Events())
+	for begin := time.Now(); time.Since(begin) < time.Minute &&
+		!t.Failed(); time.Sleep(50 * time.Millisecond) {
+		out = out[:0]
+		enough := true
+		for _, g := range guardedDisks {
+			c := r.commits(t, n, g.name)
+			out = append(out, c)
+			enough = enough && len(c) >= 2
+		}
+		if enough {
+			return out
+		}
+	}
+	t.Fatalf("only the commits %v in a minute", out)
+	return nil
+}
+
+// refuseBugs changes a field in a commit to each guarded disk, and waits until the guards have
+// refused the commits.
+func (r *explorerRig) refuseBugs(t *testing.T) {
+	t.Helper()
 	for _, g := range guardedDisks {
 		if err := r.daemon.Simulator(g.name).Arm(g.bug); err != nil {
 			t.Fatal(err)
@@ -147,20 +174,19 @@ func (r *explorerRig) guarded(t *testing.T) {
 	}
 	for begin := time.Now(); !refused(); time.Sleep(50 * time.Millisecond) {
 		if time.Since(begin) > time.Minute {
-			t.Fatal("a bug on its way to each disk is not refused")
+			t.Fatal("the guards did not refuse the changed commits within a minute")
 		}
 	}
-	if err := r.Restore(r.ctx, c); err != nil {
-		t.Fatal(err)
-	}
-	busy()
-	// The guest's files are those on the disks.
-	r.sh(t, `touch /tmp/stop; sleep 1; umount /mnt/ext3 /mnt/btrfs; rm /tmp/stop; e2fsck -fn /dev/vdb >/dev/null; btrfs check /dev/vdc >/dev/null 2>&1`)
+}
+
+// checkGuardedDisks ends the load, and checks that the disks are sound and hold the guest's files.
+func (r *explorerRig) checkGuardedDisks(t *testing.T) {
+	t.Helper()
+	r.sh(t, `touch /tmp/stop; sleep 1; umount /mnt/ext3 /mnt/btrfs; rm /tmp/stop
+		e2fsck -fn /dev/vdb >/dev/null; btrfs check /dev/vdc >/dev/null 2>&1`)
 	for _, g := range guardedDisks {
 		r.ok(t, agent.DropCaches(), agent.Mount(g.device, "/mnt/"+g.fs, g.fs, 0, ""))
-		r.sh(t, fmt.Sprintf(`n=$(tail -n 1 /mnt/%s/count); seq $n | cmp - /mnt/%[1]s/count; umount /mnt/%[1]s`, g.fs))
-	}
-	if err := r.Drop(r.ctx, c); err != nil {
-		t.Error(err)
+		r.sh(t, fmt.Sprintf(`n=$(tail -n 1 /mnt/%s/count); seq $n | cmp - /mnt/%[1]s/count
+			umount /mnt/%[1]s`, g.fs))
 	}
 }

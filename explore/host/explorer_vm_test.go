@@ -37,13 +37,14 @@ type explorerRig struct {
 	verdicts *guardtest.Recorder
 }
 
-// consoleClock is a hypervisor that notes when console lines came.
+// consoleClock is a hypervisor that records the times of console lines.
 type consoleClock struct {
 	Hypervisor
 	mu sync.Mutex
 	at map[string]time.Time // by a word of the line
 }
 
+// Boot boots a machine and records the first lines with the words that the tests ask for.
 func (c *consoleClock) Boot(ctx context.Context, m guest.Machine) (guest.Domain, error) {
 	onLine := m.OnLine
 	m.OnLine = func(s string) {
@@ -66,7 +67,7 @@ func (c *consoleClock) since(t *testing.T, word string) time.Duration {
 	defer c.mu.Unlock()
 	at, ok := c.at[word]
 	if !ok {
-		t.Fatalf("the console does not say %q", word)
+		t.Fatalf("the console has no line with %q", word)
 	}
 	return time.Since(at)
 }
@@ -82,7 +83,29 @@ func (c *consoleClock) wait(t *testing.T, word string) {
 			return
 		}
 	}
-	t.Fatalf("the console does not say %q", word)
+	t.Fatalf("the console has no line with %q after a minute", word)
+}
+
+// newBaseDisk returns a disk of a guest on an empty image of 64 MiB in dir.
+func newBaseDisk(t *testing.T, dir string) *guest.Disk {
+	t.Helper()
+	image := filepath.Join(dir, "base")
+	guardtest.Run(t, "truncate", "-s", "64M", image)
+	base, err := blocktap.OpenFile(image, blocktap.FileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = base.Close() })
+	disk, err := guest.NewDisk(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := disk.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return disk
 }
 
 // newExplorerRig boots the guest in the folder that $FSWARD_GUEST names.
@@ -102,7 +125,7 @@ func newExplorerRig(t *testing.T, memoryMiB uint) *explorerRig {
 	}
 	if cloud, err := filepath.Glob(filepath.Join(filepath.Dir(files.Kernel),
 		"kernel/boot/vmlinuz-*cloud*")); err != nil || len(cloud) == 0 {
-		memoryMiB = max(memoryMiB, 192) // the generic kernel finds no room for its initramfs in 128
+		memoryMiB = max(memoryMiB, 192) // the generic kernel and its initramfs need more than 128 MiB
 	}
 	host, err := vm.Connect(ctx, filepath.Join(dir, "run"), log)
 	if err != nil {
@@ -113,24 +136,8 @@ func newExplorerRig(t *testing.T, memoryMiB uint) *explorerRig {
 			t.Error(err)
 		}
 	})
-	image := filepath.Join(dir, "base")
-	guardtest.Run(t, "truncate", "-s", "64M", image)
-	base, err := blocktap.OpenFile(image, blocktap.FileOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = base.Close() })
-	disk, err := guest.NewDisk(base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := disk.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	r := &explorerRig{ctx: ctx, dir: dir}
-	disks := append([]*guest.Disk{disk}, r.guardDisks(t, log)...)
+	disks := append([]*guest.Disk{newBaseDisk(t, dir)}, r.guardDisks(t, log)...)
 	con := &consoleClock{Hypervisor: Hypervisor{host}, at: make(map[string]time.Time)}
 	begin := time.Now()
 	g, err := guest.Start(ctx, con, guest.Config{Name: "fsward-agent", Files: files, Dir: dir,
@@ -144,7 +151,7 @@ func newExplorerRig(t *testing.T, memoryMiB uint) *explorerRig {
 			t.Error(err)
 		}
 	})
-	t.Logf("ready after %.1f s: kernel %s, up for %.1f s when the agent answered",
+	t.Logf("ready after %.1f s: kernel %s, uptime %.1f s when the agent answered",
 		time.Since(begin).Seconds(), g.Hello().Release, g.Hello().Uptime.Seconds())
 	r.Guest, r.con = g, con
 	return r
@@ -172,7 +179,7 @@ func (r *explorerRig) ops(t *testing.T, ops ...agent.Op) agent.Done {
 	return d
 }
 
-// ok is ops whose operations must succeed.
+// ok runs operations that must succeed.
 func (r *explorerRig) ok(t *testing.T, ops ...agent.Op) agent.Done {
 	t.Helper()
 	d := r.ops(t, ops...)
@@ -184,6 +191,7 @@ func (r *explorerRig) ok(t *testing.T, ops ...agent.Op) agent.Done {
 	return d
 }
 
+// TestGuestAgent checks the agent, the checkpoints and the failures of one guest.
 func TestGuestAgent(t *testing.T) {
 	r := newExplorerRig(t, 128)
 	t.Run("commands", r.commands)
@@ -193,7 +201,7 @@ func TestGuestAgent(t *testing.T) {
 	t.Run("guarded", r.guarded)
 	t.Run("log", func(t *testing.T) {
 		for _, fs := range []string{"ext3", "btrfs"} {
-			r.log(t, fs)
+			r.bioLog(t, fs)
 		}
 	})
 	t.Run("snapshot", r.snapshot)
@@ -202,6 +210,7 @@ func TestGuestAgent(t *testing.T) {
 	t.Run("gone", r.gone)
 }
 
+// commands checks the exit status, the output and the time-out of commands.
 func (r *explorerRig) commands(t *testing.T) {
 	e, err := r.Run(r.ctx, agent.Command{Args: []string{"sh", "-c",
 		"echo out; echo err >&2; echo '<4>hello kernel' >/dev/kmsg; exit 7"}, Timeout: time.Minute})
@@ -214,11 +223,11 @@ func (r *explorerRig) commands(t *testing.T) {
 		Timeout: 300 * time.Millisecond}); err != nil || !e.TimedOut || e.Signal != unix.SIGKILL {
 		t.Errorf("%+v, %v", e, err)
 	}
-	t.Logf("a command with 0.3 s ended after %.2f s", time.Since(begin).Seconds())
+	t.Logf("a command with a time-out of 0.3 s ended after %.2f s", time.Since(begin).Seconds())
 }
 
-// prefix checks that a command ends at a system call, with the effects of the operations before it
-// and none after.
+// prefix checks that a command is killed at a system call, after the effects of the calls before it
+// and without those of the calls after it.
 func (r *explorerRig) prefix(t *testing.T) {
 	const line = "echo new > /tmp/prefix/f.new; mv /tmp/prefix/f.new /tmp/prefix/f"
 	for n, want := range []string{"", "f.new", "f.new", "f"} {
@@ -230,13 +239,13 @@ func (r *explorerRig) prefix(t *testing.T) {
 			t.Errorf("%d calls: %+v, %v", n, e, err)
 		}
 		if got := strings.TrimSpace(r.sh(t, "ls /tmp/prefix")); got != want {
-			t.Errorf("after %d calls there is %q, want %q", n, got, want)
+			t.Errorf("after %d calls the files are %q, want %q", n, got, want)
 		}
 	}
 }
 
-// operations checks that error numbers are those of the guest's file systems, and that one request
-// takes a thousand operations.
+// operations checks that operations return the error numbers of the guest's file systems, and that
+// one request can hold a thousand operations.
 func (r *explorerRig) operations(t *testing.T) {
 	r.sh(t, "mkdir -p /mnt/e")
 	r.ok(t, agent.DiskMake(0, 32<<20))
@@ -268,8 +277,8 @@ func (r *explorerRig) operations(t *testing.T) {
 		got = append(got, res.Errno)
 	}
 	want := []unix.Errno{0, unix.EINVAL, 0, unix.EEXIST, 0, 0, unix.EBUSY, unix.ENOTEMPTY,
-		unix.EOPNOTSUPP, unix.EFBIG, 0, 0, unix.ENODATA, unix.EINVAL,
-		unix.EXDEV, unix.ENAMETOOLONG, 0, 0, 0, 0}
+		unix.EOPNOTSUPP, unix.EFBIG, 0, 0, unix.ENODATA, unix.EINVAL, unix.EXDEV, unix.ENAMETOOLONG, 0,
+		0, 0, 0}
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("error numbers (-want +got):\n%s\n%s", diff, d.Kernel)
 	}
@@ -287,7 +296,7 @@ func (r *explorerRig) operations(t *testing.T) {
 	}
 	begin := time.Now()
 	d = r.ok(t, append(many, agent.Close(0), agent.Unmount("/mnt/e", 0))...)
-	t.Logf("1,000 files made, mounted and unmounted in one request: %.2f s in the guest, %.2f s here",
-		d.Took.Seconds(), time.Since(begin).Seconds())
+	t.Logf("1,000 files made, with a mount and an unmount, in one request: %.2f s in the guest, "+
+		"%.2f s on the host", d.Took.Seconds(), time.Since(begin).Seconds())
 	r.ok(t, agent.DiskRemove(0))
 }

@@ -20,8 +20,9 @@ import (
 	"fsward/interp/detect"
 )
 
-// A Guard guards the disks of an explored stack. It sends the writes of a machine through the flow
-// of a guard, on copies of the disks that have what was let through.
+// A Guard guards the disks of an explored stack. It is an explore.Guard. It keeps copies of the
+// disks, and sends each bio of the machine through the pipeline of hostd/guard. Only allowed bios
+// change the copies.
 type Guard struct {
 	Log   *zap.Logger
 	Rules guard.RulesConfig
@@ -37,21 +38,22 @@ func (x *Guard) Begin(disks []explore.GuardedDisk) (explore.GuardSession, error)
 			return nil, err
 		}
 	}
-	g := &guarding{}
+	g := &session{}
 	if err := g.begin(x, disks); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
 	return g, nil
 }
 
-// guarding is an explore.GuardSession.
-type guarding struct {
+// A session is an explore.GuardSession.
+type session struct {
 	copies   []*overlay.Disk
 	pipeline *guard.Pipeline // nil until the baseline was read
 	first    firstRefusal
 }
 
-func (g *guarding) begin(x *Guard, guarded []explore.GuardedDisk) error {
+// begin makes the copies, and the pipeline that guards them.
+func (g *session) begin(x *Guard, guarded []explore.GuardedDisk) error {
 	var disks []blocktap.Disk
 	var parts []interp.Disk
 	for _, d := range guarded {
@@ -83,8 +85,9 @@ func (g *guarding) begin(x *Guard, guarded []explore.GuardedDisk) error {
 	return nil
 }
 
-// Allow performs a whole bio on the copy.
-func (g *guarding) Allow(i int, bio *ramdisk.Record) unix.Errno {
+// Allow performs a bio on the copy of disk i, and returns the error number if it fails or is
+// refused. A write whose data the log lacks is EIO.
+func (g *session) Allow(i int, bio *ramdisk.Record) unix.Errno {
 	if bio.Op == ramdisk.Write && uint64(len(bio.Data)) != bio.Len {
 		return unix.EIO // the log lacks the data of the write
 	}
@@ -99,14 +102,14 @@ func (g *guarding) Allow(i int, bio *ramdisk.Record) unix.Errno {
 }
 
 // Refused returns the first refusal.
-func (g *guarding) Refused() *explore.Failure {
+func (g *session) Refused() *explore.Failure {
 	g.first.mu.Lock()
 	defer g.first.mu.Unlock()
 	return g.first.found
 }
 
 // Close removes the copies.
-func (g *guarding) Close() error {
+func (g *session) Close() error {
 	if g.pipeline != nil {
 		g.pipeline.Close()
 	}

@@ -17,7 +17,7 @@ import (
 	"fsward/hostd/guardtest"
 )
 
-// inMemory is a disk's contents.
+// inMemory is the contents of a disk.
 type inMemory struct{ *bytes.Reader }
 
 func (m inMemory) Size() uint64 { return uint64(m.Reader.Size()) }
@@ -51,7 +51,7 @@ func TestExploreGuard(t *testing.T) {
 			binary.LittleEndian.Uint32(block[inodeCount:])+c.inodes)
 		bio := &ramdisk.Record{Type: ramdisk.Submit, Op: ramdisk.Write,
 			Flags: ramdisk.Preflush | ramdisk.FUA, Sector: off / ramdisk.SectorSize, Len: size, Data: block}
-		for range 2 { // a refused write is not there, and is refused again
+		for range 2 { // a refused write leaves the copy unchanged, and is refused again
 			if errno := g.Allow(0, bio); errno != c.errno {
 				t.Errorf("%d inodes more: %v", c.inodes, errno)
 			}
@@ -65,7 +65,7 @@ func TestExploreGuard(t *testing.T) {
 		}
 		if errno := g.Allow(0, &ramdisk.Record{Op: ramdisk.Write, Sector: 32768, Len: 512,
 			Data: make([]byte, 512)}); errno != unix.EINVAL {
-			t.Errorf("behind the end: %v", errno)
+			t.Errorf("a write behind the end of the disk: %v", errno)
 		}
 		got := g.Refused()
 		if (got != nil) != (c.kind != "") || got != nil && !strings.HasPrefix(got.Kind, c.kind) {

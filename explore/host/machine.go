@@ -20,8 +20,8 @@ import (
 type GuestConfig struct {
 	Dir       string // folder of vmlinuz and explorer.cpio.zst, which make guest makes
 	MemoryMiB uint   // 0 selects 384
-	// size of the RAM disks' log: one step, with all steps before it, may write this much; 0 selects
-	// 64
+	// LogMiB is the size of the RAM disks' log. One step, with all steps before it, may write this
+	// much. 0 selects 64.
 	LogMiB  uint
 	Console string // file for the guest's console; "" for none
 }
@@ -35,7 +35,11 @@ const (
 // exploreSilence is how long an emulated guest on a busy host may stay silent.
 const exploreSilence = 30 * time.Second
 
-// WithMachine boots a guest, calls f with it as a System, and ends it.
+// errNoFiles means that the kernel or the initramfs is missing.
+var errNoFiles = errors.New("the guest's files are missing: make guest makes them in build/guest")
+
+// WithMachine boots a guest, calls f with its Machine, and ends the guest. The error matches
+// os.ErrNotExist if the guest's files are missing.
 func WithMachine(ctx context.Context, cfg GuestConfig, log *zap.Logger,
 	f func(m *machine.Machine) error) (err error) {
 	if err := vm.Supported(); err != nil {
@@ -51,7 +55,7 @@ func WithMachine(ctx context.Context, cfg GuestConfig, log *zap.Logger,
 		Initramfs: filepath.Join(cfg.Dir, "explorer.cpio.zst")}
 	for _, name := range []string{files.Kernel, files.Initramfs} {
 		if _, err := os.Stat(name); err != nil {
-			return errors.Join(errors.New("the guest's files are missing: make guest makes them in build/guest"), err)
+			return errors.Join(errNoFiles, err)
 		}
 	}
 	if err := vm.RemoveAbandoned(ctx, filepath.Join(os.TempDir(), exploreDirs+"*"),

@@ -23,38 +23,41 @@ import (
 	"fsward/explore/spec"
 )
 
-// A plant is ext3 with a bug above or below it. The kernel and the oracles are unchanged.
+// A plant is a bug that is planted above or below ext3, and how to explore for it. The kernel and
+// the oracles are unchanged.
 type plant struct {
-	bug     string // "": none, a control
-	checker string
-	mount   string
-	run     spec.Run // how it is explored; Depth 0: one step
-	account bool     // only durability accounting runs
-	runs    uint64   // number of runs after which it ends; 0: no limit
-	by      string   // the oracle that finds it; "": any
-	missed  bool     // it is not found
-	cut     bool     // it always runs
+	bug       string // "": no bug, a control
+	checker   string
+	mount     string   // mount options
+	run       spec.Run // Depth 0 selects one step
+	account   bool     // use flush accounting alone
+	runs      uint64   // number of executions after which the exploration ends; 0: no limit
+	by        string   // the oracle that finds the bug; "": any
+	missed    bool     // the bug is not found
+	byDefault bool     // explored without $FSWARD_PLANTED
 
-	// above: rewrites operations; nil: none
+	// Bugs above the file system: ops rewrites operations, and result rewrites their results.
 	ops    func() rewrite
-	result func(o agent.Op, r agent.Result) agent.Result // above: rewrites results
-	// below: of the disk, always and during recovery
+	result func(o agent.Op, r agent.Result) agent.Result
+
+	// Bugs of the disk: rules apply always, and recovery only during recovery. records rewrites the
+	// log of its bios.
 	rules, recovery []ramdisk.Rule
-	// below: rewrites the disk's bios
-	records func(list []ramdisk.Record) []ramdisk.Record
-	recover func(e *explore.Env, c *component.Component) error // replaces the recovery
-	// alters the recovered, unmounted device
-	spoil func(e *explore.Env, device string) error
+	records         func(list []ramdisk.Record) []ramdisk.Record
+
+	// Bugs of the recovery: recover replaces it. spoil changes the recovered, unmounted device.
+	recover func(e *explore.Env, c *component.Component) error
+	spoil   func(e *explore.Env, device string) error
 }
 
 // A rewrite returns the operations that replace an operation.
 type rewrite func(o agent.Op) []agent.Op
 
-// mutated is a guest with a bug above it.
+// mutated is a machine with a bug above it, or with rewritten bios.
 type mutated struct {
 	*machine.Machine
 	*plant
-	rewrite rewrite
+	rewrite rewrite // nil: none
 }
 
 // Do performs the rewritten operations, and returns a result for each original one: the first
@@ -101,11 +104,11 @@ func (m *mutated) Records(ctx context.Context) ([]ramdisk.Record, error) {
 	return list, err
 }
 
-// broken is a file system on a faulty disk, or one that is recovered wrongly.
+// broken is a file system on a faulty disk, or with a faulty recovery.
 type broken struct {
 	*component.Component
 	*plant
-	recovered bool // it is mounted after a recovery
+	recovered bool // a recovery came before the present mount
 }
 
 func (b *broken) Mount(e *explore.Env) error {
@@ -144,7 +147,7 @@ func (b *broken) Unmount(e *explore.Env) error {
 func foundBy(e *explore.Error) string {
 	switch {
 	case strings.HasPrefix(e.Kind, "not flushed: "):
-		return "account of flushes"
+		return "flush accounting"
 	case strings.HasPrefix(e.Kind, "kernel: ") || e.Kind == string(guest.Panicked) ||
 		e.Kind == "mount left" || e.Kind == "hang":
 		return "kernel"
@@ -160,12 +163,12 @@ func foundBy(e *explore.Error) string {
 	return "checker, without a crash"
 }
 
-// TestGuestPlanted checks that bugs planted above and below ext3 in a guest are found, and that
-// without a bug nothing is. It logs how long each took. A few bugs run by default; $FSWARD_PLANTED
-// is a regular expression of those to run: "." runs all.
+// TestGuestPlanted checks that bugs planted above and below ext3 in a guest are found, and that no
+// error is found without a bug. It logs how long each took. By default a few bugs are planted.
+// $FSWARD_PLANTED is a regular expression that selects bugs; "." selects all.
 func TestGuestPlanted(t *testing.T) {
 	inGuest(t, 55*time.Minute, func(ctx context.Context, m *machine.Machine) error {
-		run := func(p *plant) bool { return p.cut }
+		run := func(p *plant) bool { return p.byDefault }
 		if which := os.Getenv("FSWARD_PLANTED"); which != "" {
 			re, err := regexp.Compile(which)
 			if err != nil {
@@ -194,7 +197,7 @@ func TestGuestPlanted(t *testing.T) {
 
 func (p *plant) String() string { return cmp.Or(p.bug, "no bug") + ", " + p.how() }
 
-// how returns how the bug is looked for.
+// how describes how the explorer looks for the bug.
 func (p *plant) how() string {
 	s := p.checker
 	if p.run.Depth > 1 {
@@ -204,7 +207,7 @@ func (p *plant) how() string {
 		s += ", -o " + p.mount
 	}
 	if p.account {
-		s += ", the account alone"
+		s += ", flush accounting alone"
 	}
 	if p.run.Recovery {
 		s += ", crashes during recovery"
@@ -241,7 +244,7 @@ func (p *plant) find(ctx context.Context, t *testing.T, m *machine.Machine) erro
 	if p.ops != nil {
 		system.rewrite = p.ops()
 	}
-	once, stop := context.WithCancel(ctx)
+	untilError, stop := context.WithCancel(ctx)
 	defer stop()
 	cfg.System, cfg.Dir, cfg.Runs, cfg.HostOnly = system, t.TempDir(), p.runs, p.account
 	cfg.OnEvent = func(e explore.Event) {
@@ -249,11 +252,18 @@ func (p *plant) find(ctx context.Context, t *testing.T, m *machine.Machine) erro
 			stop()
 		}
 	}
-	sum, err := explore.Run(once, cfg)
+	sum, err := explore.Run(untilError, cfg)
 	if err != nil {
 		return err
 	}
-	// A row of the table in docs/results/planted.md.
+	p.report(t, &sum)
+	return nil
+}
+
+// report checks that the bug was found as expected, and logs the rows of the table in
+// docs/results/planted.md.
+func (p *plant) report(t *testing.T, sum *explore.Summary) {
+	t.Helper()
 	row := func(by, what string, seconds float64) {
 		t.Logf("| %s | %s | %s | %.60s | %d | %d | %.1f |", cmp.Or(p.bug, "none"), p.how(), by, what,
 			sum.Runs, sum.CrashStates, seconds)
@@ -277,5 +287,4 @@ func (p *plant) find(ctx context.Context, t *testing.T, m *machine.Machine) erro
 			t.Errorf("%v: found by %s, want %s", p, foundBy(&e), p.by)
 		}
 	}
-	return nil
 }

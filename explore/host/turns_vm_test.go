@@ -18,8 +18,8 @@ import (
 	"fsward/explore/machine"
 )
 
-// early is a checker that claims that a directory that was not synced is missing after a crash.
-// That holds until the journal's thread commits, after five to six seconds.
+// early is a checker: a directory that was not synced does not exist after a crash. That holds
+// until the journal's thread commits, after five to six seconds.
 type early struct {
 	explore.Plain
 	at string
@@ -36,13 +36,13 @@ func (c early) Mutate(e *explore.Env) error {
 func (c early) Check(e *explore.Env, _ explore.Crash) error {
 	r, err := e.Try(agent.Stat(c.at + "/dir"))
 	if err == nil && r[0].Errno == 0 {
-		err = explore.Failuref("there already", "nobody has forced it to the disk")
+		err = explore.Failuref("durable early", "the directory is on the disk without a sync")
 	}
 	return err
 }
 
-// sleeper is a checker that makes the journal's thread run: by fsync, which waits for it, or by
-// waiting until its time is up.
+// sleeper is a checker that makes the journal's thread run: by an fsync, which waits for the
+// thread, or by sleeping until the thread's timer wakes it.
 type sleeper struct {
 	early
 	sync bool
@@ -60,75 +60,86 @@ func (c sleeper) Mutate(e *explore.Env) error {
 	return err
 }
 
-// TestGuestTurns checks that the journal's thread of ext3 runs between two operations when that is
-// chosen, and that an error it causes is found and replayed. A thread that runs without being
-// scheduled is reported.
+// turnsRun is the result of an exploration with scheduled threads.
+type turnsRun struct {
+	explore.Summary
+	cfg    explore.Config
+	events []string // texts of the events of unscheduled threads and diverged replays
+}
+
+// exploreTurns explores a file system. Before each step the explorer may run a thread for at most
+// wait; with a wait of 0 it does not schedule threads.
+func exploreTurns(ctx context.Context, t *testing.T, m *machine.Machine, fs string,
+	checker explore.Checker, depth int, wait time.Duration) turnsRun {
+	t.Helper()
+	_, stack := exploreStack(t, fs)
+	stack.Checker = checker
+	cfg := explore.Config{System: m, Dir: t.TempDir(), Stack: stack, Strategy: explore.BreadthFirst,
+		Depth: depth, Crash: crash.Options{Limit: 4}, Threads: wait}
+	var events []string
+	cfg.OnEvent = func(e explore.Event) {
+		if e.Event == "strayed" || e.Event == "diverged" {
+			events = append(events, e.Text)
+		}
+	}
+	began := time.Now()
+	sum, err := explore.Run(ctx, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%.0f s, threads run for %v: %+v %v", time.Since(began).Seconds(), wait, sum.Totals, events)
+	return turnsRun{sum, cfg, events}
+}
+
+// TestGuestTurns checks that the journal's thread of ext3 runs between two operations when the
+// explorer schedules it, and that an error which this causes is found and replayed. A held thread
+// that runs unscheduled must be reported.
 func TestGuestTurns(t *testing.T) {
 	inGuest(t, 20*time.Minute, func(ctx context.Context, m *machine.Machine) error {
-		run := func(t *testing.T, fs string, checker explore.Checker, depth int,
-			wait time.Duration) (explore.Config, explore.Summary, []string) {
-			_, stack := exploreStack(t, fs)
-			stack.Checker = checker
-			cfg := explore.Config{System: m, Dir: t.TempDir(), Stack: stack, Strategy: explore.BreadthFirst,
-				Depth: depth, Crash: crash.Options{Limit: 4},
-				Threads: wait}
-			var told []string
-			cfg.OnEvent = func(e explore.Event) {
-				if e.Event == "strayed" || e.Event == "diverged" {
-					told = append(told, e.Text)
-				}
-			}
-			began := time.Now()
-			sum, err := explore.Run(ctx, cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Logf("%.0f s, turns of %v: %+v %v", time.Since(began).Seconds(), wait, sum.Totals, told)
-			return cfg, sum, told
-		}
 		at := early{at: "/mnt/a"}
-		t.Run("as they like", func(t *testing.T) {
-			if _, sum, _ := run(t, "ext3", at, 2, 0); len(sum.Errors) != 0 || sum.Recovered == 0 {
-				t.Errorf("%+v", sum)
+		t.Run("not scheduled", func(t *testing.T) {
+			r := exploreTurns(ctx, t, m, "ext3", at, 2, 0)
+			if len(r.Errors) != 0 || r.Recovered == 0 {
+				t.Errorf("%+v", r.Summary)
 			}
 		})
-		t.Run("turns", func(t *testing.T) {
-			cfg, sum, told := run(t, "ext3", at, 2, 8*time.Second)
-			if len(sum.Errors) != 1 || sum.Idle == 0 || len(told) > 0 {
-				t.Fatalf("%+v", sum)
+		t.Run("journal thread", func(t *testing.T) {
+			r := exploreTurns(ctx, t, m, "ext3", at, 2, 8*time.Second)
+			if len(r.Errors) != 1 || r.Idle == 0 || len(r.events) > 0 {
+				t.Fatalf("%+v", r.Summary)
 			}
-			e, err := explore.ReadError(filepath.Join(cfg.Dir, sum.Errors[0].Dir))
+			e, err := explore.ReadError(filepath.Join(r.cfg.Dir, r.Errors[0].Dir))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if last := e.Did[len(e.Did)-1]; !slices.Contains(last, "jbd2/fswrd0-8 runs") {
-				t.Errorf("%v", e.Did)
+				t.Errorf("the journal's thread did not run: %v", e.Did)
 			}
-			if found, err := explore.Replay(ctx, cfg, e); err != nil || found == nil {
+			if found, err := explore.Replay(ctx, r.cfg, e); err != nil || found == nil {
 				t.Errorf("replayed: %v, %v", found, err)
 			}
 		})
-		t.Run("the flusher's turn", func(t *testing.T) {
-			cfg, sum, told := run(t, "ext2", at, 2, time.Second)
-			if len(sum.Errors) != 1 || len(told) > 0 {
-				t.Fatalf("%+v", sum)
+		t.Run("flusher", func(t *testing.T) {
+			r := exploreTurns(ctx, t, m, "ext2", at, 2, time.Second)
+			if len(r.Errors) != 1 || len(r.events) > 0 {
+				t.Fatalf("%+v", r.Summary)
 			}
-			e, err := explore.ReadError(filepath.Join(cfg.Dir, sum.Errors[0].Dir))
+			e, err := explore.ReadError(filepath.Join(r.cfg.Dir, r.Errors[0].Dir))
 			if err != nil || !slices.Contains(e.Did[len(e.Did)-1], "flusher runs") {
-				t.Errorf("%v, %v", e.Did, err)
+				t.Errorf("the flusher did not run: %v, %v", e.Did, err)
 			}
 		})
-		t.Run("what is waited for", func(t *testing.T) {
-			if _, sum, told := run(t, "ext3", sleeper{at, true}, 1, time.Second); sum.Unscheduled != 0 ||
-				len(sum.Errors) != 0 {
-				t.Errorf("%+v, %v", sum, told)
+		t.Run("fsync waits for the thread", func(t *testing.T) {
+			r := exploreTurns(ctx, t, m, "ext3", sleeper{at, true}, 1, time.Second)
+			if r.Unscheduled != 0 || len(r.Errors) != 0 {
+				t.Errorf("%+v, %v", r.Summary, r.events)
 			}
 		})
-		t.Run("on its own account", func(t *testing.T) {
-			_, sum, told := run(t, "ext3", sleeper{at, false}, 1, time.Second)
-			if sum.Unscheduled != 1 || len(sum.Errors) != 0 ||
-				!strings.HasPrefix(strings.Join(told, ""), "jbd2/fswrd0-8 ran though held") {
-				t.Errorf("%+v, %v", sum, told)
+		t.Run("unscheduled", func(t *testing.T) {
+			r := exploreTurns(ctx, t, m, "ext3", sleeper{at, false}, 1, time.Second)
+			if r.Unscheduled != 1 || len(r.Errors) != 0 ||
+				!strings.HasPrefix(strings.Join(r.events, ""), "jbd2/fswrd0-8 ran though held") {
+				t.Errorf("%+v, %v", r.Summary, r.events)
 			}
 		})
 		return nil

@@ -19,8 +19,8 @@ import (
 	"fsward/explore/machine"
 )
 
-// namedFile is a checker: a file that a directory names exists, though nothing was synced. ext2
-// does not promise that.
+// namedFile is a checker: every name in a directory has a file after a crash, although nothing was
+// synced. ext2 does not promise that.
 type namedFile struct {
 	explore.Plain
 	at string
@@ -48,41 +48,47 @@ func (c namedFile) Check(e *explore.Env, _ explore.Crash) error {
 	return nil
 }
 
-// TestGuestExploreWriteSet checks crashes of the write set. ext2 writes its blocks in any order: a
-// name can be on the disk before its inode. No bio shows that, since nothing is written so soon.
-// The write set does, and its folder replays the error. ext3 with its journal loses nothing that
-// was synced.
+// exploreFrom explores a file system with crash states from a source.
+func exploreFrom(ctx context.Context, t *testing.T, m *machine.Machine, stack explore.Stack,
+	from explore.CrashSource, limit int) (explore.Config, explore.Summary, error) {
+	t.Helper()
+	cfg := explore.Config{System: m, Dir: t.TempDir(), Stack: stack, Strategy: explore.BreadthFirst,
+		Depth: 1, CrashFrom: from, Crash: crash.Options{Limit: limit}}
+	sum, err := explore.Run(ctx, cfg)
+	t.Logf("%s, %s: %+v", stack.Top.Path(), from, sum)
+	return cfg, sum, err
+}
+
+// unrecovered returns a file system whose disk is not repaired before it is mounted after a crash,
+// since e2fsck would remove a name without a file.
+func unrecovered(fs, at string) (*component.Component, error) {
+	k, err := component.Load(fs)
+	if err != nil {
+		return nil, err
+	}
+	k.Recover = ""
+	return k.New(at, component.Options{}, explore.RAMDisk(0, k.Bytes))
+}
+
+// TestGuestExploreWriteSet checks crash states from the write set. ext2 writes its blocks in any
+// order, so that a name can be on the disk before its inode. No bio shows that, since the kernel
+// writes neither block so soon. The write set shows it, and the folder of the error replays it.
+// ext3, which has a journal, loses no synced file.
 func TestGuestExploreWriteSet(t *testing.T) {
 	inGuest(t, 10*time.Minute, func(ctx context.Context, m *machine.Machine) error {
-		explored := func(m *machine.Machine, top explore.Component, checker explore.Checker,
-			from explore.CrashSource, limit int) (explore.Config, explore.Summary, error) {
-			cfg := explore.Config{System: m, Dir: t.TempDir(),
-				Stack: explore.Stack{Top: top, Checker: checker}, Strategy: explore.BreadthFirst, Depth: 1,
-				CrashFrom: from, Crash: crash.Options{Limit: limit}}
-			sum, err := explore.Run(ctx, cfg)
-			t.Logf("%s, %s: %+v", top.Path(), from, sum)
-			return cfg, sum, err
-		}
-		storage := func(fs, at string) (*component.Component, error) {
-			k, err := component.Load(fs)
-			if err != nil {
-				return nil, err
-			}
-			k.Recover = "" // e2fsck would remove the name
-			return k.New(at, component.Options{}, explore.RAMDisk(0, k.Bytes))
-		}
-		ext2, err := storage("ext2", "/mnt/ext2")
+		ext2, err := unrecovered("ext2", "/mnt/ext2")
 		if err != nil {
 			return err
 		}
-		_, sum, err := explored(m, ext2, namedFile{at: ext2.Path()}, explore.FromWrites, 32)
+		stack := explore.Stack{Top: ext2, Checker: namedFile{at: ext2.Path()}}
+		_, sum, err := exploreFrom(ctx, t, m, stack, explore.FromWrites, 32)
 		if err != nil {
 			return err
 		}
 		if !sum.Complete || len(sum.Errors) != 0 || sum.Early != 0 {
 			t.Errorf("ext2, from the writes: %+v", sum)
 		}
-		cfg, sum, err := explored(m, ext2, namedFile{at: ext2.Path()}, explore.FromWriteSet, 32)
+		cfg, sum, err := exploreFrom(ctx, t, m, stack, explore.FromWriteSet, 32)
 		if err != nil {
 			return err
 		}
@@ -102,12 +108,12 @@ func TestGuestExploreWriteSet(t *testing.T) {
 			}
 		}
 
-		ext3, err := storage("ext3", "/mnt/ext3")
+		ext3, err := unrecovered("ext3", "/mnt/ext3")
 		if err != nil {
 			return err
 		}
-		if _, sum, err = explored(m, ext3, syncedFile{at: ext3.Path()}, explore.FromWriteSet,
-			6); err != nil {
+		stack = explore.Stack{Top: ext3, Checker: syncedFile{at: ext3.Path()}}
+		if _, sum, err = exploreFrom(ctx, t, m, stack, explore.FromWriteSet, 6); err != nil {
 			return err
 		}
 		if !sum.Complete || len(sum.Errors) != 0 || sum.Diverged != 0 || sum.Early == 0 {
