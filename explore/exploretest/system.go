@@ -1,4 +1,9 @@
-// Package exploretest has a machine in memory, for tests of the explorer, of components and of checkers that need no guest.
+// Package exploretest simulates a machine in memory. With it, tests of the explorer, of components
+// and of checkers need no guest. System is the machine: it has RAM disks with a log of their bios,
+// and runs Go functions as programs. Toy is a small storage system on such a disk that can have
+// known bugs, and ToyChecker is its checker.
+//
+// Start reading at System and NewToy.
 package exploretest
 
 import (
@@ -19,23 +24,26 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// Program is what a command does on a System.
+// A Program is a Go function that runs in place of a command.
 type Program func(s *System, c agent.Command) (agent.Exit, error)
 
-// System has RAM disks with a log, as a guest has, and runs what it is given. Safe for concurrent use, by programs too.
+// A System simulates a guest with RAM disks and their log. It is safe for concurrent use, also by
+// its programs.
 type System struct {
-	Programs map[string]Program // by the first argument
-	// Perform performs operations; nil: each fails with ENOSYS.
+	Programs map[string]Program // by the first argument of a command
+	// Perform performs an operation. If it is nil, all operations but marks fail with ENOSYS.
 	Perform func(s *System, op agent.Op) agent.Result
-	// Memory returns a function that puts back what programs have in memory now. nil: there are no checkpoints.
+	// Memory saves the memory of the programs, and returns a function that restores it. If Memory is
+	// nil, the System makes no checkpoints.
 	Memory func() (back func())
 
 	mu      sync.Mutex
 	disks   map[uint32]*disk
-	records []ramdisk.Record
-	seq, id uint64
-	blocks  []crash.Block
-	clock   time.Duration // of records and blocks: the next comes later
+	records []ramdisk.Record // the log of bios, as far as it was not taken
+	seq     uint64           // number of the last record
+	id      uint64           // of the last bio
+	blocks  []crash.Block    // the log of the write set, as far as it was not taken
+	clock   time.Duration    // time of the last record or block
 }
 
 var (
@@ -43,16 +51,18 @@ var (
 	_ explore.GuardedSystem  = (*System)(nil)
 )
 
+// page is the content of a page.
 type page = [ramdisk.PageSize]byte
 
-// disk holds pages that are not zeros. A page is never written in place, so that snapshots share it.
+// A disk is a simulated RAM disk. Pages of zeros may be missing. Pages are immutable, so that the
+// snapshots share them.
 type disk struct {
 	bytes     uint64
-	pages     map[uint64]*page
+	pages     map[uint64]*page // by number
 	snapshots map[string]map[uint64]*page
 	logging   bool
-	watched   bool                             // what is marked dirty is logged
-	allow     func(*ramdisk.Record) unix.Errno // nil: it is not guarded
+	watched   bool                             // the write set is logged
+	allow     func(*ramdisk.Record) unix.Errno // nil: the disk is not guarded
 }
 
 // New returns a system without disks.
@@ -60,7 +70,8 @@ func New() *System {
 	return &System{Programs: make(map[string]Program), disks: make(map[uint32]*disk)}
 }
 
-// Run runs a program of s.Programs.
+// Run runs a program of s.Programs. A program that does not exist ends with status 127, as in a
+// shell.
 func (s *System) Run(ctx context.Context, c agent.Command) (agent.Exit, error) {
 	if err := ctx.Err(); err != nil {
 		return agent.Exit{}, err
@@ -74,7 +85,7 @@ func (s *System) Run(ctx context.Context, c agent.Command) (agent.Exit, error) {
 
 var markCode = agent.DiskMark("").Code
 
-// Do performs a batch with s.Perform; marks it sets itself.
+// Do performs a batch with s.Perform. It performs marks itself.
 func (s *System) Do(ctx context.Context, b agent.Batch) (agent.Done, error) {
 	var done agent.Done
 	for _, op := range b.Ops {
@@ -84,7 +95,7 @@ func (s *System) Do(ctx context.Context, b agent.Batch) (agent.Done, error) {
 		r := agent.Result{Errno: unix.ENOSYS}
 		if _, _, texts, _ := op.Fields(); op.Code == markCode {
 			r.Errno = 0
-			_ = s.Mark(ctx, texts[0]) // it always can
+			_ = s.Mark(ctx, texts[0]) // cannot fail
 		} else if s.Perform != nil {
 			r = s.Perform(s, op)
 		}
@@ -96,6 +107,7 @@ func (s *System) Do(ctx context.Context, b agent.Batch) (agent.Done, error) {
 	return done, nil
 }
 
+// disk returns a disk. The caller holds s.mu.
 func (s *System) disk(n uint32) (*disk, error) {
 	d := s.disks[n]
 	if d == nil {
@@ -104,7 +116,7 @@ func (s *System) disk(n uint32) (*disk, error) {
 	return d, nil
 }
 
-// with calls f with a disk, alone.
+// with calls f with a disk, and holds s.mu during the call.
 func (s *System) with(n uint32, f func(d *disk) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,7 +134,11 @@ func (s *System) MakeDisk(_ context.Context, n uint32, bytes uint64) error {
 	if s.disks[n] != nil {
 		return fmt.Errorf("disk %d: %w", n, unix.EEXIST)
 	}
-	s.disks[n] = &disk{bytes: bytes, pages: make(map[uint64]*page), snapshots: make(map[string]map[uint64]*page)}
+	s.disks[n] = &disk{
+		bytes:     bytes,
+		pages:     make(map[uint64]*page),
+		snapshots: make(map[string]map[uint64]*page),
+	}
 	return nil
 }
 
@@ -131,7 +147,7 @@ func (s *System) RemoveDisk(_ context.Context, n uint32) error {
 	return s.with(n, func(*disk) error { delete(s.disks, n); return nil })
 }
 
-// Snapshot names what a disk holds.
+// Snapshot makes a snapshot of a disk.
 func (s *System) Snapshot(_ context.Context, n uint32, name string) error {
 	return s.with(n, func(d *disk) error {
 		if d.snapshots[name] != nil {
@@ -142,7 +158,7 @@ func (s *System) Snapshot(_ context.Context, n uint32, name string) error {
 	})
 }
 
-// Restore puts back what a disk held.
+// Restore restores the content of a disk from a snapshot.
 func (s *System) Restore(_ context.Context, n uint32, name string) error {
 	return s.with(n, func(d *disk) error {
 		if d.snapshots[name] == nil {
@@ -153,12 +169,12 @@ func (s *System) Restore(_ context.Context, n uint32, name string) error {
 	})
 }
 
-// Drop forgets a snapshot.
+// Drop removes a snapshot.
 func (s *System) Drop(_ context.Context, n uint32, name string) error {
 	return s.with(n, func(d *disk) error { delete(d.snapshots, name); return nil })
 }
 
-// ReadDisk writes what is not zeros to w.
+// ReadDisk writes the pages of a disk to w. It skips pages that were never written.
 func (s *System) ReadDisk(_ context.Context, n uint32, _ uint64, w io.WriterAt) error {
 	return s.with(n, func(d *disk) error {
 		for _, at := range slices.Sorted(maps.Keys(d.pages)) {
@@ -170,7 +186,7 @@ func (s *System) ReadDisk(_ context.Context, n uint32, _ uint64, w io.WriterAt) 
 	})
 }
 
-// WritePages puts pages into a disk.
+// WritePages writes pages to a disk. The log does not show it.
 func (s *System) WritePages(_ context.Context, n uint32, pages []agent.Page) error {
 	return s.with(n, func(d *disk) error {
 		for _, p := range pages {
@@ -180,12 +196,12 @@ func (s *System) WritePages(_ context.Context, n uint32, pages []agent.Page) err
 	})
 }
 
-// Log switches logging.
+// Log switches the log of a disk's bios.
 func (s *System) Log(_ context.Context, n uint32, on bool) error {
 	return s.with(n, func(d *disk) error { d.logging = on; return nil })
 }
 
-// Mark adds a record.
+// Mark adds a mark to the log of bios.
 func (s *System) Mark(_ context.Context, text string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,6 +209,7 @@ func (s *System) Mark(_ context.Context, text string) error {
 	return nil
 }
 
+// add adds a record to the log of bios. The caller holds s.mu.
 func (s *System) add(r ramdisk.Record) {
 	s.seq++
 	s.clock++
@@ -200,8 +217,10 @@ func (s *System) add(r ramdisk.Record) {
 	s.records = append(s.records, r)
 }
 
-// Guard has what is submitted to a disk wait for what allow says.
-func (s *System) Guard(_ context.Context, n uint32, allow func(*ramdisk.Record) unix.Errno) error {
+// Guard guards a disk: Submit asks allow, and fails a bio with the error number that it returns. A
+// nil allow ends the guarding. Guard fails with EINVAL if the disk is not logged.
+func (s *System) Guard(_ context.Context, n uint32,
+	allow func(*ramdisk.Record) unix.Errno) error {
 	return s.with(n, func(d *disk) error {
 		if allow != nil && !d.logging {
 			return unix.EINVAL
@@ -211,7 +230,7 @@ func (s *System) Guard(_ context.Context, n uint32, allow func(*ramdisk.Record) 
 	})
 }
 
-// Records takes the records out.
+// Records takes all records from the log of bios.
 func (s *System) Records(context.Context) ([]ramdisk.Record, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -220,12 +239,12 @@ func (s *System) Records(context.Context) ([]ramdisk.Record, error) {
 	return out, nil
 }
 
-// LogWriteSet switches the log of what is marked dirty.
+// LogWriteSet switches the log of a disk's write set.
 func (s *System) LogWriteSet(_ context.Context, n uint32, on bool) error {
 	return s.with(n, func(d *disk) error { d.watched = on; return nil })
 }
 
-// WriteSet takes the blocks out.
+// WriteSet takes all blocks from the log of the write set.
 func (s *System) WriteSet(context.Context) ([]crash.Block, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -234,27 +253,30 @@ func (s *System) WriteSet(context.Context) ([]crash.Block, error) {
 	return out, nil
 }
 
-// EndWriteSet does nothing: nothing is taken.
+// EndWriteSet does nothing: the log has no probes.
 func (s *System) EndWriteSet(context.Context) error { return nil }
 
-// Dirty tells that a block could be written from now on. For programs.
+// Dirty adds a block to the write set. Programs call it for a block that the kernel could write
+// from now on.
 func (s *System) Dirty(n uint32, sector uint64, data []byte) error {
 	return s.with(n, func(d *disk) error {
 		if d.watched {
 			s.clock++
-			s.blocks = append(s.blocks, crash.Block{Time: s.clock, Disk: n, Off: sector * ramdisk.SectorSize, Data: slices.Clone(data)})
+			off := sector * ramdisk.SectorSize
+			block := crash.Block{Time: s.clock, Disk: n, Off: off, Data: slices.Clone(data)}
+			s.blocks = append(s.blocks, block)
 		}
 		return nil
 	})
 }
 
-// saved is a checkpoint.
+// saved is a checkpoint of a System.
 type saved struct {
 	disks map[uint32]disk
-	back  func()
+	back  func() // restores the memory of the programs
 }
 
-// Save makes a checkpoint. The log is no part of it.
+// Save makes a checkpoint. The logs are not a part of it.
 func (s *System) Save(context.Context) (explore.Checkpoint, error) {
 	if s.Memory == nil {
 		return nil, errors.ErrUnsupported
@@ -268,14 +290,14 @@ func (s *System) Save(context.Context) (explore.Checkpoint, error) {
 	return c, nil
 }
 
-// clone copies a disk. Pages and snapshots are never written in place.
+// clone returns a copy of a disk. It shares the pages and snapshots, which are immutable.
 func (d *disk) clone() disk {
 	out := *d
 	out.pages, out.snapshots = maps.Clone(d.pages), maps.Clone(d.snapshots)
 	return out
 }
 
-// Load puts a checkpoint back.
+// Load restores a checkpoint, and empties the logs.
 func (s *System) Load(_ context.Context, c explore.Checkpoint) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -289,15 +311,16 @@ func (s *System) Load(_ context.Context, c explore.Checkpoint) error {
 	return nil
 }
 
-// Forget does nothing: nothing is held.
+// Forget does nothing: a checkpoint holds only memory.
 func (s *System) Forget(context.Context, explore.Checkpoint) error { return nil }
 
-// Read reads a sector, which is logged. For programs.
+// Read reads a sector, and logs the bio if the disk is logged. Programs call it.
 func (s *System) Read(n uint32, sector uint64) (data [ramdisk.SectorSize]byte, err error) {
 	return data, s.with(n, func(d *disk) error {
 		s.id++
 		if d.logging {
-			r := ramdisk.Record{ID: s.id, Disk: n, Type: ramdisk.Submit, Op: ramdisk.Read, Sector: sector, Len: ramdisk.SectorSize}
+			r := ramdisk.Record{ID: s.id, Disk: n, Type: ramdisk.Submit, Op: ramdisk.Read,
+				Sector: sector, Len: ramdisk.SectorSize}
 			s.add(r)
 			r.Type, r.Done = ramdisk.Complete, r.Len
 			s.add(r)
@@ -309,15 +332,19 @@ func (s *System) Read(n uint32, sector uint64) (data [ramdisk.SectorSize]byte, e
 	})
 }
 
-// Submit does a bio: it is logged and takes effect at once. For programs.
-func (s *System) Submit(n uint32, op ramdisk.Op, flags ramdisk.Flags, sector uint64, data []byte) error {
+// Submit performs a bio at once, and logs it if the disk is logged. Programs call it. Submit fails
+// with EIO if the range is not made of whole sectors of the disk, and with the error number of the
+// guard if it refuses the bio.
+func (s *System) Submit(n uint32, op ramdisk.Op, flags ramdisk.Flags, sector uint64,
+	data []byte) error {
 	return s.with(n, func(d *disk) error {
 		off, size := sector*ramdisk.SectorSize, uint64(len(data))
 		if size%ramdisk.SectorSize != 0 || off > d.bytes || size > d.bytes-off {
 			return unix.EIO
 		}
 		s.id++
-		r := ramdisk.Record{ID: s.id, Disk: n, Type: ramdisk.Submit, Op: op, Flags: flags, Sector: sector, Len: size, Data: slices.Clone(data)}
+		r := ramdisk.Record{ID: s.id, Disk: n, Type: ramdisk.Submit, Op: op, Flags: flags,
+			Sector: sector, Len: size, Data: slices.Clone(data)}
 		if d.allow != nil {
 			if errno := d.allow(&r); errno != 0 {
 				s.add(r)

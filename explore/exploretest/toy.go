@@ -15,60 +15,64 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// Bug is one that a Toy can have. The zero value is none.
+// A Bug is a bug that a Toy can have. The zero value is no bug.
 type Bug string
 
 // The bugs.
 const (
 	DroppedFlush Bug = "dropped flush" // sync writes, and does not flush
-	EarlySync    Bug = "early sync"    // sync returns before the last dirty key was written
-	Panic        Bug = "panic"         // the third key's removal ends the machine
-	LazySync     Bug = "lazy sync"     // where nothing is dirty any more, sync does not flush
+	EarlySync    Bug = "early sync"    // sync does not write the last dirty key, and succeeds
+	Panic        Bug = "panic"         // removing the third key makes the machine panic
+	LazySync     Bug = "lazy sync"     // sync does not flush if no key is dirty
 )
 
-// A Toy is storage that can be told in a few lines: keys 0 to Keys-1, each with a byte that is not zero or none. What is put is kept in
-// memory until it is synced, as a dirty block. Each key has a sector of its own, after sector 0, which says that this is a Toy.
+// A Toy is a small storage system: a map from the keys 0 to 15 to bytes other than zero. Changed
+// keys are dirty blocks in memory until they are synced. Sector 0 of the disk holds a magic text;
+// the sector key+1 holds the byte of a key.
 type Toy struct {
 	explore.Node
 	Bug Bug
 
 	mounted bool
-	values  map[int]byte // as seen
-	dirty   map[int]bool
-	flusher *Flusher // nil: there is none
+	values  map[int]byte // the values that get returns
+	dirty   map[int]bool // keys that differ from the disk
+	flusher *Flusher     // nil: none
 }
 
+// toyMagic begins sector 0.
 var toyMagic = []byte("a toy, not a file system")
 
-// NewToy makes a Toy on disk 0 of a system, and gives the system its program "toy".
+// NewToy returns a Toy on disk 0 of a system, and adds its program "toy" to the system.
 func NewToy(s *System, bug Bug) *Toy {
-	t := &Toy{Node: explore.Node{At: "/toy", On: []explore.Component{explore.RAMDisk(0, 64<<10)}}, Bug: bug}
+	on := []explore.Component{explore.RAMDisk(0, 64<<10)}
+	t := &Toy{Node: explore.Node{At: "/toy", On: on}, Bug: bug}
 	s.Programs["toy"] = t.run
 	s.Memory = func() func() {
 		was := Toy{mounted: t.mounted, values: maps.Clone(t.values), dirty: maps.Clone(t.dirty)}
-		var held, strayed bool
+		var held, unscheduled bool
 		if t.flusher != nil {
-			held, strayed = t.flusher.held, t.flusher.strayed
+			held, unscheduled = t.flusher.held, t.flusher.unscheduled
 		}
 		return func() {
 			t.mounted, t.values, t.dirty = was.mounted, maps.Clone(was.values), maps.Clone(was.dirty)
 			if t.flusher != nil {
-				t.flusher.held, t.flusher.strayed = held, strayed
+				t.flusher.held, t.flusher.unscheduled = held, unscheduled
 			}
 		}
 	}
 	return t
 }
 
-// Init makes it.
+// Init makes the Toy on the disk.
 func (t *Toy) Init(e *explore.Env) error { return command(e, "toy", "make") }
 
-// Mount mounts it.
+// Mount mounts the Toy.
 func (t *Toy) Mount(e *explore.Env) error { return command(e, "toy", "mount") }
 
-// Unmount syncs and unmounts it.
+// Unmount syncs and unmounts the Toy.
 func (t *Toy) Unmount(e *explore.Env) error { return command(e, "toy", "unmount") }
 
+// command runs a command that must succeed.
 func command(e *explore.Env, args ...string) error {
 	exit, err := e.Run(args...)
 	if err == nil && exit.Code != 0 {
@@ -77,6 +81,7 @@ func command(e *explore.Env, args ...string) error {
 	return err
 }
 
+// run is the program "toy".
 func (t *Toy) run(s *System, c agent.Command) (agent.Exit, error) {
 	out, err := t.do(s, c.Args[1:])
 	var failure *guest.Failure
@@ -85,11 +90,13 @@ func (t *Toy) run(s *System, c agent.Command) (agent.Exit, error) {
 		return agent.Exit{}, failure
 	case err != nil:
 		out = []byte(err.Error())
-		return agent.Exit{Code: 1, Stdout: out}, nil //nolint:nilerr // the program's failure, not the machine's
+		//nolint:nilerr // the program fails, and the machine does not
+		return agent.Exit{Code: 1, Stdout: out}, nil
 	}
 	return agent.Exit{Stdout: out}, nil
 }
 
+// do performs a command of the program and returns its output.
 func (t *Toy) do(s *System, args []string) (out []byte, err error) {
 	sector := make([]byte, ramdisk.SectorSize)
 	var key, value int
@@ -114,16 +121,18 @@ func (t *Toy) do(s *System, args []string) (out []byte, err error) {
 		return nil, err
 	case "sync":
 		return nil, t.sync(s)
-	case "put": // 0 removes
+	case "put": // value 0 removes the key
 		if t.Bug == Panic && key == 2 && value == 0 && t.values[key] != 0 {
-			return nil, &guest.Failure{Kind: guest.Panicked, Text: "Kernel panic - not syncing: a toy's"}
+			return nil, &guest.Failure{Kind: guest.Panicked,
+				Text: "Kernel panic - not syncing: bug of the toy"}
 		}
 		t.values[key], t.dirty[key] = byte(value), true
 		if f := t.flusher; f != nil && f.held && f.Eager == key && value != 0 {
-			f.strayed = true
+			f.unscheduled = true
 			return nil, t.write(s, []int{key})
 		}
-		return nil, s.Dirty(0, uint64(1+key), bytes.Repeat([]byte{byte(value)}, ramdisk.SectorSize))
+		block := bytes.Repeat([]byte{byte(value)}, ramdisk.SectorSize)
+		return nil, s.Dirty(0, uint64(1+key), block)
 	case "get":
 		return []byte(strconv.Itoa(int(t.values[key]))), nil
 	default:
@@ -131,10 +140,11 @@ func (t *Toy) do(s *System, args []string) (out []byte, err error) {
 	}
 }
 
+// load reads the values from the disk. It fails if sector 0 does not hold the magic text.
 func (t *Toy) load(s *System) error {
 	head, err := s.Read(0, 0)
 	if err != nil || !bytes.HasPrefix(head[:], toyMagic) {
-		return fmt.Errorf("this is no toy: %q, %w", head[:len(toyMagic)], err)
+		return fmt.Errorf("the disk does not hold a toy: %q, %w", head[:len(toyMagic)], err)
 	}
 	t.mounted, t.values, t.dirty = true, make(map[int]byte), make(map[int]bool)
 	for key := range 16 {
@@ -149,6 +159,7 @@ func (t *Toy) load(s *System) error {
 	return nil
 }
 
+// sync writes the dirty keys and flushes.
 func (t *Toy) sync(s *System) error {
 	keys := slices.Sorted(maps.Keys(t.dirty))
 	if t.Bug == EarlySync && len(keys) > 1 {
@@ -158,7 +169,7 @@ func (t *Toy) sync(s *System) error {
 		return nil
 	}
 	if f := t.flusher; f != nil && f.held && len(keys) > 0 {
-		f.strayed = true // sync has it write, and waits for that
+		f.unscheduled = true // sync wakes the thread and waits for it
 	}
 	if err := t.write(s, keys); err != nil || t.Bug == DroppedFlush {
 		return err
@@ -166,7 +177,7 @@ func (t *Toy) sync(s *System) error {
 	return s.Submit(0, ramdisk.Flush, ramdisk.Preflush, 0, nil)
 }
 
-// write writes keys that are dirty, and flushes nothing.
+// write writes dirty keys, and does not flush.
 func (t *Toy) write(s *System, keys []int) error {
 	for _, key := range keys {
 		sector := bytes.Repeat([]byte{t.values[key]}, ramdisk.SectorSize)
@@ -178,16 +189,18 @@ func (t *Toy) write(s *System, keys []int) error {
 	return nil
 }
 
-// A ToyChecker puts bytes and syncs. What was synced has to be there after a crash, and what was put since may.
+// A ToyChecker is a checker of a Toy: it puts bytes and syncs. After a crash the synced values must
+// be on the disk. Values that were put later may be.
 type ToyChecker struct {
 	explore.Plain
-	Keys, Values int // 1 to 16, 1 to 255
+	Keys   int // number of keys, 1 to 16
+	Values int // number of values, 1 to 255
 
 	values, synced map[int]byte
 	changed        map[int]bool // since the last sync
 }
 
-// Init begins with no keys.
+// Init begins without keys.
 func (c *ToyChecker) Init(*explore.Env) error {
 	c.values, c.synced, c.changed = make(map[int]byte), make(map[int]byte), make(map[int]bool)
 	return nil
@@ -196,7 +209,8 @@ func (c *ToyChecker) Init(*explore.Env) error {
 // Mutate puts a byte, removes one, or syncs.
 func (c *ToyChecker) Mutate(e *explore.Env) error {
 	if e.Choose(2) == 1 {
-		if err := e.Promised("toy sync", durable.All, func() error { return command(e, "toy", "sync") }); err != nil {
+		sync := func() error { return command(e, "toy", "sync") }
+		if err := e.Promised("toy sync", durable.All, sync); err != nil {
 			return err
 		}
 		c.synced, c.changed = maps.Clone(c.values), make(map[int]bool)
@@ -212,13 +226,13 @@ func (c *ToyChecker) Mutate(e *explore.Env) error {
 	return command(e, "toy", "put", strconv.Itoa(key), strconv.Itoa(int(value)))
 }
 
-// bytesOf is what has to be there.
+// bytesOf are the values that must be on the disk after a crash.
 type bytesOf map[int]byte
 
-// Key tells them apart.
+// Key returns a text that differs for different values.
 func (b bytesOf) Key() string { return fmt.Sprint(map[int]byte(b)) }
 
-// Check asks for all keys.
+// Check compares the values of all keys with the synced ones.
 func (c *ToyChecker) Check(e *explore.Env, crash explore.Crash) error {
 	for key := range c.Keys {
 		exit, err := e.Run("toy", "get", strconv.Itoa(key))
@@ -232,7 +246,7 @@ func (c *ToyChecker) Check(e *explore.Env, crash explore.Crash) error {
 	return nil
 }
 
-// Signature is the bytes and which of them are not synced.
+// Signature returns the values, and the keys that are not synced.
 func (c *ToyChecker) Signature(*explore.Env) ([]byte, error) {
 	return fmt.Appendf(nil, "%v %v", c.values, c.changed), nil // maps are printed in order
 }

@@ -8,7 +8,8 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// What is synced is on the disk, what is put is not, and a snapshot puts back what was there.
+// TestToy checks that synced keys are on the disk and others are not, that a snapshot restores the
+// disk, and that the log holds the bios.
 func TestToy(t *testing.T) {
 	s, ctx := New(), context.Background()
 	toy := NewToy(s, "")
@@ -22,7 +23,7 @@ func TestToy(t *testing.T) {
 	holds := func(key, want string) {
 		t.Helper()
 		if exit, err := e.Run("toy", "get", key); err != nil || string(exit.Stdout) != want {
-			t.Errorf("key %s has %s, want %s; %v", key, exit.Stdout, want, err)
+			t.Errorf("key %s has value %s, want %s; %v", key, exit.Stdout, want, err)
 		}
 	}
 	must(s.MakeDisk(ctx, 0, 64<<10))
@@ -59,10 +60,12 @@ func TestToy(t *testing.T) {
 		}
 	}
 	if writes != 1 || flushes != 1 || marks != 1 || len(records)-reads != 5 || reads == 0 {
-		t.Errorf("%d writes, %d flushes, %d marks among %d records, %d of reads", writes, flushes, marks, len(records), reads)
+		t.Errorf("%d records: %d writes, %d flushes, %d marks and %d records of reads",
+			len(records), writes, flushes, marks, reads)
 	}
 }
 
+// TestToyBugs checks by the number of records that two bugs leave out a write or a flush.
 func TestToyBugs(t *testing.T) {
 	for _, bug := range []Bug{DroppedFlush, EarlySync} {
 		s, ctx := New(), context.Background()
@@ -79,7 +82,8 @@ func TestToyBugs(t *testing.T) {
 			t.Fatal(err)
 		}
 		records, _ := s.Records(ctx)
-		want := map[Bug]int{DroppedFlush: 4, EarlySync: 4}[bug] // without one: two writes and a flush, begun and ended
+		// Without a bug there are six: submission and completion of two writes and a flush.
+		want := map[Bug]int{DroppedFlush: 4, EarlySync: 4}[bug]
 		if len(records) != want {
 			t.Errorf("%s: %d records, want %d", bug, len(records), want)
 		}

@@ -1,4 +1,5 @@
-// Package recordtest records, for tests, what the host's kernel writes to a file system.
+// Package recordtest records the writes of the host's kernel to a file system, for tests. Start
+// reading at Record.
 package recordtest
 
 import (
@@ -17,20 +18,20 @@ import (
 	"fsward/blocktap/trace"
 )
 
-// limit is how long the kernel may work on one load.
+// limit bounds the time of one load.
 const limit = 5 * time.Minute
 
-// A Load is a file system and what happens to it.
+// A Load is a file system and the operations on it.
 type Load struct {
-	FS    string   // as mkfs and mount call it
-	Size  int64    // of the disk, bytes
-	Mkfs  []string // options besides
-	Mount []string // options besides commit=300: what commits is the load's
-	// Do is what is done on the mounted file system. It may put marks into the log.
+	FS    string   // type, as for mkfs and mount
+	Size  int64    // size of the disk in bytes
+	Mkfs  []string // more options of mkfs
+	Mount []string // more mount options; commit=300 is given, so that only the load causes commits
+	// Do performs the operations on the mounted file system. It may put marks into the log.
 	Do func(ctx context.Context, loop *loopmount.Loop, log *trace.Writer) error
 }
 
-// Script is a load of shell commands in the mounted file system.
+// Script returns a Load.Do that runs shell commands in the mounted file system.
 func Script(commands string) func(context.Context, *loopmount.Loop, *trace.Writer) error {
 	return func(ctx context.Context, loop *loopmount.Loop, _ *trace.Writer) error {
 		_, err := loop.Run(ctx, commands)
@@ -38,8 +39,9 @@ func Script(commands string) func(context.Context, *loopmount.Loop, *trace.Write
 	}
 }
 
-// Record makes the file system, lets the host's kernel work on it behind FUSE and a loop device until it is unmounted, and returns
-// the paths of the disk as it was before and of the log of what was written. Both are gone when the test ends.
+// Record makes the file system, mounts it through FUSE and a loop device, performs the load, and
+// unmounts it. It returns the paths of the image before the mount and of the log of writes. Both
+// files are removed when the test ends.
 func Record(tb testing.TB, l Load) (base, log string) {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -55,12 +57,12 @@ func Record(tb testing.TB, l Load) (base, log string) {
 		tb.Fatal(err)
 	}
 	defer disk.Close()
-	tape, err := trace.Create(log)
+	writer, err := trace.Create(log)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	device := blocktap.NewDevice(disk, nil)
-	device.Record(tape)
+	device.Record(writer)
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	loop, err := loopmount.Attach(ctx, device, zap.NewNop())
@@ -68,14 +70,15 @@ func Record(tb testing.TB, l Load) (base, log string) {
 		tb.Fatal(err)
 	}
 	if err = loop.Mount(l.FS, append([]string{"commit=300"}, l.Mount...)...); err == nil {
-		err = errors.Join(l.Do(ctx, loop, tape), loop.Unmount())
+		err = errors.Join(l.Do(ctx, loop, writer), loop.Unmount())
 	}
-	if err := errors.Join(err, loop.Close(), tape.Close()); err != nil {
+	if err := errors.Join(err, loop.Close(), writer.Close()); err != nil {
 		tb.Fatal(err)
 	}
 	return base, log
 }
 
+// run runs a program that must succeed.
 func run(tb testing.TB, program string, args ...string) {
 	tb.Helper()
 	if out, err := exec.Command(program, args...).CombinedOutput(); err != nil {
