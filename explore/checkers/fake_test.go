@@ -86,8 +86,8 @@ func (f *fake) Recover(e *explore.Env) error { return run(e, "fake", "recover") 
 func (f *fake) Verify(e *explore.Env) error  { return run(e, "fake", "verify") }
 
 // command runs a command of the program fake.
-func (f *fake) command(s *exploretest.System, what string) error {
-	switch what {
+func (f *fake) command(s *exploretest.System, name string) error {
+	switch name {
 	case "mkfs":
 		return s.Submit(0, ramdisk.Write, ramdisk.FUA, 0, make([]byte, ramdisk.SectorSize))
 	case "mount":
@@ -123,7 +123,7 @@ func (f *fake) command(s *exploretest.System, what string) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("no command %q", what)
+	return fmt.Errorf("no command %q", name)
 }
 
 // A header begins each record. Len and Sum are the length in bytes and the CRC-32 of its text.

@@ -146,27 +146,27 @@ func (f *fake) doWrong(o model.Op) (r model.Result, ok bool) {
 	tree := f.fs.Observed()
 	k, is := tree.Kind(o.Path)
 	switch {
-	case f.bug == "rmdir says ENOENT for a file" && o.Code == model.Rmdir && is && k != model.Dir:
+	case f.bug == "rmdir returns ENOENT for a file" && o.Code == model.Rmdir && is && k != model.Dir:
 		return model.Result{Errno: unix.ENOENT}, true
-	case f.bug == "mkdir fails and is done" && o.Code == model.Mkdir && !is:
+	case f.bug == "mkdir fails but takes effect" && o.Code == model.Mkdir && !is:
 		f.fs.Apply(o)
 		return model.Result{Errno: unix.ENOMEM}, true
-	case f.bug == "truncate fails half-done" && o.Code == model.Ftruncate && o.Len > 0:
+	case f.bug == "truncate fails with half its effect" && o.Code == model.Ftruncate && o.Len > 0:
 		o.Len /= 2
 		f.fs.Apply(o)
 		return model.Result{Errno: unix.ENOMEM}, true
-	case f.bug == "unlink says that it succeeded" && o.Code == model.Unlink && is:
+	case f.bug == "unlink returns success without effect" && o.Code == model.Unlink && is:
 		return model.Result{}, true
 	case f.bug == "rename over a file is refused" && o.Code == model.Rename:
 		if _, over := tree.Kind(o.To); over && is && k != model.Dir {
 			return model.Result{Errno: unix.EEXIST}, true
 		}
-	case f.bug == "chmod of one is of all" && o.Code == model.Chmod && is:
+	case f.bug == "chmod changes all files" && o.Code == model.Chmod && is:
 		for _, e := range tree.Entries() {
 			f.fs.Apply(model.Op{Code: model.Chmod, Path: "/" + e.Path, Mode: o.Mode})
 		}
 		return model.Result{}, true
-	case f.bug == "punching a hole cuts the end" && o.Code == model.Fallocate && o.Flags != 0:
+	case f.bug == "punching a hole truncates the file" && o.Code == model.Fallocate && o.Flags != 0:
 		f.fs.Apply(o)
 		return f.fs.Apply(model.Op{Code: model.Ftruncate, Slot: o.Slot, Len: 0}), true
 	}

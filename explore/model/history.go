@@ -1,11 +1,12 @@
 package model
 
-// A history is the values that something had, in order of time. Times are numbers of operations.
+// A history is the values that something had, in order. A moment is the number of an operation: the
+// state at moment n is the one after operation n.
 type history[T any] []version[T]
 
 // A version is a value from one moment until the next version.
 type version[T any] struct {
-	at    int // number of the operation that set it; 0: before the first one
+	at    int // moment since which it has the value; 0: from the beginning
 	value T
 	meta  bool // of content: set by truncate(2) or fallocate(2), which a journal orders
 }

@@ -7,7 +7,7 @@ import (
 
 const root = 1 // inode number of the root directory
 
-// A Kind is the type of an inode. The zero value means that there is none.
+// A Kind is the type of an inode. The zero value means that there is no inode.
 type Kind uint8
 
 // The kinds of inodes.
@@ -21,9 +21,10 @@ func (k Kind) String() string {
 	return [...]string{"nothing", "a directory", "a file", "a symbolic link"}[k]
 }
 
+// An inode is a file, a directory or a symbolic link, with its history.
 type inode struct {
 	kind   Kind
-	born   int
+	born   int // moment of its creation
 	attrs  history[attrs]
 	data   history[content] // of a file
 	target string           // of a symbolic link

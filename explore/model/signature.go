@@ -9,9 +9,10 @@ import (
 	"slices"
 )
 
-// Signature returns a hash of the current tree. It is the same for two trees exactly if they differ
-// only in names and inode numbers. Targets of symbolic links are compared as text. It is a hash of
-// the least encoding of the tree over all orders of its names and inodes. Durability has no effect.
+// Signature returns a hash of the current tree. Up to a bound (maxLeaves), it is the same for two
+// trees exactly if they differ only in names and inode numbers. Targets of symbolic links are
+// compared as text. It is a hash of the least encoding of the tree over all orders of its names and
+// inodes. Durability has no effect.
 func (f *FS) Signature() []byte { return f.labeler(false).graph().canonical() }
 
 // StableSignature is Signature of the current tree together with the trees that a crash may leave.
