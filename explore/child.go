@@ -137,7 +137,7 @@ func (x *explorer) reportAllNonfatal(ctx context.Context, r *execution,
 // between a call and its return.
 func (x *explorer) reportNonfatal(ctx context.Context, f *failureContext) (*Error, error) {
 	if !slices.ContainsFunc(x.errors, func(e Error) bool { return e.Kind == f.Kind }) {
-		again, err := x.reproduce(ctx, x.errorOf(f))
+		again, err := x.reproduce(ctx, f.asError(&x.Config))
 		var diverged *DivergedError
 		if errors.As(err, &diverged) {
 			err = nil

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Figure 3 of the paper: one call of the checker of figure 2 has thirteen children.
+// One call of the checker in figure 2 of EXPLODE has the thirteen children of figure 3.
 func TestChooserTakesEachSequenceOnce(t *testing.T) {
 	seen := make(map[string]bool)
 	for c := new(Chooser); ; {
@@ -31,18 +31,18 @@ func TestChooserTakesEachSequenceOnce(t *testing.T) {
 	}
 }
 
-// What was loaded stays, and what follows it is taken in all ways.
+// Next leaves loaded values alone, and enumerates the choices after them.
 func TestChooserKeepsWhatWasLoaded(t *testing.T) {
 	var c Chooser
 	c.Load([]uint32{2, 1})
 	for want := uint32(0); ; want++ {
 		got := []uint32{c.Choose(3, "a"), c.Choose(2, "b"), c.Choose(4, "c")}
 		if !slices.Equal(got, []uint32{2, 1, want}) {
-			t.Fatalf("%v, want 2 1 %d", got, want)
+			t.Fatalf("got %v, want 2 1 %d", got, want)
 		}
 		if !c.Next() {
 			if want != 3 {
-				t.Errorf("it ends with %d", want)
+				t.Errorf("the last value is %d, want 3", want)
 			}
 			return
 		}
@@ -67,11 +67,11 @@ func TestReplayDiverges(t *testing.T) {
 	var c Chooser
 	c.Replay(was)
 	if c.Choose(3, "a") != 2 || c.Choose(2, "b") != 1 || c.Choose(9, "more") != 0 || c.Err() != nil {
-		t.Errorf("the same run: %v", c.Err())
+		t.Errorf("an equal run diverged: %v", c.Err())
 	}
 	c.Load([]uint32{7})
 	if c.Choose(3, "a") != 0 || c.Err() == nil {
-		t.Error("a value that is too large was taken")
+		t.Error("Choose accepted a loaded value of 7 of 3")
 	}
 }
 
@@ -81,6 +81,6 @@ func TestChooserHasAnEnd(t *testing.T) {
 		c.Choose(2, "loop")
 	}
 	if c.Err() == nil {
-		t.Error("choices without end")
+		t.Errorf("no error after %d choices", maxChoices+1)
 	}
 }

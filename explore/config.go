@@ -34,8 +34,8 @@ type Config struct {
 	// NoPrune disables deduplication: crash states are judged and recovered again even if an equal
 	// one was judged and recovered before.
 	NoPrune bool
-	// Origin describes how the stack was made, for whoever replays an error. It is kept with the run
-	// and with each error.
+	// Origin describes how the stack was made, so that an error can be replayed. It is kept with the
+	// run and with each error.
 	Origin json.RawMessage
 	// OnEvent, if not nil, is called with each event. It must return soon.
 	OnEvent func(Event)

@@ -30,7 +30,7 @@ func (x *explorer) report(ctx context.Context, f *failureContext) (*Error, error
 	if err != nil {
 		return nil, err
 	}
-	e := x.errorOf(f)
+	e := f.asError(&x.Config)
 	e.Seconds = totals.Seconds
 	e.Dir = fmt.Sprintf("%03d-%s", len(x.errors)+1, fileName(f.Property+" "+f.Kind))
 	if err := x.writeFolder(&e, f); err != nil {
@@ -41,10 +41,10 @@ func (x *explorer) report(ctx context.Context, f *failureContext) (*Error, error
 	return &e, nil
 }
 
-// errorOf returns the Error for a failure, without a folder.
-func (x *explorer) errorOf(f *failureContext) Error {
-	e := Error{Kind: f.Kind, Property: f.Property, Summary: f.Text, Origin: x.Origin,
-		Steps: f.steps, Did: f.did, Seed: x.Crash.Seed, Limit: x.Crash.Limit, Count: 1}
+// asError returns the Error for a failure of a run, without a folder.
+func (f *failureContext) asError(cfg *Config) Error {
+	e := Error{Kind: f.Kind, Property: f.Property, Summary: f.Text, Origin: cfg.Origin,
+		Steps: f.steps, Did: f.did, Seed: cfg.Crash.Seed, Limit: cfg.Crash.Limit, Count: 1}
 	if f.faults != nil {
 		e.Fail = f.faults.plan
 	}

@@ -118,9 +118,10 @@ func (x *explorer) checkCrash(ctx context.Context, by *examiner,
 		x.totals.Early++
 	}
 	if by.judge != nil {
-		f, err := x.judgeCrash(ctx, by.judge, c.State)
-		if err != nil || f != nil {
-			return &badDisk{f.withProperty(Invariant), c}, 0, err
+		j, err := by.judge.Judge(ctx, c.State)
+		x.totals.addJudgment(j)
+		if err != nil || j.Failure != nil {
+			return &badDisk{j.Failure.withProperty(Invariant), c}, 0, err
 		}
 	}
 	switch {
@@ -139,19 +140,6 @@ func (x *explorer) checkCrash(ctx context.Context, by *examiner,
 		x.memo.add(key)
 	}
 	return bad, wrote, err
-}
-
-// judgeCrash judges a crash state on the host.
-func (x *explorer) judgeCrash(ctx context.Context, judge Judge, s *crash.State) (*Failure, error) {
-	x.totals.Judged++
-	j, err := judge.Judge(ctx, s)
-	if j.Undecided {
-		x.totals.Undecided++
-	}
-	if j.Pruned {
-		x.totals.Pruned++
-	}
-	return j.Failure, err
 }
 
 // recover recovers a crash state and asks the checker. The records are the log of the recovery, if

@@ -11,7 +11,8 @@ const (
 	file = "/mnt/sbd0/test-file"
 )
 
-// FsChecker is figure 2 of the paper: a file that was written synchronously is there after a crash.
+// FsChecker is the checker in figure 2 of EXPLODE: a file that was written synchronously exists
+// after a crash.
 type FsChecker struct{ explore.Plain }
 
 func (FsChecker) Mutate(e *explore.Env) error {
@@ -46,7 +47,7 @@ func (FsChecker) Check(e *explore.Env, _ explore.Crash) error {
 	return nil
 }
 
-// Ext3 is figure 4: a component.
+// Ext3 is the component in figure 4 of EXPLODE.
 type Ext3 struct {
 	explore.Node
 	BlockSize int
@@ -66,7 +67,7 @@ func (x *Ext3) Mount(e *explore.Env) error {
 
 func (x *Ext3) Unmount(e *explore.Env) error { return e.Sh("umount %s", x.At) }
 
-// Raid is what figure 5 leaves out.
+// Raid is the RAID component, which figure 5 of EXPLODE leaves out.
 type Raid struct {
 	explore.Node
 	Level string
@@ -77,12 +78,13 @@ func (r *Raid) Mount(e *explore.Env) error {
 }
 
 func (r *Raid) Init(e *explore.Env) error {
-	return e.Sh("mdadm --create %s --run -l %s -n 2 %s %s; mdadm -S %[1]s", r.At, r.Level, r.On[0].Path(), r.On[1].Path())
+	return e.Sh("mdadm --create %s --run -l %s -n 2 %s %s; mdadm -S %[1]s",
+		r.At, r.Level, r.On[0].Path(), r.On[1].Path())
 }
 
 func (r *Raid) Unmount(e *explore.Env) error { return e.Sh("mdadm -S %s", r.At) }
 
-// Figure 5: the checker on ext3 on a mirrored RAID array on two RAM disks.
+// The stack in figure 5 of EXPLODE: the checker on ext3, on a mirrored RAID array of two RAM disks.
 func ExampleStack() {
 	d1, d2 := explore.RAMDisk(0, 16<<20), explore.RAMDisk(1, 16<<20)
 	raid := &Raid{explore.Node{At: "/dev/md0", On: []explore.Component{d1, d2}}, "raid1"}

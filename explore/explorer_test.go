@@ -14,24 +14,8 @@ import (
 	"fsward/explore/exploretest"
 )
 
-func toy(t *testing.T, bug exploretest.Bug, keys, values int) explore.Config {
-	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "fsward-explore-") // in memory, where what is synced costs no time
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return toyIn(dir, bug, keys, values)
-}
-
-func toyIn(dir string, bug exploretest.Bug, keys, values int) explore.Config {
-	s := exploretest.New()
-	return explore.Config{System: s, Dir: dir, Stack: explore.Stack{Top: exploretest.NewToy(s, bug),
-		Checker: &exploretest.ToyChecker{Keys: keys, Values: values}}}
-}
-
-// enumerate counts the states that up to depth puts and syncs lead to, and the runs that it takes to see them, without anything of the
-// explorer.
+// enumerate counts the states after at most depth puts and syncs, and the executions that visit
+// them. It does not use the explorer.
 func enumerate(keys, values, depth int) (states, runs int) {
 	type toyState struct{ values, changed string }
 	show := func(values map[int]byte, changed map[int]bool) toyState {
@@ -70,8 +54,8 @@ func enumerate(keys, values, depth int) (states, runs int) {
 	return len(seen), runs
 }
 
-// Breadth-first, each state is reached on its shortest way, so that what a bound of the depth leaves is what an enumeration has;
-// without a bound all strategies see all states.
+// A breadth-first search reaches each state by its shortest path, so that with a bound of the depth
+// it visits the states of an enumeration. Without a bound, all strategies visit all states.
 func TestStatesAreThoseOfAnEnumeration(t *testing.T) {
 	for _, strategy := range explore.Strategies() {
 		for _, depth := range []int{2, 3, 0} {
@@ -86,12 +70,16 @@ func TestStatesAreThoseOfAnEnumeration(t *testing.T) {
 			}
 			bound := depth
 			if depth == 0 {
-				bound = 100 // more than there are states
+				bound = 100 // more than the number of states
 			}
 			states, runs := enumerate(2, 2, bound)
-			if int(got.States) != states || int(got.Runs) != runs || !got.Complete || len(got.Errors) != 0 {
-				t.Errorf("%s, depth %d: %d states in %d runs, complete %v, errors %v; an enumeration has %d and %d", strategy, depth, got.States,
-					got.Runs, got.Complete, got.Errors, states, runs)
+			if int(got.States) != states || int(got.Runs) != runs {
+				t.Errorf("%s, depth %d: %d states in %d executions; an enumeration has %d in %d",
+					strategy, depth, got.States, got.Runs, states, runs)
+			}
+			if !got.Complete || len(got.Errors) != 0 {
+				t.Errorf("%s, depth %d: complete %v, errors %v",
+					strategy, depth, got.Complete, got.Errors)
 			}
 			if got.CrashStates == 0 || got.Waiting != 0 || got.Diverged != 0 {
 				t.Errorf("%s: %+v", strategy, got.Totals)
@@ -100,47 +88,52 @@ func TestStatesAreThoseOfAnEnumeration(t *testing.T) {
 	}
 }
 
-// Each bug is found, its folder replays it ten times of ten, and a toy without it does not show it.
+// The explorer finds each planted bug. The folder of the error replays ten times of ten, and it
+// does not replay on a toy without the bug.
 func TestPlantedBugsAreFound(t *testing.T) {
-	for bug, kind := range map[exploretest.Bug]string{exploretest.DroppedFlush: "synced byte lost", exploretest.EarlySync: "synced byte lost",
-		exploretest.Panic: "panic"} {
-		cfg := toy(t, bug, 3, 1)
+	for _, c := range []struct {
+		bug   exploretest.Bug
+		kind  string
+		steps int // the fewest: the necessary puts, and the sync; a depth-first search takes more
+	}{
+		{exploretest.DroppedFlush, "synced byte lost", 2},
+		{exploretest.EarlySync, "synced byte lost", 3},
+		{exploretest.Panic, "panic", 2},
+	} {
+		cfg := toy(t, c.bug, 3, 1)
 		got, err := explore.Run(context.Background(), cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(got.Errors) != 1 || got.Errors[0].Kind != kind || !got.Complete {
-			t.Fatalf("%s: complete %v, errors %+v", bug, got.Complete, got.Errors)
+		if len(got.Errors) != 1 || got.Errors[0].Kind != c.kind || !got.Complete {
+			t.Fatalf("%s: complete %v, errors %+v", c.bug, got.Complete, got.Errors)
 		}
-		e, err := explore.ReadError(filepath.Join(cfg.Dir, got.Errors[0].Dir))
-		if err != nil {
-			t.Fatal(err)
+		e := readError(t, cfg, got, 0)
+		if len(e.Steps) != c.steps {
+			t.Errorf("%s: %d steps, want %d: %v", c.bug, len(e.Steps), c.steps, e.Did)
 		}
-		// As small as it gets: what has to be put, and the sync. Depth first, it was longer when it was found.
-		if want := map[exploretest.Bug]int{exploretest.DroppedFlush: 2, exploretest.EarlySync: 3, exploretest.Panic: 2}[bug]; len(e.Steps) != want {
-			t.Errorf("%s: %d steps, want %d: %v", bug, len(e.Steps), want, e.Did)
+		if e.Crash != nil && c.bug == exploretest.DroppedFlush && len(e.Crash.Missing) != 1 {
+			t.Errorf("%s: %d missing writes, want 1", c.bug, len(e.Crash.Missing))
 		}
-		if e.Crash != nil && bug == exploretest.DroppedFlush && len(e.Crash.Missing) != 1 {
-			t.Errorf("%s: %d writes are missing", bug, len(e.Crash.Missing))
-		}
-		what, err := os.ReadFile(filepath.Join(cfg.Dir, got.Errors[0].Dir, "what.txt"))
-		if err != nil || !strings.Contains(string(what), e.Summary) || !strings.Contains(string(what), "1. toy put") ||
-			!strings.Contains(string(what), "fsward explore replay "+cfg.Dir) {
-			t.Errorf("%s: what.txt says %s, %v", bug, what, err)
-		}
-		for range 10 {
-			found, err := explore.Replay(context.Background(), toy(t, bug, 3, 1), e)
-			if err != nil || found == nil || found.Kind != kind {
-				t.Errorf("%s: replayed: %v, %v", bug, found, err)
+		text, err := os.ReadFile(filepath.Join(cfg.Dir, got.Errors[0].Dir, "what.txt"))
+		for _, want := range []string{e.Summary, "1. toy put", "fsward explore replay " + cfg.Dir} {
+			if err != nil || !strings.Contains(string(text), want) {
+				t.Errorf("%s: what.txt has no %q: %s, %v", c.bug, want, text, err)
 			}
 		}
-		if found, err := explore.Replay(context.Background(), toy(t, "", 3, 1), e); err != nil || found != nil {
-			t.Errorf("without %s: replayed: %v, %v", bug, found, err)
+		for range 10 {
+			if kind := replay(t, toy(t, c.bug, 3, 1), e); kind != c.kind {
+				t.Errorf("%s: replay shows %q", c.bug, kind)
+			}
+		}
+		if kind := replay(t, toy(t, "", 3, 1), e); kind != "" {
+			t.Errorf("replay without %s shows %q", c.bug, kind)
 		}
 	}
 }
 
-// A run that ends early goes on where it was, and sees what one that did not end sees.
+// A run that ends early can be continued. All its parts together visit the states of an
+// uninterrupted run.
 func TestRunGoesOn(t *testing.T) {
 	whole, err := explore.Run(context.Background(), toy(t, "", 2, 2))
 	if err != nil {
@@ -152,7 +145,7 @@ func TestRunGoesOn(t *testing.T) {
 		s := exploretest.New()
 		cfg.System, cfg.Stack.Top = s, exploretest.NewToy(s, "")
 		ctx, cancel := context.WithCancel(context.Background())
-		left := 7 // runs of this part
+		left := 7 // executions of this part
 		cfg.Stack.Checker = &ender{ToyChecker: exploretest.ToyChecker{Keys: 2, Values: 2}, end: func() {
 			if left--; left == 0 {
 				cancel()
@@ -165,17 +158,18 @@ func TestRunGoesOn(t *testing.T) {
 		}
 		if got.Complete {
 			if got.States != whole.States || got.Runs != whole.Runs {
-				t.Errorf("in %d parts %d states in %d runs, at once %d in %d", parts, got.States, got.Runs, whole.States, whole.Runs)
+				t.Errorf("%d parts: %d states in %d executions; uninterrupted: %d in %d",
+					parts, got.States, got.Runs, whole.States, whole.Runs)
 			}
 			break
 		}
 	}
 	if parts < 3 {
-		t.Errorf("%d parts", parts)
+		t.Errorf("the run had %d parts, want at least 3", parts)
 	}
 }
 
-// ender tells of each Init.
+// An ender calls end at each Init.
 type ender struct {
 	exploretest.ToyChecker
 	end func()
@@ -186,7 +180,7 @@ func (e *ender) Init(env *explore.Env) error {
 	return e.ToyChecker.Init(env)
 }
 
-// fickle chooses otherwise each time.
+// A fickle checker makes other choices each time.
 type fickle struct {
 	exploretest.ToyChecker
 	calls uint32
@@ -209,7 +203,7 @@ func TestDivergenceIsReported(t *testing.T) {
 	}
 	got, err := explore.Run(context.Background(), cfg)
 	if err != nil || got.Diverged == 0 || events != int(got.Diverged) || len(got.Errors) != 0 {
-		t.Errorf("%d replays diverged, %d events, %v, %v", got.Diverged, events, got.Errors, err)
+		t.Errorf("%d diverged replays, %d events, errors %v, %v", got.Diverged, events, got.Errors, err)
 	}
 }
 
@@ -217,11 +211,11 @@ func TestStackThatCannotBeMade(t *testing.T) {
 	cfg := toy(t, "", 1, 1)
 	cfg.Stack.Top = &broken{}
 	if _, err := explore.Run(context.Background(), cfg); err == nil {
-		t.Error("no disk")
+		t.Error("Run accepted a stack without a disk")
 	}
 	cfg.Stack.Top = &broken{explore.Node{On: []explore.Component{explore.RAMDisk(0, 4096)}}}
 	if _, err := explore.Run(context.Background(), cfg); !errors.Is(err, errBroken) {
-		t.Errorf("a component that cannot be made: %v", err)
+		t.Errorf("got %v, want %v", err, errBroken)
 	}
 }
 
@@ -231,29 +225,31 @@ var errBroken = errors.New("no mkfs")
 
 func (*broken) Init(*explore.Env) error { return errBroken }
 
-// A run whose time is up in the middle of a crash leaves nothing mounted, and its disks can be removed.
+// A run that is stopped while a crash is checked leaves nothing mounted, and removes its disks.
 func TestTimeIsUpInTheMiddle(t *testing.T) {
 	cfg := toy(t, "", 2, 2)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	cfg.Stack.Checker = &interrupter{ToyChecker: exploretest.ToyChecker{Keys: 2, Values: 2}, cancel: cancel}
+	checker := exploretest.ToyChecker{Keys: 2, Values: 2}
+	cfg.Stack.Checker = &interrupter{ToyChecker: checker, cancel: cancel}
 	sum, err := explore.Run(ctx, cfg)
 	if err != nil || sum.Complete || ctx.Err() == nil {
 		t.Fatal(sum, err)
 	}
 	if err := cfg.System.MakeDisk(context.Background(), 0, 4096); err != nil {
-		t.Errorf("the disk is still there: %v", err)
+		t.Errorf("the disk was not removed: %v", err)
 	}
 	cfg.Stack.Checker = &exploretest.ToyChecker{Keys: 2, Values: 2}
 	if err := cfg.System.RemoveDisk(context.Background(), 0); err != nil {
 		t.Fatal(err)
 	}
-	if sum, err = explore.Run(context.Background(), cfg); err != nil || !sum.Complete || sum.States != 36 {
+	sum, err = explore.Run(context.Background(), cfg)
+	if err != nil || !sum.Complete || sum.States != 36 {
 		t.Error(sum, err)
 	}
 }
 
-// interrupter ends the run when a crash is checked.
+// An interrupter stops the run when a crash is checked.
 type interrupter struct {
 	exploretest.ToyChecker
 	cancel func()
@@ -264,9 +260,12 @@ func (i *interrupter) Check(e *explore.Env, c explore.Crash) error {
 	return i.ToyChecker.Check(e, c)
 }
 
-// A disk without a cache needs no flush, and has nothing that was not written.
+// A write-through disk needs no flush, but it does not have data that was not written.
 func TestWriteThrough(t *testing.T) {
-	for bug, want := range map[exploretest.Bug][2]int{exploretest.DroppedFlush: {1, 0}, exploretest.EarlySync: {1, 1}} {
+	for bug, want := range map[exploretest.Bug][2]int{
+		exploretest.DroppedFlush: {1, 0},
+		exploretest.EarlySync:    {1, 1},
+	} {
 		for i, through := range []bool{false, true} {
 			cfg := toy(t, bug, 2, 1)
 			cfg.Depth, cfg.Strategy, cfg.WriteThrough = 3, explore.BreadthFirst, through
@@ -275,18 +274,19 @@ func TestWriteThrough(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(got.Errors) != want[i] {
-				t.Errorf("%s, write-through %v: %d kinds of errors, want %d", bug, through, len(got.Errors), want[i])
+				t.Errorf("%s, write-through %v: %d kinds of errors, want %d",
+					bug, through, len(got.Errors), want[i])
 			}
 			for _, e := range got.Errors {
-				if again, err := explore.Replay(context.Background(), cfg, e); err != nil || again == nil {
-					t.Errorf("%s, write-through %v: not found again: %v", bug, through, err)
+				if replay(t, cfg, e) == "" {
+					t.Errorf("%s, write-through %v: replay shows no failure", bug, through)
 				}
 			}
 		}
 	}
 }
 
-// A run ends after as many runs of Mutate as it was given, and goes on from there.
+// A run stops after Config.Runs executions, and it can be continued.
 func TestRunsAreABudget(t *testing.T) {
 	cfg := toy(t, "", 2, 2)
 	for _, runs := range []uint64{3, 3, 7, 0} {
@@ -296,7 +296,7 @@ func TestRunsAreABudget(t *testing.T) {
 			t.Fatal(err)
 		}
 		if runs > 0 && got.Totals.Runs != runs || got.Complete != (runs == 0) {
-			t.Errorf("%d runs, %v, want %d", got.Totals.Runs, got.Complete, runs)
+			t.Errorf("%d executions, complete %v, want %d", got.Totals.Runs, got.Complete, runs)
 		}
 	}
 }

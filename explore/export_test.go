@@ -6,7 +6,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// Signatures returns those of all states that the run in a folder has seen, in order.
+// Signatures returns the sorted signatures of all states that the run in a folder has seen.
 func Signatures(dir string) (out []string, err error) {
 	s, err := openStore(dir)
 	if err != nil {
@@ -14,7 +14,10 @@ func Signatures(dir string) (out []string, err error) {
 	}
 	defer s.close()
 	err = s.db.View(func(tx *bolt.Tx) error {
-		return tx.Bucket(bucketSeen).ForEach(func(k, _ []byte) error { out = append(out, string(k)); return nil })
+		return tx.Bucket(bucketSeen).ForEach(func(k, _ []byte) error {
+			out = append(out, string(k))
+			return nil
+		})
 	})
 	slices.Sort(out)
 	return out, err

@@ -2,7 +2,6 @@ package explore_test
 
 import (
 	"context"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,30 +11,30 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// few is a guard that lets so many writes pass in each run.
-type few struct {
+// A limitGuard allows a number of writes in each execution.
+type limitGuard struct {
 	t     *testing.T
-	most  int
-	begun int
-	open  int
+	limit int // writes
+	begun int // sessions that were begun
+	open  int // sessions that were not closed
 }
 
-func (g *few) Begin(disks []explore.GuardedDisk) (explore.GuardSession, error) {
+func (g *limitGuard) Begin(disks []explore.GuardedDisk) (explore.GuardSession, error) {
 	if len(disks) != 1 || disks[0].Name != "/dev/fswrd0" || disks[0].Base.Size() == 0 {
 		g.t.Errorf("guarded: %+v", disks)
 	}
 	g.begun++
 	g.open++
-	return &fewLeft{few: g, left: g.most}, nil
+	return &limitSession{limitGuard: g, left: g.limit}, nil
 }
 
-type fewLeft struct {
-	*few
-	left    int
+type limitSession struct {
+	*limitGuard
+	left    int // writes that are still allowed
 	refused *explore.Failure
 }
 
-func (g *fewLeft) Allow(i int, bio *ramdisk.Record) unix.Errno {
+func (g *limitSession) Allow(i int, bio *ramdisk.Record) unix.Errno {
 	if i != 0 || bio.Op == ramdisk.Read {
 		g.t.Errorf("disk %d: %+v", i, bio)
 	}
@@ -51,52 +50,52 @@ func (g *fewLeft) Allow(i int, bio *ramdisk.Record) unix.Errno {
 	return unix.EIO
 }
 
-func (g *fewLeft) Refused() *explore.Failure { return g.refused }
+func (g *limitSession) Refused() *explore.Failure { return g.refused }
 
-func (g *fewLeft) Close() error { g.open--; return nil }
+func (g *limitSession) Close() error { g.open--; return nil }
 
-// A guarded disk asks its guard, and what that refuses is never on it: the machine meets an error, and that is what was found, which has a folder
-// and replays. A guard that refuses nothing changes nothing; a stack without guarded disks needs none, and one with them does.
+// A write that the guard refuses fails in the machine. The explorer reports the refusal as an
+// error, which replays. A guard that refuses nothing changes nothing. A stack with guarded disks
+// needs a guard, and one without does not.
 func TestGuarded(t *testing.T) {
 	var plain explore.Summary
 	for _, c := range []struct {
 		guarded bool
-		most    int
+		limit   int
 		errors  int
 	}{{false, 0, 0}, {true, 1 << 20, 0}, {true, 3, 1}} {
 		cfg := toy(t, "", 2, 1)
 		cfg.Stack.Disks()[0].Guarded = c.guarded
-		guard := &few{t: t, most: c.most}
+		guard := &limitGuard{t: t, limit: c.limit}
 		cfg.Guard = guard
 		got, err := explore.Run(context.Background(), cfg)
 		if err != nil || !got.Complete {
 			t.Fatal(got, err)
 		}
 		if (guard.begun > 0) != c.guarded || guard.open != 0 || len(got.Errors) != c.errors {
-			t.Errorf("%+v: begun %d times, %d open; %+v", c, guard.begun, guard.open, got.Errors)
+			t.Errorf("%+v: %d sessions begun, %d not closed; errors %+v",
+				c, guard.begun, guard.open, got.Errors)
 		}
 		switch {
 		case !c.guarded:
 			plain = got
 		case c.errors == 0 && (got.States != plain.States || got.CrashStates != plain.CrashStates):
-			t.Errorf("guarded: %d states and %d crash disks, and without a guard %d and %d", got.States, got.CrashStates, plain.States, plain.CrashStates)
+			t.Errorf("guarded: %d states and %d crash states; without a guard: %d and %d",
+				got.States, got.CrashStates, plain.States, plain.CrashStates)
 		}
-		for _, e := range got.Errors {
-			e, err := explore.ReadError(filepath.Join(cfg.Dir, e.Dir))
-			if err != nil {
-				t.Fatal(err)
-			}
+		for i := range got.Errors {
+			e := readError(t, cfg, got, i)
 			if !strings.HasPrefix(e.Summary, "too much") {
 				t.Errorf("%+v", e)
 			}
-			if found, err := explore.Replay(context.Background(), cfg, e); err != nil || found == nil || found.Kind != "refused: 1" {
-				t.Errorf("replayed: %v, %v", found, err)
+			if kind := replay(t, cfg, e); kind != "refused: 1" {
+				t.Errorf("replay shows %q", kind)
 			}
 		}
 	}
 	cfg := toy(t, "", 1, 1)
 	cfg.Stack.Disks()[0].Guarded = true
 	if _, err := explore.Run(context.Background(), cfg); err == nil {
-		t.Error("a guarded disk without a guard")
+		t.Error("Run accepted a guarded disk without a guard")
 	}
 }

@@ -13,10 +13,11 @@ import (
 	"fsward/explore/exploretest"
 )
 
-// killedDir names, in the environment of a process of this test, the folder of the run that it does.
+// killedDir is the environment variable of a child process of this test with the folder of its run.
 const killedDir = "FSWARD_EXPLORE_KILLED"
 
-// A run that is killed now and then goes on each time, and sees the states that one sees that is not.
+// A run that is killed repeatedly can be continued each time. It visits the states of a run that is
+// not killed.
 func TestKilledRunGoesOn(t *testing.T) {
 	if dir := os.Getenv(killedDir); dir != "" {
 		cfg := toyIn(dir, exploretest.EarlySync, 3, 2)
@@ -35,36 +36,16 @@ func TestKilledRunGoesOn(t *testing.T) {
 	}
 	took := time.Since(begin)
 	dir := toy(t, "", 1, 1).Dir
-	random := rand.New(rand.NewPCG(1, 2))
-	killed := 0
-	for {
-		c := exec.Command(os.Args[0], "-test.run=^TestKilledRunGoesOn$")
-		c.Env = append(os.Environ(), killedDir+"="+dir)
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
-		patience := 20*time.Millisecond + time.Duration(random.Int64N(int64(took/8)))
-		if killed >= 20 {
-			patience = time.Minute // it has to end at last
-		}
-		timer := time.AfterFunc(patience, func() { _ = c.Process.Kill() })
-		err := c.Wait()
-		if timer.Stop() && err != nil {
-			t.Fatal(err)
-		}
-		if err == nil {
-			break
-		}
-		killed++
-	}
+	killed := runAndKill(t, dir, took)
 	got, err := explore.Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if killed < 3 {
-		t.Errorf("it was killed %d times only", killed)
+		t.Errorf("the run was killed %d times, want at least 3", killed)
 	}
-	if got.States != want.States || got.Runs != want.Runs || got.CrashStates < want.CrashStates || len(got.Errors) != 1 || !got.Complete {
+	if got.States != want.States || got.Runs != want.Runs || got.CrashStates < want.CrashStates ||
+		len(got.Errors) != 1 || !got.Complete {
 		t.Errorf("killed %d times: %+v; not killed: %+v", killed, got, want)
 	}
 	a, err := explore.Signatures(whole.Dir)
@@ -73,7 +54,35 @@ func TestKilledRunGoesOn(t *testing.T) {
 	}
 	b, err := explore.Signatures(dir)
 	if err != nil || !slices.Equal(a, b) || uint64(len(a)) != want.States {
-		t.Errorf("%d and %d states, which are not the same; %v", len(a), len(b), err)
+		t.Errorf("the states differ: %d without kills, %d with; %v", len(a), len(b), err)
 	}
-	t.Logf("killed %d times; %d states in %d runs", killed, got.States, got.Runs)
+	t.Logf("killed %d times; %d states in %d executions", killed, got.States, got.Runs)
+}
+
+// runAndKill starts the run in a folder as a process, and kills the process after a random time,
+// until the run ends. After 20 kills, it lets the run end. took is the duration of a whole run. It
+// returns the number of kills.
+func runAndKill(t *testing.T, dir string, took time.Duration) (killed int) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(1, 2))
+	for {
+		c := exec.Command(os.Args[0], "-test.run=^TestKilledRunGoesOn$")
+		c.Env = append(os.Environ(), killedDir+"="+dir)
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		patience := 20*time.Millisecond + time.Duration(random.Int64N(int64(took/8)))
+		if killed >= 20 {
+			patience = time.Minute
+		}
+		timer := time.AfterFunc(patience, func() { _ = c.Process.Kill() })
+		err := c.Wait()
+		if timer.Stop() && err != nil {
+			t.Fatal(err)
+		}
+		if err == nil {
+			return killed
+		}
+		killed++
+	}
 }

@@ -23,7 +23,7 @@ func (x *explorer) minimize(ctx context.Context, f *failureContext) (*failureCon
 	x.stop, cancel = context.WithTimeout(all, minimizeTime)
 	defer cancel()
 	best, err := fewestSteps(f, func(like *failureContext, steps [][]Choice) (*failureContext, error) {
-		e := x.errorOf(like)
+		e := like.asError(&x.Config)
 		e.Steps = steps
 		shown, err := x.reproduce(ctx, e)
 		var diverged *DivergedError

@@ -3,17 +3,18 @@ package explore_test
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"testing"
 
 	"fsward/explore"
 )
 
-// door opens and closes. What is wrong with it shows while it is closed, once it was tried often enough since the program began.
+// A door is a checker that opens and closes. It fails while it is closed, once it was tried more
+// than 40 times since the program began.
 type door struct {
 	explore.Plain
-	open         bool
-	turns, tries int
+	open  bool
+	turns int // since Init
+	tries int // since the program began
 }
 
 func (d *door) Init(*explore.Env) error {
@@ -40,22 +41,20 @@ func (d *door) Mutate(e *explore.Env) error {
 
 func (d *door) Check(*explore.Env, explore.Crash) error { return nil }
 
-func (d *door) Signature(*explore.Env) ([]byte, error) { return fmt.Appendf(nil, "%d", d.turns), nil }
+func (d *door) Signature(*explore.Env) ([]byte, error) {
+	return fmt.Appendf(nil, "%d", d.turns), nil
+}
 
-// Steps that undo each other cannot be left out one by one; in pairs they can.
+// Minimization leaves out pairs of steps that undo each other, which cannot be left out one by one.
 func TestPairsOfStepsAreLeftOut(t *testing.T) {
 	cfg := toy(t, "", 1, 1)
-	d := &door{}
-	cfg.Stack.Checker, cfg.Strategy, cfg.Restore, cfg.Depth = d, explore.DepthFirst, explore.ByReplay, 12
+	cfg.Stack.Checker, cfg.Depth = &door{}, 12
+	cfg.Strategy, cfg.Restore = explore.DepthFirst, explore.ByReplay
 	got, err := explore.Run(context.Background(), cfg)
 	if err != nil || len(got.Errors) != 1 {
 		t.Fatalf("%+v, %v", got.Errors, err)
 	}
-	e, err := explore.ReadError(filepath.Join(cfg.Dir, got.Errors[0].Dir))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(e.Steps) != 1 || e.Summary != "after 0 turns" {
-		t.Errorf("%d steps, %q", len(e.Steps), e.Summary)
+	if e := readError(t, cfg, got, 0); len(e.Steps) != 1 || e.Summary != "after 0 turns" {
+		t.Errorf("got %d steps and %q, want 1 step after 0 turns", len(e.Steps), e.Summary)
 	}
 }

@@ -3,8 +3,7 @@ package explore_test
 import (
 	"context"
 	"fmt"
-	"path/filepath"
-	"strings"
+	"slices"
 	"testing"
 
 	"fsward/explore"
@@ -12,14 +11,15 @@ import (
 	"fsward/explore/exploretest"
 )
 
-// app is a program that changes two files of a file system without crashes: both, or none. With a log it can be ended anywhere.
+// An app is a program that writes a value to two files, and its checker: both files must have the
+// same value. With a log, the program can be ended anywhere.
 type app struct {
 	explore.Plain
 	log   bool
 	files map[string]int
 }
 
-// run writes a value, call by call, up to where it is to end.
+// run writes a value, call by call, until the program is ended.
 func (a *app) run(_ *exploretest.System, c agent.Command) (e agent.Exit, err error) {
 	var value int
 	if _, err := fmt.Sscan(c.Args[1], &value); err != nil {
@@ -32,7 +32,8 @@ func (a *app) run(_ *exploretest.System, c agent.Command) (e agent.Exit, err err
 	write := func(file string) call { return call{"write", func() { a.files[file] = value }} }
 	calls := []call{write("a"), write("b")}
 	if a.log {
-		calls = append(append([]call{write("log")}, calls...), call{"unlink", func() { delete(a.files, "log") }})
+		unlink := call{"unlink", func() { delete(a.files, "log") }}
+		calls = append(append([]call{write("log")}, calls...), unlink)
 	}
 	for i, call := range calls {
 		if c.Prefix != nil && uint64(i) == c.Prefix.Calls {
@@ -63,40 +64,40 @@ func (a *app) Mutate(e *explore.Env) error {
 
 func (a *app) Check(*explore.Env, explore.Crash) error {
 	if _, logged := a.files["log"]; !logged && a.files["a"] != a.files["b"] {
-		return explore.Failuref("torn", "a has %d, b %d", a.files["a"], a.files["b"])
+		return explore.Failuref("torn", "a has %d, and b has %d", a.files["a"], a.files["b"])
 	}
 	return nil
 }
 
-// A program that is ended between two writes is found, after the fewest calls that show it, and one with a log is not.
-func TestSoftCrashes(t *testing.T) {
+// The explorer finds the failure of a program that is ended between two writes, after the fewest
+// calls that show it. It finds none with a log.
+func TestProcessCrashes(t *testing.T) {
 	for _, log := range []bool{false, true} {
 		cfg := toy(t, "", 1, 1)
 		a := &app{log: log, files: make(map[string]int)}
-		cfg.System.(*exploretest.System).Programs["app"] = a.run
+		system(cfg).Programs["app"] = a.run
 		cfg.Stack.Checker, cfg.Depth, cfg.ProcessCrashes = a, 2, true
 		got, err := explore.Run(context.Background(), cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if log {
-			// Two ways at each of two depths from three states, each with five places to end.
+			// Six executions: two values from each of three states. A program can be ended at five
+			// points.
 			if len(got.Errors) != 0 || !got.Complete || got.ProcessCrashes != 6*5 || got.Diverged != 0 {
 				t.Errorf("with a log: %+v, %+v", got.Totals, got.Errors)
 			}
 			continue
 		}
-		if len(got.Errors) != 1 || got.Errors[0].Kind != "soft crash: torn" || strings.Join(got.Errors[0].ProcessCrash.Calls, " ") != "write" {
+		if len(got.Errors) != 1 || got.Errors[0].Kind != "soft crash: torn" ||
+			!slices.Equal(got.Errors[0].ProcessCrash.Calls, []string{"write"}) {
 			t.Fatalf("without a log: %+v", got.Errors)
 		}
-		e, err := explore.ReadError(filepath.Join(cfg.Dir, got.Errors[0].Dir))
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := readError(t, cfg, got, 0)
 		for _, log := range []bool{false, true} {
 			a.log = log
-			if again, err := explore.Replay(context.Background(), cfg, e); err != nil || (again == nil) != log {
-				t.Errorf("replayed, with a log: %t: %v, %v", log, again, err)
+			if kind := replay(t, cfg, e); (kind == "") != log {
+				t.Errorf("log %t: replay shows %q", log, kind)
 			}
 		}
 	}

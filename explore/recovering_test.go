@@ -3,6 +3,7 @@ package explore_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,34 +15,37 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// journaled keeps two sectors that are to be equal. They are written to a journal first, and its recovery copies them to their places.
+// A journaled component keeps two sectors that must be equal. They are written to a journal first,
+// and recovery copies them to their home sectors.
 type journaled struct {
 	explore.Node
 	s *exploretest.System
 
-	hasty   bool // recovery empties the journal before the places are flushed
-	partial bool // recovery leaves a mark behind that only Verify sees
-	says    string
-	leaves  string // line of what the second unmount leaves mounted
-	mounted string // lines of /proc/self/mounts
+	hasty   bool   // recovery empties the journal before it flushes the home sectors
+	partial bool   // recovery leaves a mark that only Verify sees
+	logs    string // the kernel's log of a recovery
+	leaves  string // line of the mount that the second unmount leaves
+	mounted string // lines of /proc/self/mounts beside procMount
 	down    int    // unmounts
 }
 
-// The sectors: that the journal is full, its two, and their places, each in a page of its own so that recovery need not read what it writes.
+// The sectors. Each home sector has its own page, so that recovery does not read the pages that it
+// writes.
 const (
-	full   = 0
-	copies = 8
-	places = 16
+	full   = 0 // not 0: the journal is full
+	copies = 8 // the first of the two sectors of the journal
+	homes  = 16
 	marked = 40
 )
 
-// procMount is the line of what is always mounted.
+// procMount is the line of a mount that always exists.
 const procMount = "proc /proc proc rw 0 0\n"
 
 func newJournaled(s *exploretest.System) *journaled {
-	j := &journaled{Node: explore.Node{At: "/j", On: []explore.Component{explore.RAMDisk(0, 64<<10)}}, s: s}
+	disk := explore.RAMDisk(0, 64<<10)
+	j := &journaled{Node: explore.Node{At: "/j", On: []explore.Component{disk}}, s: s}
 	s.Programs["recover"] = func(*exploretest.System, agent.Command) (agent.Exit, error) {
-		return agent.Exit{Kernel: j.says}, j.recover()
+		return agent.Exit{Kernel: j.logs}, j.recover()
 	}
 	s.Perform = func(_ *exploretest.System, op agent.Op) agent.Result {
 		if strings.HasPrefix(op.String(), "read ") { // of /proc/self/mounts
@@ -64,8 +68,8 @@ func (j *journaled) Recover(e *explore.Env) error {
 }
 
 func (j *journaled) recover() error {
-	is, err := j.s.Read(0, full)
-	if err != nil || is[0] == 0 {
+	b, err := j.s.Read(0, full)
+	if err != nil || b[0] == 0 {
 		return err
 	}
 	for i := range uint64(2) {
@@ -73,7 +77,7 @@ func (j *journaled) recover() error {
 		if err != nil {
 			return err
 		}
-		if err := j.write(places+8*i, b[0]); err != nil {
+		if err := j.write(homes+8*i, b[0]); err != nil {
 			return err
 		}
 	}
@@ -102,7 +106,7 @@ func (j *journaled) Unmount(*explore.Env) error {
 	return nil
 }
 
-// pair writes both sectors through the journal, and wants them equal after a crash, and there.
+// A pair is a checker that writes both sectors through the journal, and expects both after a crash.
 type pair struct {
 	explore.Plain
 	*journaled
@@ -122,13 +126,14 @@ func (p pair) Mutate(e *explore.Env) error {
 
 func (p pair) Check(*explore.Env, explore.Crash) error {
 	for i := range uint64(2) {
-		if b, err := p.s.Read(0, places+8*i); err != nil || b[0] != 7 {
-			return explore.Failuref("lost", "place %d has %d, %v", i, b[0], err)
+		if b, err := p.s.Read(0, homes+8*i); err != nil || b[0] != 7 {
+			return explore.Failuref("lost", "home sector %d has %d, %v", i, b[0], err)
 		}
 	}
 	return nil
 }
 
+// journal returns a configuration for a journaled component, with a pair as its checker.
 func journal(t *testing.T) (explore.Config, *journaled) {
 	t.Helper()
 	cfg := toy(t, "", 1, 1)
@@ -138,6 +143,7 @@ func journal(t *testing.T) (explore.Config, *journaled) {
 	return cfg, j
 }
 
+// kinds runs a configuration to its end, and returns the kinds of the errors.
 func kinds(t *testing.T, cfg explore.Config) (out []string, sum explore.Summary) {
 	t.Helper()
 	sum, err := explore.Run(context.Background(), cfg)
@@ -150,42 +156,48 @@ func kinds(t *testing.T, cfg explore.Config) (out []string, sum explore.Summary)
 	return out, sum
 }
 
-// A recovery that empties its journal too early is sound unless it is cut, and that is found with crashes during recovery alone, pruned or
-// not; the folder shows it again.
+// A recovery that empties its journal too early fails only if it is interrupted. So the explorer
+// finds that with crashes during recovery only, with and without pruning, and the error replays.
 func TestCrashesDuringRecovery(t *testing.T) {
 	for _, hasty := range []bool{false, true} {
-		for _, cut := range []bool{false, true} {
+		for _, interrupt := range []bool{false, true} {
 			for _, noPrune := range []bool{false, true} {
-				cfg, j := journal(t)
-				j.hasty, cfg.RecoveryCrashes, cfg.NoPrune = hasty, cut, noPrune
-				got, sum := kinds(t, cfg)
-				if found := len(got) == 1 && got[0] == "lost"; found != (hasty && cut) || len(got) > 1 {
-					t.Errorf("hasty %v, cut %v, not pruned %v: found %v", hasty, cut, noPrune, got)
-				}
-				if cut && sum.Interrupted == 0 || cut && !noPrune && !hasty && sum.Unread == 0 || noPrune && sum.Unread+sum.Remembered > 0 {
-					t.Errorf("hasty %v, cut %v, not pruned %v: %+v", hasty, cut, noPrune, sum.Totals)
-				}
-				if len(got) == 0 {
-					continue
-				}
-				e, err := explore.ReadError(filepath.Join(cfg.Dir, sum.Errors[0].Dir))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if e.Crash.Second == nil || len(e.Crash.Second.Missing) == 0 {
-					t.Errorf("the second crash is %+v", e.Crash.Second)
-				}
-				for range 3 {
-					if f, err := explore.Replay(context.Background(), cfg, e); err != nil || f == nil || f.Kind != "lost" {
-						t.Errorf("replayed: %v, %v", f, err)
-					}
-				}
+				name := fmt.Sprintf("hasty=%v,interrupt=%v,noPrune=%v", hasty, interrupt, noPrune)
+				t.Run(name, func(t *testing.T) { testRecoveryCrash(t, hasty, interrupt, noPrune) })
 			}
 		}
 	}
 }
 
-// What only the comprehensive check sees is found when that is asked.
+func testRecoveryCrash(t *testing.T, hasty, interrupt, noPrune bool) {
+	cfg, j := journal(t)
+	j.hasty, cfg.RecoveryCrashes, cfg.NoPrune = hasty, interrupt, noPrune
+	got, sum := kinds(t, cfg)
+	found := len(got) == 1 && got[0] == "lost"
+	if found != (hasty && interrupt) || len(got) > 1 {
+		t.Errorf("found %v", got)
+	}
+	if interrupt && sum.Interrupted == 0 {
+		t.Errorf("no recovery was interrupted: %+v", sum.Totals)
+	}
+	if interrupt && !noPrune && !hasty && sum.Unread == 0 || noPrune && sum.Unread+sum.Remembered > 0 {
+		t.Errorf("wrong number of pruned states: %+v", sum.Totals)
+	}
+	if len(got) == 0 {
+		return
+	}
+	e := readError(t, cfg, sum, 0)
+	if e.Crash.Second == nil || len(e.Crash.Second.Missing) == 0 {
+		t.Errorf("the second crash is %+v", e.Crash.Second)
+	}
+	for range 3 {
+		if kind := replay(t, cfg, e); kind != "lost" {
+			t.Errorf("replay shows %q", kind)
+		}
+	}
+}
+
+// With Verify, the explorer finds a failure that only the Verifier sees.
 func TestVerifyAfterRecovery(t *testing.T) {
 	for _, verify := range []bool{false, true} {
 		cfg, j := journal(t)
@@ -197,31 +209,34 @@ func TestVerifyAfterRecovery(t *testing.T) {
 	}
 }
 
-// A mount that is still there when all was unmounted is an error, on top of one like it too, and none without.
+// A mount that is left after everything was unmounted is a failure, also if its line equals that of
+// an earlier mount.
 func TestMountLeft(t *testing.T) {
 	for _, leaves := range []string{"", "/dev/fswrd0 /j/below j rw 0 0\n", procMount} {
 		cfg, j := journal(t)
 		j.leaves = leaves
-		cfg.System.(*exploretest.System).Memory = func() func() { return func() { j.mounted = "" } }
+		system(cfg).Memory = func() func() { return func() { j.mounted = "" } }
 		got, _ := kinds(t, cfg)
 		if found := len(got) == 1 && got[0] == "mount left"; found != (leaves != "") {
-			t.Errorf("it leaves %q: found %v", leaves, got)
+			t.Errorf("unmount leaves %q: found %v", leaves, got)
 		}
 	}
 }
 
-// What the kernel says while a crash disk is recovered is in the error's folder, also where it is no error by itself.
+// The error's folder has the kernel's log of the recovery of a crash state, even if the log shows
+// no failure.
 func TestKernelLogIsKept(t *testing.T) {
 	cfg, j := journal(t)
-	j.partial, j.says, cfg.Verify = true, "EXT4-fs (fswrd0): recovery complete\n", true
+	j.partial, j.logs, cfg.Verify = true, "EXT4-fs (fswrd0): recovery complete\n", true
 	_, sum := kinds(t, cfg)
 	b, err := os.ReadFile(filepath.Join(cfg.Dir, sum.Errors[0].Dir, "kernel.log"))
-	if err != nil || !strings.Contains(string(b), "recovered and checked:\n"+j.says) {
+	if err != nil || !strings.Contains(string(b), "recovered and checked:\n"+j.logs) {
 		t.Errorf("kernel.log: %s, %v", b, err)
 	}
 }
 
-// Pruned and not, the loop finds the same errors, and without pruning it recovers no fewer disks.
+// Runs with and without pruning find the same errors. Runs without pruning recover more crash
+// states.
 func TestPrunedRunsFindTheSame(t *testing.T) {
 	for _, bug := range []exploretest.Bug{"", exploretest.DroppedFlush, exploretest.EarlySync} {
 		var found [2]string
@@ -233,7 +248,8 @@ func TestPrunedRunsFindTheSame(t *testing.T) {
 			found[i], recovered[i] = strings.Join(got, " "), sum.Recovered
 		}
 		if found[0] != found[1] || (found[0] == "") != (bug == "") || recovered[0] >= recovered[1] {
-			t.Errorf("%q: pruned %q of %d disks, not pruned %q of %d", bug, found[0], recovered[0], found[1], recovered[1])
+			t.Errorf("%q: with pruning %q after %d recoveries, without %q after %d",
+				bug, found[0], recovered[0], found[1], recovered[1])
 		}
 	}
 }

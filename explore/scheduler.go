@@ -117,7 +117,7 @@ func (t *threadScheduler) turn(e *Env) (idle string, err error) {
 	}
 	h := t.held[n-1]
 	e.note(h.name+" runs", false, nil)
-	results, err := t.ask(e, agent.StrayThreads(), agent.RunThread(h.pid, t.wait),
+	results, err := t.ask(e, agent.UnscheduledThreads(), agent.RunThread(h.pid, t.wait),
 		agent.SettleThreads())
 	if err == nil && results[1].Value == 0 {
 		idle = h.name
@@ -139,7 +139,7 @@ func (t *threadScheduler) unscheduledNames(e *Env) (names []string) {
 	if len(t.held) == 0 {
 		return nil
 	}
-	_, _ = t.ask(e, agent.StrayThreads())
+	_, _ = t.ask(e, agent.UnscheduledThreads())
 	for _, h := range t.held {
 		if t.unscheduled[h.pid] {
 			names = append(names, h.name)
@@ -148,20 +148,20 @@ func (t *threadScheduler) unscheduledNames(e *Env) (names []string) {
 	return names
 }
 
-// ask performs operations on threads, which must succeed, and records the results of StrayThreads.
+// ask performs operations on threads, which must succeed, and records the results of UnscheduledThreads.
 func (t *threadScheduler) ask(e *Env, ops ...agent.Op) ([]agent.Result, error) {
 	results, err := e.ask(ops...)
 	for i, op := range ops {
-		if err == nil && op.Code == strayCode {
+		if err == nil && op.Code == unscheduledCode {
 			err = e.failed(t.note(results[i].Data))
 		}
 	}
 	return results, err
 }
 
-var strayCode = agent.StrayThreads().Code
+var unscheduledCode = agent.UnscheduledThreads().Code
 
-// note records the threads that StrayThreads found.
+// note records the threads that UnscheduledThreads found.
 func (t *threadScheduler) note(data []byte) error {
 	pids, err := agent.DecodeNumbers(data)
 	for _, pid := range pids {
@@ -182,14 +182,14 @@ func (t *threadScheduler) batch(_ *Env, r request, next sendBatch) (agent.Done, 
 			p.own(r.Ops[i])
 			continue
 		}
-		p.add(agent.StrayThreads())
+		p.add(agent.UnscheduledThreads())
 		p.own(r.Ops[i])
 		p.add(agent.SettleThreads())
 	}
 	r.Ops = p.ops
 	done, err := next(r)
 	done.Results, err = p.strip(done.Results, err, func(op agent.Op, r agent.Result) error {
-		if op.Code == strayCode {
+		if op.Code == unscheduledCode {
 			return t.note(r.Data)
 		}
 		return nil
@@ -199,7 +199,7 @@ func (t *threadScheduler) batch(_ *Env, r request, next sendBatch) (agent.Done, 
 
 // promised does the same around a call of Env.Promised.
 func (t *threadScheduler) promised(e *Env, _ promise, next func() error) error {
-	if _, err := t.ask(e, agent.StrayThreads()); err != nil {
+	if _, err := t.ask(e, agent.UnscheduledThreads()); err != nil {
 		return err
 	}
 	if err := next(); err != nil {

@@ -42,6 +42,17 @@ type Totals struct {
 	Recovering float64 `json:"recovering_seconds"`
 }
 
+// addJudgment counts a crash state that a Judge judged.
+func (t *Totals) addJudgment(j Judgment) {
+	t.Judged++
+	if j.Undecided {
+		t.Undecided++
+	}
+	if j.Pruned {
+		t.Pruned++
+	}
+}
+
 // An Event reports the progress of a run.
 type Event struct {
 	Event string `json:"event"` // "progress", "error", "diverged" or "strayed"
