@@ -41,11 +41,13 @@ violation(23, 7, k(-10, extent_csum, START)) :-
 extent_from_to(START, _, EXTENT, LENGTH) :-
   LOW is max(0, START - 268435456),
   BEFORE is START - 1,
-  once(range_down(2, k(EXTENT, extent_item, LENGTH), k(LOW, _, _), k(BEFORE, extent_item, 18446744073709551615))),
+  once(range_down(2, k(EXTENT, extent_item, LENGTH),
+    k(LOW, _, _), k(BEFORE, extent_item, 18446744073709551615))),
   EXTENT + LENGTH > START.
 extent_from_to(START, END, EXTENT, LENGTH) :-
   LAST is END - 1,
-  range(2, k(EXTENT, extent_item, LENGTH), k(START, extent_item, 0), k(LAST, extent_item, 18446744073709551615)).
+  range(2, k(EXTENT, extent_item, LENGTH),
+    k(START, extent_item, 0), k(LAST, extent_item, 18446744073709551615)).
 
 sectorsize(SECTOR) :- query(0, k(0, super_block, 0), sectorsize, SECTOR).
 
@@ -124,7 +126,8 @@ violation(22, 7, k(-10, extent_csum, START)) :-
   sectorsize(SECTOR),
   FROM is START + OLD * SECTOR,
   TO is START + NEW * SECTOR - 1,
-  range(2, k(EXTENT, extent_item, LENGTH), k(FROM, extent_item, 0), k(TO, extent_item, 18446744073709551615)),
+  range(2, k(EXTENT, extent_item, LENGTH),
+    k(FROM, extent_item, 0), k(TO, extent_item, 18446744073709551615)),
   add(2, k(EXTENT, extent_item, LENGTH)),
   new(2, k(EXTENT, extent_data_ref, HASH), root, ROOT),
   file_tree(ROOT),
@@ -155,7 +158,8 @@ violation(72, 2, k(EXTENT, extent_item, LENGTH)) :-
 % Extents cover all bytes from START up to END. No extent is longer than 256 MiB.
 extents_cover(START, END) :-
   LOW is max(0, START - 268435456),
-  once(range_down(2, k(EXTENT, extent_item, LENGTH), k(LOW, _, _), k(START, extent_item, 18446744073709551615))),
+  once(range_down(2, k(EXTENT, extent_item, LENGTH),
+    k(LOW, _, _), k(START, extent_item, 18446744073709551615))),
   REACH is EXTENT + LENGTH,
   REACH > START,
   ( REACH >= END -> true ; extents_cover(REACH, END) ).

@@ -62,7 +62,11 @@ dir_size_agrees(TREE, DIR) :-
   NEW + ITEMS_GONE + INDEXES_GONE =:= OLD + ITEMS + INDEXES.
 
 size_change(TREE, INODE, OLD, NEW) :-
-  ( default_zero(TREE, k(INODE, inode_item, 0), size, BEFORE, AFTER) -> OLD = BEFORE, NEW = AFTER ; OLD = 0, NEW = 0 ).
+  ( default_zero(TREE, k(INODE, inode_item, 0), size, BEFORE, AFTER) ->
+      OLD = BEFORE,
+      NEW = AFTER
+  ; OLD = 0,
+    NEW = 0 ).
 
 made_by_mkfs(256, NBYTES) :- query(0, k(0, super_block, 0), nodesize, NBYTES).
 
@@ -145,8 +149,8 @@ item_agrees(TREE, DIR, HASH, INODE, WHICH) :-
   query(TREE, k(DIR, dir_index, INDEX), link, k(INODE, inode_item, WHICH)),
   not(verify(name_agrees(TREE, DIR, INDEX, INODE))).
 
-% The index of a name that this transaction adds, as almost all are. This saves the walk through
-% the other names of an inode that has thousands of them.
+% The index of a name that this transaction adds. Almost all names that the rule asks about are such.
+% So the rule need not walk through the other names of an inode that has thousands of them.
 named_now(TREE, INODE, DIR, INDEX, NAME) :-
   name_kind(KIND),
   change(TREE, k(INODE, KIND, a(DIR, INDEX)), name, _, NAME).

@@ -49,7 +49,11 @@ nbytes_agrees(TREE, INODE) :-
   NEW + GONE =:= OLD + ADDED.
 
 nbytes_change(TREE, INODE, OLD, NEW) :-
-  ( default_zero(TREE, k(INODE, inode_item, 0), nbytes, BEFORE, AFTER) -> OLD = BEFORE, NEW = AFTER ; OLD = 0, NEW = 0 ).
+  ( default_zero(TREE, k(INODE, inode_item, 0), nbytes, BEFORE, AFTER) ->
+      OLD = BEFORE,
+      NEW = AFTER
+  ; OLD = 0,
+    NEW = 0 ).
 
 % Rule 25. Without the feature NO_HOLES, the extents of a file cover every byte up to its size.
 % Source: thesis, table 5.1; btrfs check, I_ERR_FILE_EXTENT_DISCOUNT. With the feature NO_HOLES,
@@ -130,7 +134,8 @@ violation(55, TREE, k(INODE, extent_data, OFFSET)) :-
 violation(55, TREE, k(INODE, extent_data, OFFSET)) :-
   add(TREE, k(INODE, extent_data, OFFSET)),
   file_tree(TREE),
-  not(add(TREE, k(INODE, inode_item, 0))), % all extents of a new file are new: the clause above sees each pair
+  % All extents of a new file are new: the clause above compares each pair.
+  not(add(TREE, k(INODE, inode_item, 0))),
   BEFORE is OFFSET - 1,
   extent_from(TREE, INODE, BEFORE, END),
   END > OFFSET.

@@ -1,4 +1,4 @@
-% The free space tree, checked against block groups and extents.
+% The free space tree must agree with block groups and extents.
 
 % The superblock says that the tree is valid, and this is a commit and not a whole image:
 % mkfs.btrfs leaves behind the free space of the block groups that it began with and then removed.
@@ -195,7 +195,9 @@ runs_joined(GROUP, JOINED) :-
   query(10, k(START, free_space_bitmap, SIZE), chunk, GROUP),
   previous(10, k(START, free_space_bitmap, SIZE), k(BEFORE, free_space_bitmap, LENGTH)),
   query(10, k(BEFORE, free_space_bitmap, LENGTH), last, LAST),
-  ( default_zero(10, k(BEFORE, free_space_bitmap, LENGTH), last, WAS, _) -> LAST_OLD = WAS ; LAST_OLD = LAST ),
+  ( default_zero(10, k(BEFORE, free_space_bitmap, LENGTH), last, WAS, _) ->
+      LAST_OLD = WAS
+  ; LAST_OLD = LAST ),
   JOINED is LAST * NEW - LAST_OLD * OLD.
 runs_joined(GROUP, JOINED) :-
   default_zero(10, k(START, free_space_bitmap, SIZE), last, OLD, NEW),

@@ -70,7 +70,7 @@ names_deleted(TREE, INODE, COUNT) :-
 
 % Rule 51. Only a character or block device has an rdev other than 0.
 % Source: init_special_inode, fill_inode_item.
-% For the user: a damaged field decides what the kernel takes for a device.
+% For the user: if the file becomes a device, the damaged field decides which device it opens.
 violation(51, TREE, k(INODE, inode_item, 0)) :-
   new(TREE, k(INODE, inode_item, 0), rdev, NUMBER),
   NUMBER =\= 0,

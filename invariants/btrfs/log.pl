@@ -195,4 +195,6 @@ violation(104, -6, k(INODE, inode_item, 0)) :-
   MADE > 0,
   query(0, k(0, super_block, 0), generation, COMMITTED),
   query(0, k(0, super_block, 0), log_of, SUBVOL),
-  ( MADE =< COMMITTED -> not(query(SUBVOL, k(INODE, inode_item, 0), generation, MADE)) ; query(SUBVOL, k(INODE, inode_item, 0)) ).
+  ( MADE =< COMMITTED ->
+      not(query(SUBVOL, k(INODE, inode_item, 0), generation, MADE))
+  ; query(SUBVOL, k(INODE, inode_item, 0)) ).

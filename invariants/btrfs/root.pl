@@ -22,7 +22,11 @@ refs_agree(SUBVOL) :-
   NEW + GONE =:= OLD + ADDED.
 
 refs_change(SUBVOL, OLD, NEW) :-
-  ( default_zero(1, k(SUBVOL, root_item, _), refs, BEFORE, AFTER) -> OLD = BEFORE, NEW = AFTER ; OLD = 0, NEW = 0 ).
+  ( default_zero(1, k(SUBVOL, root_item, _), refs, BEFORE, AFTER) ->
+      OLD = BEFORE,
+      NEW = AFTER
+  ; OLD = 0,
+    NEW = 0 ).
 
 subvolume(TREE) :- TREE >= 256, TREE =< 18446744073709551359.
 

@@ -1,4 +1,4 @@
-% The superblock, checked against the trees.
+% The superblock must agree with the trees.
 
 % Rule 45. The superblock's num_devices is the number of devices, and its total_bytes is the sum
 % of their sizes.

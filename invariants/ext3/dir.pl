@@ -22,7 +22,7 @@ violation(9, dirent, D) :-
   query(inode, I, f(mode,s_ifmt), MODE),
   MODE \== TYPE.
 violation(9, inode, I) :-
-  change(inode, I, f(mode,s_ifmt), OLD, NEW),
+  change(inode, I, f(mode,s_ifmt), OLD, _),
   OLD \== null,
   count(change(dirent, _, inode, _, I), 0),
   in_use(I),

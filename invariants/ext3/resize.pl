@@ -80,8 +80,10 @@ power(BASE, POWER, N) :-
 copies_up_to(GROUP, N) :-
   ( lacks(feature_ro_compat, 1) -> N = GROUP
   ; GROUP =:= 0 -> N = 0
-  ; powers_up_to(3, 3, GROUP, A), powers_up_to(5, 5, GROUP, B), powers_up_to(7, 7, GROUP, C), N is A + B + C + 1
-  ).
+  ; powers_up_to(3, 3, GROUP, A),
+    powers_up_to(5, 5, GROUP, B),
+    powers_up_to(7, 7, GROUP, C),
+    N is A + B + C + 1 ).
 
 powers_up_to(_, POWER, LIMIT, 0) :- POWER > LIMIT.
 powers_up_to(BASE, POWER, LIMIT, N) :-

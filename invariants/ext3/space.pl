@@ -29,7 +29,7 @@ violation(16, owner, k(B,owner,a(I,P))) :-
   P < 0x10000000000,
   beyond(I, P).
 violation(16, inode, I) :-
-  new(inode, I, size, SIZE),
+  new(inode, I, size, _),
   too_long(I).
 violation(16, inode, I) :-
   delete(orphan, I),

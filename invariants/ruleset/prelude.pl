@@ -1,6 +1,7 @@
-% The words in which rules speak of changes (thesis 3.3.1). change/5 and the query primitives are built in.
+% The predicates by which rules ask for changes (thesis 3.3.1). change/5 and the query primitives are
+% built in.
 
-% An object came into being, changed, or is gone.
+% An object was added, changed or deleted.
 add(TREE, ID) :- change(TREE, ID, object, null, present).
 update(TREE, ID) :- change(TREE, ID, object, present, present).
 delete(TREE, ID) :- change(TREE, ID, object, present, null).
@@ -22,23 +23,28 @@ default_zero(TREE, ID, FIELD, OLD, NEW) :-
 zero_for_null(VALUE, NUMBER) :- VALUE == null, !, NUMBER = 0.
 zero_for_null(VALUE, VALUE).
 
-% By how much a field of all objects that match ID changed, and how many of them there are more than before.
+% The sum of the changes of a field over all objects that match ID, and the change of their number.
 delta(TREE, ID, FIELD, SUM) :- sum(NEW - OLD, default_zero(TREE, ID, FIELD, OLD, NEW), SUM).
 delta_count(TREE, ID, SUM) :- sum(ONE, one_more(TREE, ID, ONE), SUM).
 one_more(TREE, ID, 1) :- add(TREE, ID).
 one_more(TREE, ID, -1) :- delete(TREE, ID).
 
-% The figures' not with two arguments denies the conjunction of both.
+% not/2, which figures of the thesis use, negates the conjunction of its arguments.
 not(GOAL) :- \+ GOAL.
 not(GOAL, AND) :- \+ (GOAL, AND).
 
-% verify(PROPERTY) succeeds where a property that must hold does not. What was found to hold is kept for
-% the rest of the transaction, as several records of one object ask for the same property (thesis 4.3).
+% verify(PROPERTY) succeeds if a property that must hold does not hold. A property that was found to
+% hold is kept for the rest of the transaction, because several records of one object ask for the same
+% property (thesis 4.3).
 verify(PROPERTY) :- \+ '$holds'(PROPERTY).
 
-% The objects of one range of keys that come first and last. With SUB known, they are compared with it.
-first_of_range(TREE, k(OID, TYPE, SUB), LOW, HIGH) :- once(range(TREE, k(OID, TYPE, FOUND), LOW, HIGH)), SUB = FOUND.
-last_of_range(TREE, k(OID, TYPE, SUB), LOW, HIGH) :- once(range_down(TREE, k(OID, TYPE, FOUND), LOW, HIGH)), SUB = FOUND.
+% The first and the last object of a range of keys. If SUB is known, it is compared with theirs.
+first_of_range(TREE, k(OID, TYPE, SUB), LOW, HIGH) :-
+  once(range(TREE, k(OID, TYPE, FOUND), LOW, HIGH)),
+  SUB = FOUND.
+last_of_range(TREE, k(OID, TYPE, SUB), LOW, HIGH) :-
+  once(range_down(TREE, k(OID, TYPE, FOUND), LOW, HIGH)),
+  SUB = FOUND.
 
 member(X, [X|_]).
 member(X, [_|REST]) :- member(X, REST).

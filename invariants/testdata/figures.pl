@@ -1,6 +1,6 @@
-% Figures of the thesis (Brunch: Robust File System Consistency Checking at Runtime) as they are printed; where
-% a figure is a goal or ends in "...", the lines around it make it a whole rule. Figures 3.2, 3.11 and 4.2
-% stand in thesis.pl.
+% Figures of the thesis (Brunch: Robust File System Consistency Checking at Runtime) as they are
+% printed; where a figure is a goal or ends in "...", the lines around it make it a whole rule.
+% Figures 3.2, 3.11 and 4.2 stand in thesis.pl.
 
 % Figure 3.3: the new value of an inode's flags.
 violation('3.3', TREE, k(INODE_NR, inode_item, 0)) :-
@@ -35,8 +35,8 @@ violation('3.10b', TREE, ID) :-
     new(TREE, ID, f(flags, nodatasum), BIT), % ...
     BIT =:= 1.
 
-% Figure 5.1(a). The property, which it does not print, in its simplest form: the next extent begins where this
-% one ends, or the file ends before.
+% Figure 5.1(a). The property, which it does not print, in its simplest form: the next extent begins
+% where this one ends, or the file ends before.
 violation(25, TREE_ID, k(OBJECTID, extent_data, OFFSET)) :-
     new(TREE_ID, k(OBJECTID, extent_data, OFFSET), num_bytes, NUM_BYTES),
     query(TREE_ID, k(OBJECTID, inode_item, 0), size, I_SIZE),

@@ -1,5 +1,6 @@
-% Part of a commit of a Linux kernel (6.18), as fsward recorded it: a new directory with five new files, some extents,
-% and metadata blocks that are gone. The state is that of the same objects after it.
+% Part of a commit of a Linux kernel (6.18), as fsward recorded it: a new directory with five new
+% files, some extents, and metadata blocks that are gone. The state is that of the same objects
+% after it.
 change(2,k(5636096,metadata_item,0),object,present,null).
 change(2,k(5636096,metadata_item,0),refs,1,null).
 change(2,k(5636096,tree_block_ref,2),object,present,null).
