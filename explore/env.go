@@ -34,8 +34,8 @@ type Env struct {
 	err     error    // the first error of the machine
 }
 
-// NewEnv returns an Env without interceptors that an execution needs. It serves the explorer
-// itself, and tests of components and checkers.
+// NewEnv returns an Env whose only interceptor is the journal. The explorer uses it outside the
+// last step of an execution, and tests use it for components and checkers.
 func NewEnv(ctx context.Context, s System, c *Chooser) *Env {
 	return newEnv(ctx, s, c, interceptors{})
 }

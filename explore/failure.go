@@ -24,8 +24,8 @@ func (f *Failure) withProperty(property string) *Failure {
 	return f
 }
 
-// matches reports whether f has a kind and a property. Failures that match are counted together,
-// and either of them reproduces the other.
+// matches reports whether f has this kind and this property. Failures that match are counted
+// together, and a replay that shows one of them has reproduced the other.
 func (f *Failure) matches(kind, property string) bool {
 	return f.Kind == kind && f.Property == property
 }

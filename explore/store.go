@@ -160,7 +160,7 @@ func (c *change) enqueue(priority uint64, st *state) error {
 	return c.put(bucketFrontier, key, st)
 }
 
-// sequence returns the number of states that were put into the frontier so far.
+// sequence returns how often a state was put into the frontier so far.
 func (c *change) sequence() uint64 { return c.tx.Bucket(bucketFrontier).Sequence() }
 
 func (c *change) dequeue(key []byte) error { return c.tx.Bucket(bucketFrontier).Delete(key) }

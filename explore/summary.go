@@ -22,8 +22,8 @@ type Totals struct {
 	Judged         uint64  `json:"judged"`    // crash states that were judged on the host
 	Undecided      uint64  `json:"undecided"` // judged crash states without a verdict
 	Recovered      uint64  `json:"recovered"` // recoveries in the guest
-	// Interrupted counts the crash states that crashes during recovery left, and Unread those of
-	// them that differ only in blocks that the recovery does not read.
+	// Interrupted counts the crash states that crashes during recovery left. Unread counts the
+	// interrupted ones that differ only in blocks that the recovery does not read.
 	Interrupted uint64 `json:"interrupted,omitempty"`
 	Unread      uint64 `json:"unread,omitempty"`
 	// Remembered counts recoveries that were skipped, since an earlier recovery had read the same.

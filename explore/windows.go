@@ -32,8 +32,8 @@ func (w *crashWindows) check(end bool) error {
 	return nil
 }
 
-// Mark adds a user's record to the log. text has 1 to 200 bytes. Crash states before and after a
-// mark are not different.
+// Mark adds a user's record to the log. text has 1 to 200 bytes. Crash states that differ only in
+// such marks are equal.
 func (e *Env) Mark(text string) error { return e.mark(markUser, text) }
 
 // CheckCrashesNow requests crashes at this moment. expect is passed to Check.
