@@ -148,7 +148,8 @@ func (t *threadScheduler) unscheduledNames(e *Env) (names []string) {
 	return names
 }
 
-// ask performs operations on threads, which must succeed, and records the results of UnscheduledThreads.
+// ask performs operations on threads, which must succeed, and records the results of
+// UnscheduledThreads.
 func (t *threadScheduler) ask(e *Env, ops ...agent.Op) ([]agent.Result, error) {
 	results, err := e.ask(ops...)
 	for i, op := range ops {

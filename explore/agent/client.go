@@ -256,6 +256,7 @@ func (c *Client) ReadWrites(ctx context.Context, wait time.Duration) ([]byte, er
 	return c.readLog(ctx, kindWrites, wait)
 }
 
+// readLog reads a log by a request of kind k.
 func (c *Client) readLog(ctx context.Context, k kind, wait time.Duration) ([]byte, error) {
 	r := logRequest{most: MaxData, wait: wait}
 	ctx, cancel := within(ctx, wait)

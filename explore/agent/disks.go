@@ -19,6 +19,7 @@ func (d *diskOps) close() {
 	}
 }
 
+// do performs an operation. It opens the control device first if needed.
 func (d *diskOps) do(o *Op) (value uint64, data []byte, err error) {
 	if d.ctl == nil {
 		if d.ctl, err = ramdisk.Open(); err != nil {

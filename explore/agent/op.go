@@ -71,7 +71,7 @@ const (
 	opHoldThread
 	opRunThread
 	opReleaseThread
-	opStrayThreads
+	opUnscheduledThreads
 	opSettleThreads
 	opEnd
 )

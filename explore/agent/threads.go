@@ -28,9 +28,9 @@ func RunThread(pid uint32, wait time.Duration) Op {
 // ReleaseThread ends HoldThread.
 func ReleaseThread(pid uint32) Op { return Op{Code: opReleaseThread, a: uint64(pid)} }
 
-// StrayThreads lists the unscheduled threads: those that ran although they were held, since the
-// begin of the hold or since the last StrayThreads. DecodeNumbers reads Data: their PIDs.
-func StrayThreads() Op { return Op{Code: opStrayThreads} }
+// UnscheduledThreads lists the unscheduled threads: those that ran although they were held, since
+// the begin of the hold or since the last UnscheduledThreads. DecodeNumbers reads Data: their PIDs.
+func UnscheduledThreads() Op { return Op{Code: opUnscheduledThreads} }
 
 // SettleThreads waits until all held threads sleep, and clears the list of unscheduled threads.
 func SettleThreads() Op { return Op{Code: opSettleThreads} }
@@ -53,6 +53,7 @@ func (t *threadOps) close() {
 	}
 }
 
+// do performs an operation. It opens the control device first if needed.
 func (t *threadOps) do(o *Op) (value uint64, data []byte, err error) {
 	if t.ctl == nil {
 		if t.ctl, err = ekm.Open(); err != nil {
@@ -84,7 +85,7 @@ func (t *threadOps) do(o *Op) (value uint64, data []byte, err error) {
 		return boolNumber(ran), nil, err
 	case opReleaseThread:
 		err = t.ctl.Release(pid)
-	case opStrayThreads:
+	case opUnscheduledThreads:
 		var ran []ekm.Unscheduled
 		_, ran, err = t.ctl.Unscheduled()
 		for _, u := range ran {
@@ -112,7 +113,7 @@ func (t *threadOps) settle() error {
 	}
 }
 
-// EncodeThreads returns the Data of StrayThreads, for a System that is not a guest.
+// EncodeThreads returns the Data of UnscheduledThreads, for a System that is not a guest.
 func EncodeThreads(pids []uint32) (data []byte) {
 	for _, pid := range pids {
 		data = appendNumber(data, uint64(pid))

@@ -89,7 +89,7 @@ func EncodeTree(entries []Entry) (data []byte) {
 	return data
 }
 
-// DecodeNumbers decodes the Data of DiskChanged and of StrayThreads.
+// DecodeNumbers decodes the Data of DiskChanged and of UnscheduledThreads.
 func DecodeNumbers(data []byte) (out []uint64, err error) {
 	d := decoder{b: data}
 	for len(d.b) > 0 && d.err == nil {

@@ -30,7 +30,7 @@ var (
 	holdCode        = agent.HoldThread(0).Code
 	runCode         = agent.RunThread(0, 0).Code
 	releaseCode     = agent.ReleaseThread(0).Code
-	unscheduledCode = agent.StrayThreads().Code
+	unscheduledCode = agent.UnscheduledThreads().Code
 	settleCode      = agent.SettleThreads().Code
 )
 

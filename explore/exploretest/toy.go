@@ -110,7 +110,7 @@ func (t *Toy) do(s *System, args []string) (out []byte, err error) {
 			return nil, err
 		}
 	}
-	switch what := args[0]; what {
+	switch command := args[0]; command {
 	case "make":
 		copy(sector, toyMagic)
 		return nil, s.Submit(0, ramdisk.Write, ramdisk.FUA, 0, sector)
@@ -136,7 +136,7 @@ func (t *Toy) do(s *System, args []string) (out []byte, err error) {
 	case "get":
 		return []byte(strconv.Itoa(int(t.values[key]))), nil
 	default:
-		return nil, fmt.Errorf("toy %s: unknown", what)
+		return nil, fmt.Errorf("toy: unknown command %s", command)
 	}
 }
 

@@ -98,7 +98,7 @@ func exploreStack(t *testing.T, fs string) (*component.Component, explore.Stack)
 	return c, explore.Stack{Top: c, Checker: syncedFile{at: "/mnt/a"}}
 }
 
-// TestGuestExplore checks that ext3 keeps what was synced, that an ext3 on a disk that drops
+// TestGuestExplore checks that ext3 keeps synced files, that an ext3 on a disk that drops
 // flushes does not, and that its folder replays the error.
 func TestGuestExplore(t *testing.T) {
 	inGuest(t, 20*time.Minute, func(ctx context.Context, m *machine.Machine) error {

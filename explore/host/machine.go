@@ -60,7 +60,7 @@ func WithMachine(ctx context.Context, cfg GuestConfig, log *zap.Logger,
 	}
 	if err := vm.RemoveAbandoned(ctx, filepath.Join(os.TempDir(), exploreDirs+"*"),
 		exploreRun); err != nil {
-		log.Warn("cannot remove what a killed run left", zap.Error(err))
+		log.Warn("cannot remove the files of a killed run", zap.Error(err))
 	}
 	dir, err := os.MkdirTemp("", exploreDirs)
 	if err != nil {

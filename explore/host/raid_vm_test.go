@@ -134,7 +134,7 @@ func replaceDisk(lost, kept int) string {
 		lost, kept)
 }
 
-// assumeClean is the shell command of a recovery that makes the array anew without a resync.
+// assumeClean is the shell command of a recovery that creates the array again without a resync.
 const assumeClean = "mdadm --create --quiet --run --assume-clean /dev/md0 -l raid1 -n 2 " +
 	"/dev/fswrd0 /dev/fswrd1"
 
@@ -157,7 +157,7 @@ var raidCases = []raidCase{
 		checker: mirrored{at: raidAt}, limit: 4},
 	{name: "disk 1 replaced", array: array{recovered: replaceDisk(1, 0)},
 		checker: mirrored{at: raidAt}, limit: 4},
-	{name: "made anew and assumed clean", array: array{recovered: assumeClean},
+	{name: "created again and assumed clean", array: array{recovered: assumeClean},
 		checker: mirrored{at: raidAt, during: true}, limit: 1, found: "mirrors differ"},
 	// A resync copies the first disk, whatever it holds.
 	{name: "disk 0 drops flushes", array: array{flushless: []uint32{0}},
