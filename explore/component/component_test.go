@@ -176,14 +176,21 @@ func TestCommands(t *testing.T) {
 	}
 	for code, ok := range map[int]bool{0: true, 1: true, 2: false} {
 		status = code
-		if err := c.Recover(e); (err == nil) != ok {
-			t.Errorf("recover ends with %d: %v", code, err)
-		}
-		if err := c.Repair(e); (err == nil) != ok {
-			t.Errorf("repair ends with %d: %v", code, err)
-		}
-		if err := c.Mount(e); (err == nil) != (code == 0) {
-			t.Errorf("mount ends with %d: %v", code, err)
-		}
+		checkStatus(t, e, c, code, ok)
+	}
+}
+
+// checkStatus checks whether an exit status of the commands is an error. recovers reports whether
+// recover and repair accept it.
+func checkStatus(t *testing.T, e *explore.Env, c *Component, code int, recovers bool) {
+	t.Helper()
+	if err := c.Recover(e); (err == nil) != recovers {
+		t.Errorf("recover ends with %d: %v", code, err)
+	}
+	if err := c.Repair(e); (err == nil) != recovers {
+		t.Errorf("repair ends with %d: %v", code, err)
+	}
+	if err := c.Mount(e); (err == nil) != (code == 0) {
+		t.Errorf("mount ends with %d: %v", code, err)
 	}
 }
