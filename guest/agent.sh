@@ -1,7 +1,9 @@
 #!/bin/sh
-# Does what the host says over a virtio-serial port: see explore/agent. It ends when the host hangs up.
+# Performs the operations that the host sends over a virtio-serial port: see explore/agent. It ends
+# when the host closes the port.
 #
-# Memory is what a checkpoint of the guest is made of: what is not needed any more goes.
+# A checkpoint of the guest contains its memory. So files that are not needed any more are removed.
 rm -rf /modules /bin/fsload /bin/rdcheck /bin/rdioctl /bin/ekcheck /bin/fswcalls
-# Go keeps its memory small, and does without preemption by signals, so that no system call of an explorer ends early with EINTR.
+# The limit keeps Go's memory small. Without preemption by signals no system call of the explorer
+# fails with EINTR.
 GODEBUG=asyncpreemptoff=1 GOMEMLIMIT=12MiB exec fsagent

@@ -1,20 +1,27 @@
 #!/bin/sh
-# Makes the guest: OUTDIR/vmlinuz and OUTDIR/initramfs.cpio.zst, and for the explorer OUTDIR/explorer.cpio.zst, which is the same
-# initramfs and behind it what filesystems.sh says.
+# Makes the guest: OUTDIR/vmlinuz and OUTDIR/initramfs.cpio.zst; and for the explorer
+# OUTDIR/explorer.cpio.zst, the same initramfs followed by the archive of filesystems.sh.
 #
-# The kernel is Debian's stock linux-image-KERNEL, unpacked and not installed. If none is named it is the one that OUTDIR has, or
-# cloud-amd64; amd64 is the generic one of 6.1, and 6.12-cloud-amd64 and 6.12-amd64 are later ones. The initramfs holds
-# busybox, dash, btrfs, mkfs.btrfs, mke2fs, e2fsck and chrt with the libraries they need, fsload of dev/load, fswcalls of hostd/daemon/fsynccheck, fsagent of
-# explore/agent, sync of coreutils (that of busybox does not report what syncfs returns), the modules listed below, the modules of
-# ramdisk and guest-kmod with rdcheck, rdioctl and ekcheck that try them, and the scripts of this folder. What is up to date is not made
-# again: each module, the programs of other file systems and the initramfs by itself.
+# The kernel is the package linux-image-KERNEL of Debian, unpacked and not installed. KERNEL is
+# cloud-amd64, amd64, 6.12-cloud-amd64 or 6.12-amd64; the first two are 6.1. The default is the
+# kernel in OUTDIR, or else cloud-amd64. Our modules are built against the headers of the same
+# package, which are unpacked beside the kernel.
 #
-# Our modules are built against the kernel's own headers, which are unpacked beside it and not installed either.
+# The initramfs holds:
+#   busybox, dash, btrfs, mkfs.btrfs, mke2fs, e2fsck and chrt, with their libraries
+#   sync of coreutils, because that of busybox does not report the result of syncfs
+#   fsload of dev/load, fswcalls of hostd/daemon/fsynccheck, fsagent of explore/agent
+#   the modules that MODULES lists, and the modules of ramdisk and guest-kmod
+#   rdcheck, rdioctl and ekcheck, which check these two
+#   the scripts of this folder
+# Each module, the archive of filesystems.sh and the initramfs are only made again if their sources
+# changed.
 #
-# Debian packages: busybox-static dash btrfs-progs e2fsprogs kmod cpio zstd xz-utils dpkg apt gcc-12 make libelf1.
+# Debian packages: busybox-static dash btrfs-progs e2fsprogs kmod cpio zstd xz-utils dpkg apt gcc-12
+# make libelf1.
 set -eu
 
-# Modules to load, each with what it depends on. What the kernel has built in is left out by modprobe.
+# Modules to load, with their dependencies. modprobe leaves out modules that are built in.
 MODULES='virtio_pci virtio_blk virtio_console ext4 crc32c-intel crc32c_generic btrfs'
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -30,7 +37,7 @@ PATH=$PATH:/usr/sbin:/sbin
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 
-# need PROGRAM PACKAGE: PROGRAM must be there.
+# need PROGRAM PACKAGE ends the script if PROGRAM, which PACKAGE has, is missing.
 need() {
 	command -v "$1" >/dev/null || die "$1 is missing: run 'make setup', or apt-get install $2"
 }
@@ -49,20 +56,21 @@ need xz xz-utils
 need dpkg dpkg
 case $(ldd "$(command -v busybox)" 2>&1) in
 *'not a dynamic'* | *'statically linked'*) ;;
-*) die "busybox is not a static one: apt-get install busybox-static" ;;
+*) die "busybox is dynamic, want a static one: apt-get install busybox-static" ;;
 esac
 
-# One build at a time in a folder: two would write the same files.
+# Only one build at a time may write to a folder.
 exec 9>"$out/.lock"
 flock 9
 
-# latest_kernel prints the package that the metapackage depends on now, NAME=VERSION; nothing if apt
-# does not know.
+# latest_kernel prints NAME=VERSION of the package that the metapackage $image depends on. It prints
+# nothing if apt does not know it.
 latest_kernel() {
 	name=$(apt-cache depends "$image" 2>/dev/null |
 		sed -n 's/^ *Depends: \(linux-image-[0-9].*\)$/\1/p' | head -n 1)
 	[ -n "$name" ] || return 0
-	version=$(apt-cache show --no-all-versions "$name" 2>/dev/null | sed -n 's/^Version: //p' | head -n 1)
+	version=$(apt-cache show --no-all-versions "$name" 2>/dev/null |
+		sed -n 's/^Version: //p' | head -n 1)
 	[ -z "$version" ] || echo "$name=$version"
 }
 
@@ -84,24 +92,30 @@ fetch() {
 	done
 }
 
-# fetch_headers NAME=VERSION unpacks the headers of a kernel's package into $out/headers.
+# depends PACKAGE REGEXP prints the first dependency of a package that matches.
+depends() {
+	apt-cache depends "$1" | sed -n "s/^ *Depends: \($2\)\$/\1/p" | head -n 1
+}
+
+# fetch_headers NAME=VERSION unpacks the headers of a kernel package into $out/headers.
 fetch_headers() {
 	version=${1#*=}
 	headers=${1%%=*}
 	headers=linux-headers-${headers#linux-image-}
-	kbuild=$(apt-cache depends "$headers" | sed -n 's/^ *Depends: \(linux-kbuild-.*\)$/\1/p' | head -n 1)
+	kbuild=$(depends "$headers" 'linux-kbuild-.*')
 	[ -n "$kbuild" ] || die "apt knows no $headers: run 'apt-get update'"
-	common=$(apt-cache depends "$headers" | sed -n 's/^ *Depends: \(linux-headers-.*-common\)$/\1/p' | head -n 1)
+	common=$(depends "$headers" 'linux-headers-.*-common')
 	rm -rf "$out/headers.new"
 	fetch "$headers=$version" "$common=$version" "$kbuild" "$out/headers.new"
-	# The one path in them that is absolute.
-	sed -i "s|^include /usr/src/|include $out/headers/usr/src/|" "$out/headers.new/usr/src/$headers/Makefile"
+	# The Makefile has the only absolute path of the headers.
+	sed -i "s|^include /usr/src/|include $out/headers/usr/src/|" \
+		"$out/headers.new/usr/src/$headers/Makefile"
 	echo "$1" >"$out/headers.new/package"
 	rm -rf "$out/headers"
 	mv "$out/headers.new" "$out/headers"
 }
 
-# fetch_kernel NAME=VERSION unpacks the package into $out/kernel.
+# fetch_kernel NAME=VERSION unpacks a kernel package into $out/kernel.
 fetch_kernel() {
 	rm -rf "$out/kernel.new"
 	fetch "$1" "$out/kernel.new"
@@ -119,8 +133,10 @@ image=linux-image-${2:-cloud-amd64}
 have=
 [ "$image" != "$of" ] || have=$(cat "$out/kernel/package")
 want=$have
-# apt is slow to ask: only when its lists are newer than the last answer.
-if [ -z "$have" ] || [ -n "$(find /var/lib/apt/lists -maxdepth 1 -newer "$out/kernel/package" -print -quit)" ]; then
+# apt is slow. It is asked only if its lists are newer than its last answer.
+lists=/var/lib/apt/lists
+if [ -z "$have" ] ||
+	[ -n "$(find "$lists" -maxdepth 1 -newer "$out/kernel/package" -print -quit)" ]; then
 	want=$(latest_kernel)
 fi
 if [ -z "$want" ] && [ -z "$have" ]; then
@@ -135,17 +151,19 @@ fi
 release=$(ls "$out/kernel/lib/modules")
 [ "$have" = "$(cat "$out/headers/package" 2>/dev/null || true)" ] || fetch_headers "$have"
 
-# stamp_of FILE… prints what changes when what is made of these files has to be made again.
+# stamp_of FILE… prints a stamp of these files, this script and the kernel. What is made from them
+# has to be made again if the stamp changes.
 stamp_of() {
 	{ echo "$have"; sha256sum "$here/build.sh" "$@"; } | sha256sum
 }
 
-# fresh THING STAMP tells whether $out has a thing that was made with this stamp.
+# fresh FILE STAMP succeeds if $out has a file that was made with this stamp.
 fresh() {
 	[ -s "$out/$1" ] && [ "$2" = "$(cat "$out/$1.stamp" 2>/dev/null)" ]
 }
 
-# build_module NAME SOURCE [HEADER…] builds fsw_NAME from a folder, what both modules have, and headers of another, into $out.
+# build_module NAME SOURCE [HEADER…] builds $out/fsw_NAME.ko from the folders SOURCE and kmod, and
+# from headers of other folders.
 build_module() {
 	name=$1 source=$2
 	shift 2
@@ -154,8 +172,9 @@ build_module() {
 	rm -rf "$out/module"
 	mkdir -p "$out/module"
 	cp "$source"/*.c "$source"/*.h "$source/Kbuild" "$here/../kmod"/*.[ch] "$@" "$out/module/"
-	# Types for the debugger are not made: that takes pahole.
-	make -s -C "$out/headers/usr/src/linux-headers-$release" M="$out/module" CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$out/module.log" 2>&1 ||
+	# Without BTF, which needs pahole.
+	make -s -C "$out/headers/usr/src/linux-headers-$release" M="$out/module" \
+		CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$out/module.log" 2>&1 ||
 		die "cannot build fsw_$name: $(cat "$out/module.log")"
 	for ko in "$out/module"/*.ko; do
 		strip --strip-debug -o "$out/${ko##*/}" "$ko"
@@ -164,31 +183,47 @@ build_module() {
 	echo "$made" >"$out/fsw_$name.ko.stamp"
 }
 
-# archive DIR FILE packs a tree for the kernel to unpack as it boots. Device nodes are not needed: the kernel's own initramfs has
-# /dev/console, and /init mounts devtmpfs.
+# archive DIR FILE packs a tree as an initramfs. It needs no device nodes: the kernel's own
+# initramfs has /dev/console, and /init mounts devtmpfs.
 archive() {
-	(cd "$1" && find . | LC_ALL=C sort | cpio --quiet --reproducible -o -H newc -R 0:0) | zstd -q -10 -T0 -f -o "$2"
+	(cd "$1" && find . | LC_ALL=C sort | cpio --quiet --reproducible -o -H newc -R 0:0) |
+		zstd -q -10 -T0 -f -o "$2"
 }
 
 # libraries PROGRAM… prints the shared libraries and the loader that the programs need.
 libraries() {
-	ldd "$@" | sed -n -e 's/^.*=> \(\/[^ ]*\) .*$/\1/p' -e 's/^[[:space:]]*\(\/[^ ]*\) (.*$/\1/p' | sort -u
+	ldd "$@" |
+		sed -n -e 's/^.*=> \(\/[^ ]*\) .*$/\1/p' -e 's/^[[:space:]]*\(\/[^ ]*\) (.*$/\1/p' |
+		sort -u
+}
+
+# build_program NAME PACKAGE builds $out/NAME from a Go package of this project.
+build_program() {
+	(cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/$1" "$2") ||
+		die "cannot build $1"
 }
 
 sync=$(command -v sync)
-(cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/fsload" fsward/dev/load/fsload) || die "cannot build fsload"
-(cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/fswcalls" fsward/hostd/daemon/fsynccheck/fswcalls) || die "cannot build fswcalls"
-(cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/rdcheck" fsward/dev/rdcheck) || die "cannot build rdcheck"
-(cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/fsagent" fsward/explore/agent/fsagent) || die "cannot build fsagent"
-(cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out/ekcheck" fsward/dev/ekcheck) || die "cannot build ekcheck"
+build_program fsload fsward/dev/load/fsload
+build_program fswcalls fsward/hostd/daemon/fsynccheck/fswcalls
+build_program rdcheck fsward/dev/rdcheck
+build_program fsagent fsward/explore/agent/fsagent
+build_program ekcheck fsward/dev/ekcheck
 gcc-12 -Wall -Werror -static -o "$out/rdioctl" "$here/rdioctl.c" || die "cannot build rdioctl"
-dynamic="$(command -v dash) $(command -v btrfs) $(command -v mkfs.btrfs) $(command -v mke2fs) $(command -v e2fsck) $(command -v chrt)"
-bins="$(command -v busybox) $out/fsload $out/fswcalls $out/rdcheck $out/ekcheck $out/rdioctl $out/fsagent $dynamic"
+dynamic=
+for program in dash btrfs mkfs.btrfs mke2fs e2fsck chrt; do
+	dynamic="$dynamic $(command -v $program)"
+done
+bins="$(command -v busybox) $out/fsload $out/fswcalls $out/rdcheck $out/ekcheck $out/rdioctl"
+bins="$bins $out/fsagent $dynamic"
 # shellcheck disable=SC2086  # a list of paths without spaces
 libs=$(libraries "$sync" $dynamic)
 fs_fetch
 fsbins=$(fs_paths)
-scripts="$here/init $here/lib.sh $here/workload.sh $here/verify.sh $here/soak.sh $here/ramdisk.sh $here/ekm.sh $here/agent.sh"
+scripts=
+for script in lib workload verify soak ramdisk ekm agent; do
+	scripts="$scripts $here/$script.sh"
+done
 ramdisk=$here/../ramdisk
 ekm=$here/../guest-kmod
 
@@ -197,22 +232,29 @@ build_module ekm "$ekm" "$ramdisk/fsw_ramdisk.h" "$ramdisk/bioflags.h"
 kos="$out/fsw_ramdisk.ko $out/fsw_ekm.ko $out/fsw_choosetest.ko"
 # shellcheck disable=SC2086
 fsstamp=$(stamp_of "$here/filesystems.sh" $fsbins)
-# shellcheck disable=SC2086
-stamp=$({ stamp_of "$sync" $bins $libs /etc/mke2fs.conf $scripts $kos; echo "$fsstamp"; } | sha256sum)
-# Whoever boots reads these: they are there before the stamp, and whole.
-if [ -s "$out/vmlinuz" ] && [ -s "$out/initramfs.cpio.zst" ] && fresh explorer.cpio.zst "$stamp"; then
+stamp=$(
+	{
+		# shellcheck disable=SC2086
+		stamp_of "$sync" $bins $libs /etc/mke2fs.conf "$here/init" $scripts $kos
+		echo "$fsstamp"
+	} | sha256sum
+)
+# Other processes boot from these files. They are complete when the stamp is written.
+if [ -s "$out/vmlinuz" ] && [ -s "$out/initramfs.cpio.zst" ] &&
+	fresh explorer.cpio.zst "$stamp"; then
 	exit 0
 fi
 rm -f "$out/explorer.cpio.zst.stamp"
 
 root=$out/root
 rm -rf "$root"
-mkdir -p "$root/bin" "$root/sbin" "$root/etc" "$root/proc" "$root/sys" "$root/dev" "$root/tmp" "$root/mnt" \
-	"$root/fsward" "$root/modules"
+for dir in bin sbin etc proc sys dev tmp mnt fsward modules; do
+	mkdir -p "$root/$dir"
+done
 # shellcheck disable=SC2086
 cp -L $bins "$root/bin/"
 cp -L "$sync" "$root/bin/sync.coreutils"
-# Not busybox, whose shell runs its own mke2fs and the like in the place of the real ones.
+# Not busybox, because its shell runs its own mke2fs and others in place of the real programs.
 ln -s dash "$root/bin/sh"
 ln -s mke2fs "$root/bin/mkfs.ext3"
 cp /etc/mke2fs.conf "$root/etc/"
@@ -221,7 +263,7 @@ for lib in $libs; do
 	cp -L "$lib" "$root$lib"
 done
 
-# The modules lie flat, with a list in the order in which they load.
+# All modules are in one folder, with a list in the order of loading.
 for module in $MODULES; do
 	modprobe -d "$out/kernel" -S "$release" --show-depends "$module" |
 		sed -n 's/^insmod \([^ ]*\).*$/\1/p'
@@ -238,15 +280,14 @@ done <"$out/modules" >"$root/modules/list"
 
 cp "$here/init" "$root/init"
 # shellcheck disable=SC2086
-cp "$here/lib.sh" "$here/workload.sh" "$here/verify.sh" "$here/soak.sh" "$here/ramdisk.sh" "$here/ekm.sh" "$here/agent.sh" \
-	$kos "$root/fsward/"
+cp $scripts $kos "$root/fsward/"
 chmod 0755 "$root/init"
 
 archive "$root" "$out/initramfs.new"
 # shellcheck disable=SC2086
 fresh filesystems.cpio.zst "$fsstamp" || fs_archive $fsbins
 echo "$fsstamp" >"$out/filesystems.cpio.zst.stamp"
-# The kernel unpacks one archive after the other.
+# The kernel unpacks both archives, in this order.
 cat "$out/initramfs.new" "$out/filesystems.cpio.zst" >"$out/explorer.new"
 cp "$out/kernel/boot/vmlinuz-$release" "$out/vmlinuz.new"
 mv "$out/explorer.new" "$out/explorer.cpio.zst"

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Tries fsw_ekm: see dev/ekcheck.
+# Checks fsw_ekm: see dev/ekcheck.
 #
 # Kernel command line:
 #   fsward.checks=A,B   the checks to run
-# Lines: "check NAME ok" or "check NAME failed".
+# Lines for the host: "check NAME ok" or "check NAME failed".
 . /fsward/lib.sh
 
 exec ekcheck -checks "$(param checks '')"

@@ -1,20 +1,25 @@
-# What the explorer's guest has beside the initramfs of every guest: programs and modules of the other file systems that Debian 12 can
-# make and a kernel of it can mount, and of software RAID. Sourced by build.sh, whose functions it uses.
+# The second archive of the explorer's guest: programs and modules of software RAID, and of the
+# other file systems that Debian 12 can make and one of its kernels can mount. build.sh sources
+# this script, which uses its functions.
 #
-# Debian 12 has no mkfs for HFS+ (hfsprogs), UFS, bcachefs, affs and omfs, and no other kernel of it than 6.12 has ntfs3. The cloud kernels
-# have neither bfs, f2fs, gfs2, hfs, jfs, minix, nilfs2, ocfs2 nor reiserfs. explore/component/fs says which programs are for which.
+# Debian 12 has no mkfs for HFS+ (hfsprogs), UFS, bcachefs, affs and omfs. Of its kernels only 6.12
+# has ntfs3. The cloud kernels lack bfs, f2fs, gfs2, hfs, jfs, minix, nilfs2, ocfs2 and reiserfs.
+# explore/component/fs says which file system needs which programs.
 
-# Packages, and those that they need and a machine that builds guests may not have. They are unpacked, and not installed.
-FS_PACKAGES='xfsprogs liburcu8 libinih1 dosfstools exfatprogs ntfs-3g libntfs-3g89 udftools f2fs-tools jfsutils reiserfsprogs nilfs-tools
-gfs2-utils ocfs2-tools libaio1 libcmap4 libcorosync-common4 libqb100 libdlm3 hfsutils mdadm'
-FS_PROGRAMS='mkfs.xfs xfs_repair xfs_db mkfs.fat fsck.fat mkfs.exfat fsck.exfat mkntfs ntfsfix mkudffs mkfs.f2fs fsck.f2fs jfs_mkfs jfs_fsck
-mkreiserfs reiserfsck mkfs.nilfs2 mkfs.gfs2 fsck.gfs2 mkfs.ocfs2 fsck.ocfs2 hformat mkfs.minix fsck.minix mkfs.bfs mdadm'
-# The kernel asks for a file system's module, and for the character sets of FAT and HFS, when it is to mount one; and for a RAID level's when an
-# array is to run.
-FS_MODULES='xfs vfat msdos exfat ntfs3 udf f2fs jfs reiserfs nilfs2 gfs2 ocfs2 hfs minix bfs nls_cp437 nls_ascii nls_iso8859-1 nls_utf8 raid0 raid1 raid10
-raid456'
+# Packages with the programs, and those of their dependencies that a build machine may lack. They
+# are unpacked, and not installed.
+FS_PACKAGES='xfsprogs liburcu8 libinih1 dosfstools exfatprogs ntfs-3g libntfs-3g89 udftools
+f2fs-tools jfsutils reiserfsprogs nilfs-tools gfs2-utils ocfs2-tools libaio1 libcmap4
+libcorosync-common4 libqb100 libdlm3 hfsutils mdadm'
+FS_PROGRAMS='mkfs.xfs xfs_repair xfs_db mkfs.fat fsck.fat mkfs.exfat fsck.exfat mkntfs ntfsfix
+mkudffs mkfs.f2fs fsck.f2fs jfs_mkfs jfs_fsck mkreiserfs reiserfsck mkfs.nilfs2 mkfs.gfs2 fsck.gfs2
+mkfs.ocfs2 fsck.ocfs2 hformat mkfs.minix fsck.minix mkfs.bfs mdadm'
+# The kernel requests the module of a file system, and of the character sets of FAT and HFS, at
+# mount. It requests the module of a RAID level when an array starts.
+FS_MODULES='xfs vfat msdos exfat ntfs3 udf f2fs jfs reiserfs nilfs2 gfs2 ocfs2 hfs minix bfs
+nls_cp437 nls_ascii nls_iso8859-1 nls_utf8 raid0 raid1 raid10 raid456'
 
-# fs_fetch unpacks the packages into $out/programs, unless it has these.
+# fs_fetch unpacks the packages into $out/programs, unless they are there.
 fs_fetch() {
 	[ "$FS_PACKAGES" != "$(cat "$out/programs/packages" 2>/dev/null)" ] || return 0
 	rm -rf "$out/programs" "$out/programs.new"
@@ -24,26 +29,29 @@ fs_fetch() {
 	mv "$out/programs.new" "$out/programs"
 }
 
-# fs_paths prints where the programs are: in the packages, or on this machine.
+# fs_paths prints the paths of the programs, in the packages or on this machine.
 fs_paths() {
+	tree=$out/programs
+	path=$tree/sbin:$tree/usr/sbin:$tree/bin:$tree/usr/bin:$PATH
 	for program in $FS_PROGRAMS; do
-		PATH=$out/programs/sbin:$out/programs/usr/sbin:$out/programs/bin:$out/programs/usr/bin:$PATH command -v "$program" ||
-			die "no package has $program"
+		PATH=$path command -v "$program" || die "no package has $program"
 	done
 }
 
-# fs_libraries PROGRAM… is libraries, with those of the packages.
+# fs_libraries PROGRAM… does what libraries does, with the libraries of the packages.
 fs_libraries() {
 	(
-		LD_LIBRARY_PATH=$out/programs/usr/lib/x86_64-linux-gnu:$out/programs/lib/x86_64-linux-gnu
+		LD_LIBRARY_PATH=$out/programs/usr/lib/x86_64-linux-gnu
+		LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$out/programs/lib/x86_64-linux-gnu
 		export LD_LIBRARY_PATH
-		ldd "$@" | grep -F 'not found' >&2 && die "a library of these programs is missing: add its package to guest/filesystems.sh"
+		ldd "$@" | grep -F 'not found' >&2 &&
+			die "a library is missing: add its package to guest/filesystems.sh"
 		libraries "$@"
 	)
 }
 
-# fs_modules DIR puts the modules into a tree, without those that are loaded anyway, the files in $out/modules. They are in the guest's
-# memory, so they stay compressed, which modprobe of busybox can read.
+# fs_modules DIR copies the modules to a tree, without the files in $out/modules, which /init loads.
+# They take memory of the guest. So they stay compressed; modprobe of busybox can read that.
 fs_modules() {
 	tree=$1/lib/modules/$release
 	mkdir -p "$tree"
@@ -56,9 +64,10 @@ fs_modules() {
 		*) xz -c "$module" >"$tree/$(basename "$module").xz" ;;
 		esac
 	done
-	cp "$out/kernel/lib/modules/$release"/modules.builtin* "$out/kernel/lib/modules/$release/modules.order" "$tree/"
+	from=$out/kernel/lib/modules/$release
+	cp "$from"/modules.builtin* "$from/modules.order" "$tree/"
 	depmod -b "$1" "$release"
-	# Busybox reads these two.
+	# Busybox reads only these two.
 	find "$tree" -name 'modules.*' ! -name modules.dep ! -name modules.alias -delete
 }
 
@@ -72,7 +81,7 @@ fs_archive() {
 	ln -s /proc/self/mounts "$root/etc/mtab"
 	ln -s ../bin/busybox "$root/sbin/modprobe"
 	for lib in $(fs_libraries "$@"); do
-		# Of a package or of this machine, the loader looks for it in these two.
+		# The loader finds libraries of packages and of this machine at the same paths.
 		name=${lib#"$out/programs"}
 		mkdir -p "$root$(dirname "$name")"
 		cp -L "$lib" "$root$name"

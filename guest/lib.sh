@@ -1,6 +1,6 @@
-# What init and the scripts share. Sourced, not run.
+# Functions that init and the scripts share. It is sourced, not run.
 
-# The workload leaves the directories of this many rounds; it removes older ones.
+# The workload keeps the directories of this many rounds, and removes older ones.
 KEEP=24
 
 # param NAME DEFAULT prints the parameter fsward.NAME of the kernel command line.
@@ -13,8 +13,8 @@ param() {
 	echo "$2"
 }
 
-# disk FS DEFAULT prints the device for a file system: the disk whose serial is fsward.FS, or DEFAULT
-# if there is no such parameter. fsward.FS=none gives nothing.
+# disk FS DEFAULT prints the device for a file system: the disk whose serial is fsward.FS, or
+# DEFAULT without that parameter. With fsward.FS=none it prints nothing.
 disk() {
 	serial=$(param "$1" '')
 	case $serial in
@@ -30,7 +30,7 @@ disk() {
 	echo "FSWARD: error no disk with serial '$serial'" >/dev/console
 }
 
-# mounted_rw DIR tells whether DIR is a mount point that can be written to.
+# mounted_rw DIR succeeds if DIR is the mount point of a file system that is not read-only.
 mounted_rw() {
 	grep -q " $1 [^ ]* rw" /proc/mounts
 }

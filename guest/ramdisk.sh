@@ -1,9 +1,11 @@
 #!/bin/sh
-# Tries fsw_ramdisk: see dev/rdcheck.
+# Checks fsw_ramdisk: see dev/rdcheck.
 #
 # Kernel command line:
 #   fsward.checks=A,B   the checks to run
-# What the checks leave for the host goes to the disk of that serial. Lines: "check NAME ok" or "check NAME failed".
+# The checks of recordings copy disks and a log for the host to the disks with the serials FS.base,
+# FS.log and FS.final.
+# Lines for the host: "check NAME ok" or "check NAME failed".
 . /fsward/lib.sh
 
 exec rdcheck -checks "$(param checks '')"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Drives fsw_ramdisk by ioctl(2), and leaves disk 3 with a page and a snapshot
- * for rdcheck to look at.
+ * Checks fsw_ramdisk by ioctl(2). It leaves disk 3 with a page and a snapshot,
+ * which rdcheck then checks.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Makes the file systems and puts a random load on each, one profile of fsload after the other.
+# Makes the file systems and runs random loads on each, one profile of fsload after the other.
 #
 # Kernel command line:
-#   fsward.btrfs=SERIAL fsward.ext3=SERIAL   as for the workload
-#   fsward.profiles=P,…  which they are (mixed,fsync,names,space, and of Btrfs verity)
-#   fsward.seconds=N     how long each profile runs (20)
-#   fsward.seed=N        what is done follows from this number (1)
-# Lines: "loaded FS PROFILE" for each, "unmounted FS" at the end.
+#   fsward.btrfs=SERIAL fsward.ext3=SERIAL   as in workload.sh
+#   fsward.profiles=P,…  the profiles (mixed,fsync,names,space; on Btrfs also verity)
+#   fsward.seconds=N     duration of each profile (20)
+#   fsward.seed=N        seed of the loads (1)
+# Lines for the host: "loaded FS PROFILE" after each profile, "unmounted FS" at the end.
 . /fsward/lib.sh
 
 seconds=$(param seconds 20)

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Looks whether what the workload had synced is still there. Mounting replays the journal of ext3 and
-# the log of btrfs, so it changes the disks, as the next boot of any machine would.
+# Checks that all rounds that the workload has synced are intact. A mount replays the journal of
+# ext3 and the log of Btrfs, so that it changes the disks.
 #
 # Kernel command line:
-#   fsward.btrfs=SERIAL fsward.ext3=SERIAL   as for the workload
+#   fsward.btrfs=SERIAL fsward.ext3=SERIAL   as in workload.sh
 #   fsward.btrfs_synced=N fsward.ext3_synced=N   the last round that was synced (0)
-# Lines: "intact FS N", or "lost FS ROUND" for each round that is not there in full.
+# Lines for the host: "intact FS N", or "lost FS ROUND" for each round with a missing or wrong file.
 . /fsward/lib.sh
 
 status=0
@@ -22,7 +22,7 @@ for fs in btrfs ext3; do
 		status=1
 		continue
 	fi
-	# Round N+1 may have removed its oldest without being announced.
+	# Round N+1 may have removed its oldest round without reporting success.
 	r=$((n - KEEP + 2))
 	[ $r -ge 1 ] || r=1
 	lost=

@@ -1,19 +1,19 @@
 #!/bin/sh
-# Makes btrfs on one disk and ext3 on the other and changes them in rounds.
+# Makes Btrfs on one disk and ext3 on the other, and changes both in rounds.
 #
 # Kernel command line:
-#   fsward.btrfs=SERIAL  the disk for btrfs, by its serial; /dev/vda if not given; none for no btrfs
-#   fsward.ext3=SERIAL   the disk for ext3; /dev/vdb if not given
-#   fsward.rounds=N      with no channel to the host: how many rounds to run (10)
+#   fsward.btrfs=SERIAL  serial of the disk for Btrfs, or none for no Btrfs (/dev/vda)
+#   fsward.ext3=SERIAL   serial of the disk for ext3, or none for no ext3 (/dev/vdb)
+#   fsward.rounds=N      number of rounds without a channel to the host (10)
 #
-# With a virtio-serial port named org.fsward.0 the host says what to do, one command a line:
-#   go N [FS]   run N rounds on each file system that can be written to, or on one
-#   stop        unmount and power off; so does the end of the channel
-# Lines that go to the host, over the channel and, after "FSWARD: ", on the console:
+# Over a virtio-serial port named org.fsward.0 the host sends commands, one a line:
+#   go N [FS]   run N rounds on each file system that can be written to, or only on FS
+#   stop        unmount and power off; the end of the channel does the same
+# Lines for the host, over the channel, and on the console after "FSWARD: ":
 #   ready FS…             the file systems are made and mounted
-#   synced FS ROUND       everything of this round and those before it is on the disk
+#   synced FS ROUND       this round and all earlier ones are on the disk
 #   readonly FS ROUND     FS takes no more writes; ROUND is the last one that was synced
-#   failed FS ROUND WHAT  an operation failed though FS can be written to
+#   failed FS ROUND STEP  STEP failed although FS can be written to
 #   done                  the command is finished
 #   unmounted FS
 #   error TEXT
@@ -39,23 +39,25 @@ make() {
 	esac && mkdir -p "/mnt/$1" && mount -t "$1" -o noatime "$2" "/mnt/$1" && mkdir "/mnt/$1/names"
 }
 
-# durable DIR writes everything to the disk and tells whether that worked. When a commit of ext3 fails, syncfs
-# may still report success, if kjournald was done before it looked; the next change then fails. So there is one:
-# a new file, since ext3 tells nobody of a time stamp that it could not write. A second sync follows, since the
-# host expects a disk that nobody writes to between two rounds.
+# durable DIR syncs a file system, and succeeds if that worked. If a commit of ext3 fails, syncfs
+# may still report success, when kjournald was done before syncfs looked. The next change then
+# fails. So durable makes a change: it creates a file, because ext3 does not report a time stamp
+# that it could not write. A second sync follows, because the host expects no writes between two
+# rounds.
 durable() {
 	sync.coreutils -f "$1" && echo >"$1/probe" && rm "$1/probe" && mounted_rw "$1" || return
-	sync.coreutils -f "$1" || true # what it was about is on the disk; the next round finds out
+	sync.coreutils -f "$1" || true # the round is on the disk; the next round finds an error
 }
 
-# change FS DIR ROUND is one round. What it leaves in DIR/round-ROUND does not change afterwards and is
-# listed in SUMS. $step says what was being done when it failed.
+# change FS DIR ROUND performs one round. The files that it leaves in DIR/round-ROUND do not change
+# afterwards, and SUMS lists them. If it fails, $step is the step that failed.
 change() {
 	d=$2/round-$3
 	step=create
 	mkdir -p "$d/one/two/three" "$d/gone" || return
 	i=0
-	# From what btrfs stores inline and ext3 in one block to several extents and indirect blocks.
+	# The sizes range from inline files of Btrfs and single blocks of ext3 to several extents and
+	# indirect blocks.
 	for size in 0 90 1900 4000 12200 53000 400000; do
 		{ echo "$1 round $3 file $i"; head -c $size /tmp/text; } >"$d/file-$i" || return
 		i=$((i + 1))
@@ -69,16 +71,19 @@ change() {
 	step=names
 	# Long names make large directories, which ext3 indexes by hash.
 	set --  "$1" "$2" "$3" "$2/names/a-name-that-is-long-enough-to-fill-a-directory-block-$3"
-	touch "$4"-0 "$4"-1 "$4"-2 "$4"-3 "$4"-4 "$4"-5 "$4"-6 "$4"-7 "$4"-8 "$4"-9 "$4"-a "$4"-b "$4"-c "$4"-d &&
+	touch "$4"-0 "$4"-1 "$4"-2 "$4"-3 "$4"-4 "$4"-5 "$4"-6 "$4"-7 \
+		"$4"-8 "$4"-9 "$4"-a "$4"-b "$4"-c "$4"-d &&
 		cp "$d/file-4" "$d/gone/x" && cp "$d/file-5" "$d/gone/y" || return
 	step=sync
 	sync.coreutils -f "$2" || return
 
 	step=rename
-	mv "$d/one/two" "$d/one/zwei" && mv "$d/file-0" "$d/one/zwei/moved" && mv -f "$d/gone/x" "$d/file-4" &&
+	mv "$d/one/two" "$d/one/zwei" && mv "$d/file-0" "$d/one/zwei/moved" &&
+		mv -f "$d/gone/x" "$d/file-4" &&
 		mv "$4"-0 "$4"-zero && mv -f "$4"-1 "$4"-2 || return
 	step=truncate
-	truncate -s 1000 "$d/file-3" && truncate -s 100000 "$d/hard" && truncate -s 5000 "$d/gone/y" || return
+	truncate -s 1000 "$d/file-3" && truncate -s 100000 "$d/hard" &&
+		truncate -s 5000 "$d/gone/y" || return
 	step=append
 	head -c 9000 /tmp/text >>"$d/file-2" && head -c 300 /tmp/text >>"$2/log" || return
 	step=chmod
@@ -87,19 +92,22 @@ change() {
 	sync.coreutils -f "$2" || return
 
 	step=delete
-	rm "$4"-3 "$4"-4 "$4"-5 "$4"-6 "$4"-7 "$d/one/zwei/hard" && rm -r "$d/gone" && rmdir "$d/one/zwei/three" || return
+	rm "$4"-3 "$4"-4 "$4"-5 "$4"-6 "$4"-7 "$d/one/zwei/hard" && rm -r "$d/gone" &&
+		rmdir "$d/one/zwei/three" || return
 	old=$(($3 - KEEP))
 	if [ -d "$2/round-$old" ]; then
-		rm -r "$2/round-$old" "$2/names/a-name-that-is-long-enough-to-fill-a-directory-block-$old"-* || return
+		name=a-name-that-is-long-enough-to-fill-a-directory-block
+		rm -r "$2/round-$old" "$2/names/$name-$old"-* || return
 	fi
 	step=sums
-	(cd "$2" && find "round-$3" -type f -exec md5sum {} + >"/tmp/sums.$1") && cp "/tmp/sums.$1" "$d/SUMS" || return
+	(cd "$2" && find "round-$3" -type f -exec md5sum {} + >"/tmp/sums.$1") &&
+		cp "/tmp/sums.$1" "$d/SUMS" || return
 	step=sync
 	durable "$2"
 }
 
-# round FS runs the next round on a file system and says what came of it. $LIVE is the list of those that
-# can be written to, $n_FS the last round that was synced.
+# round FS runs the next round on a file system and reports the result. $live lists the file systems
+# that can be written to, and $n_FS is the last round that was synced.
 round() {
 	eval "r=\$((n_$1 + 1))"
 	if change "$1" "/mnt/$1" "$r"; then
@@ -108,7 +116,7 @@ round() {
 		return
 	fi
 	live=$(for fs in $live; do [ "$fs" = "$1" ] || echo "$fs"; done)
-	# Was it only one write that failed? One more try tells.
+	# Try once more: perhaps only one operation failed.
 	if durable "/mnt/$1" 2>/dev/null; then
 		status=1
 		say failed "$1" "$r" "$step"
@@ -117,7 +125,7 @@ round() {
 	fi
 }
 
-# go N [FS]
+# go N [FS] performs the command go.
 go() {
 	i_go=0
 	while [ $i_go -lt "$1" ]; do
@@ -170,7 +178,7 @@ fi
 for fs in $mounted; do
 	case " $live " in
 	*" $fs "*) must=1 ;;
-	*) must=0 ;; # one that has failed may fail here too
+	*) must=0 ;; # a failed file system may fail here too
 	esac
 	if umount "/mnt/$fs"; then
 		say unmounted "$fs"
