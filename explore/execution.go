@@ -107,7 +107,7 @@ func (s *session) attempt(ctx context.Context, st *state) (*execution, error) {
 		e.remove(r.process)
 	}
 	if r.found == nil && e.windows.open {
-		return nil, errors.New("Mutate of the checker called CheckCrashesStart without CheckCrashesEnd")
+		return nil, errors.New("the checker called CheckCrashesStart without CheckCrashesEnd")
 	}
 	r.windows = e.windows.list
 	if i.promises != nil {
