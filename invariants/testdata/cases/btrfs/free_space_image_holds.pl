@@ -1,4 +1,4 @@
-% A whole image, of which mkfs.btrfs has left the free space of block groups that are gone.
+% A whole image. mkfs.btrfs left the free space of block groups that it removed.
 rule(76).
 rule(77).
 rule(78).

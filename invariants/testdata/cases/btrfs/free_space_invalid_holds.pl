@@ -1,5 +1,5 @@
-% The superblock says that the free space tree is not valid: mounted without it, it is not kept.
-% It is made anew when it is wanted again.
+% The superblock says that the free space tree is not valid: the file system is mounted without the
+% tree, so the kernel does not update it. A later mount rebuilds it.
 rule(76).
 rule(77).
 rule(78).

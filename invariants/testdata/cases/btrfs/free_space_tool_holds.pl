@@ -1,5 +1,5 @@
-% btrfs check --repair, which leaves the UUID tree behind, changes extents and makes the free
-% space tree anew at its end.
+% btrfs check --repair, which does not update uuid_tree_generation, changes extents, and rebuilds
+% the free space tree at its end.
 rule(76).
 rule(77).
 rule(78).

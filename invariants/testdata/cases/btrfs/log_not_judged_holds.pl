@@ -1,5 +1,5 @@
-% A log has parts of inodes, some of them without the rest; what must hold of it is said by the
-% rules 91 to 96. A file without a name is synced.
+% A log has parts of inodes, some of them without the rest: only rules 91 to 96 judge a log. A file
+% without a name is synced.
 rule(11).
 rule(12).
 rule(13).
@@ -39,10 +39,10 @@ state(-6,k(257,extent_data,8192),nbytes,8192).
 state(-6,k(257,extent_data,8192),end,16384).
 state(-6,k(257,extent_data,8192),type,data).
 
-% An orphan item goes.
+% An orphan item is removed.
 change(-6,k(-5,orphan_item,257),object,present,null).
 
-% An inode leaves the log before its parts, and others come without theirs.
+% An inode is removed from the log before its parts, and other parts are added without their inode.
 change(-6,k(258,inode_item,0),object,present,null).
 change(-6,k(258,inode_item,0),nlink,1,null).
 object(-6,k(258,extent_data,0)).
@@ -53,7 +53,7 @@ change(-6,k(256,inode_ref,a(5,6)),name,null,'a').
 object(-6,k(256,inode_ref,a(5,6))).
 state(-6,k(256,inode_ref,a(5,6)),name,'a').
 
-% Directories and what is none, with some of their entries.
+% Directories and other inodes, with some directory entries.
 change(-6,k(260,inode_item,0),object,present,present).
 change(-6,k(260,inode_item,0),f(mode,s_ifmt),s_ifdir,s_ifreg).
 object(-6,k(260,inode_item,0)).
@@ -103,7 +103,7 @@ object(-6,k(260,dir_index,12)).
 state(-6,k(260,dir_index,12),type,s_ifreg).
 state(-6,k(260,dir_index,12),location,k(261,inode_item,0)).
 
-% Records of names that go one by one.
+% Records of names are removed one by one.
 change(-6,k(260,dir_index,13),object,present,null).
 change(-6,k(260,dir_index,13),location,k(262,inode_item,0),null).
 object(-6,k(262,inode_ref,a(260,13))).
@@ -119,8 +119,8 @@ change(-6,k(260,dir_item,763318075),name,'c',null).
 object(-6,k(263,inode_ref,a(260,15))).
 state(-6,k(263,inode_ref,a(260,15)),name,'c').
 
-% Data of a directory, a pipe with data, a link with none, a file whose descriptor is not logged;
-% two extents that overlap.
+% A directory with data, a pipe with data, a link without data, a file whose descriptor is not
+% logged, and two extents that overlap.
 change(-6,k(261,extent_data,0),object,null,present).
 change(-6,k(261,extent_data,0),type,null,data).
 change(-6,k(261,extent_data,0),nbytes,null,4096).

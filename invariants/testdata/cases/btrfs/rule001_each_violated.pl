@@ -1,5 +1,5 @@
-% A block gets a reference of a tree that is not there, and of one that is there and does not lead
-% to the block.
+% A block gets a reference of a tree that does not exist, and of a tree that does not lead to the
+% block.
 rule(1).
 change(2,k(65536,tree_block_ref,300),object,null,present).
 change(2,k(65536,tree_block_ref,300),root,null,300).
@@ -26,6 +26,6 @@ state(2,k(114688,tree_block_ref,3),root,3).
 expect(1, 2, k(98304,tree_block_ref,1)).
 expect(1, 2, k(114688,tree_block_ref,3)).
 
-% The root item of a subvolume with another number went.
+% The root item of a subvolume with another number is removed.
 change(1,k(302,root_item,0),object,present,null).
 change(1,k(302,root_item,0),refs,0,null).

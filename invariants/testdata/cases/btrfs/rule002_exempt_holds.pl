@@ -1,5 +1,5 @@
-% Trees that are no subvolumes have refs and no names: the UUID tree is made, and the relocation
-% tree.
+% Trees that are not subvolumes have refs and no names: the UUID tree and the relocation tree are
+% created.
 rule(2).
 change(1,k(9,root_item,0),object,null,present).
 change(1,k(9,root_item,0),refs,null,1).
@@ -18,7 +18,7 @@ change(1,k(18446744073709551360,root_item,0),refs,null,1).
 object(1,k(18446744073709551360,root_item,0)).
 state(1,k(18446744073709551360,root_item,0),refs,1).
 
-% A subvolume is moved: one name goes and another comes, and refs stay.
+% A subvolume is moved: one name is removed, another is added, and refs does not change.
 change(1,k(260,root_backref,257),object,null,present).
 object(1,k(260,root_backref,257)).
 change(1,k(260,root_backref,5),object,present,null).

@@ -1,4 +1,4 @@
-% The relocation tree has no refs while it is taken down (merge_reloc_roots), and is no orphan.
+% The relocation tree has refs 0 while it is removed (merge_reloc_roots), and has no orphan item.
 rule(3).
 change(1,k(-8,root_item,256),object,present,present).
 change(1,k(-8,root_item,256),refs,1,0).

@@ -1,4 +1,4 @@
-% A subvolume that was deleted is an orphan.
+% A deleted subvolume has an orphan item.
 rule(3).
 change(1,k(256,root_item,0),object,present,present).
 change(1,k(256,root_item,0),refs,1,0).

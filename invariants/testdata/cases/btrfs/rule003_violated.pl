@@ -1,4 +1,4 @@
-% A subvolume that is being dropped is no orphan any more.
+% A subvolume that is being dropped loses its orphan item.
 rule(3).
 change(1,k(-5,orphan_item,256),object,present,null).
 object(1,k(256,root_item,0)).

@@ -1,4 +1,4 @@
-% A subvolume is made, with its root item, both references and both entries.
+% A subvolume is created, with its root item, both references and both entries.
 rule(4).
 change(1,k(300,root_item,0),object,null,present).
 change(1,k(300,root_item,0),refs,null,1).
@@ -72,7 +72,7 @@ state(301,k(256,dir_index,2),type,s_ifdir).
 state(301,k(256,dir_index,2),name,'a').
 state(301,k(256,dir_index,2),link,k(300,root_item,97)).
 
-% Before, there was another: that entry is only written again.
+% The entry existed before and is only written again.
 change(302,k(256,dir_index,2),object,present,present).
 change(302,k(256,dir_index,2),transid,8,9).
 object(302,k(256,dir_index,2)).

@@ -1,5 +1,5 @@
-% A subvolume is deleted: its names go and refs becomes 0. Of another, dropped before, the root
-% item goes.
+% A subvolume is deleted: its names are removed and refs becomes 0. The root item of another
+% subvolume, which was dropped before, is removed.
 rule(4).
 change(1,k(300,root_item,0),object,present,present).
 change(1,k(300,root_item,0),refs,1,0).
@@ -18,7 +18,7 @@ change(5,k(256,dir_item,3427024844),location,k(300,root_item,-1),null).
 change(1,k(301,root_item,0),object,present,null).
 change(1,k(301,root_item,0),refs,0,null).
 
-% A tree that is no subvolume is made.
+% A tree that is not a subvolume is created.
 change(1,k(9,root_item,0),object,null,present).
 change(1,k(9,root_item,0),refs,null,1).
 object(1,k(9,root_item,0)).

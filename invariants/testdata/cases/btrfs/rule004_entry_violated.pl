@@ -27,7 +27,7 @@ state(5,k(256,dir_index,7),transid,9).
 state(5,k(256,dir_index,7),link,k(270,inode_item,98)).
 expect(4, 5, k(256,dir_index,2)).
 
-% The entry by hash of another goes, in another directory.
+% The entry by hash of another subvolume is removed, in another directory.
 object(1,k(301,root_item,0)).
 state(1,k(301,root_item,0),refs,1).
 object(1,k(5,root_ref,301)).
@@ -48,8 +48,8 @@ change(5,k(257,dir_item,3427024844),location,k(301,root_item,-1),null).
 change(5,k(257,dir_item,3427024844),link,k(301,root_item,97),null).
 expect(4, 1, k(5,root_ref,301)).
 
-% An entry of the first that has another directory, as a snapshot takes along, goes; and that of a
-% file.
+% An entry of the first subvolume in another directory, such as a snapshot copies, is removed; and
+% the entry of a file.
 change(5,k(258,dir_item,3427024844),object,present,null).
 change(5,k(258,dir_item,3427024844),location,k(302,root_item,-1),null).
 object(1,k(5,root_ref,302)).
@@ -57,7 +57,7 @@ state(1,k(5,root_ref,302),dirid,259).
 change(5,k(256,dir_index,8),object,present,null).
 change(5,k(256,dir_index,8),location,k(271,inode_item,0),null).
 
-% An entry of a subvolume that agrees is written again; another is renamed and keeps its index.
+% A correct entry of a subvolume is written again. Another subvolume is renamed and keeps its index.
 object(1,k(303,root_item,0)).
 state(1,k(303,root_item,0),refs,1).
 object(1,k(5,root_ref,303)).
@@ -100,8 +100,8 @@ state(5,k(261,dir_item,3742682168),type,s_ifdir).
 change(5,k(261,dir_item,3427024844),object,present,null).
 change(5,k(261,dir_item,3427024844),location,k(304,root_item,-1),null).
 
-% Two entries are added that are those of a subvolume: under its index, and under the hash of its
-% name. Others are not.
+% Two entries of a subvolume are added with its index and with the hash of its name; other entries
+% are added with another index and another hash.
 object(1,k(305,root_item,0)).
 state(1,k(305,root_item,0),refs,1).
 object(1,k(5,root_ref,305)).

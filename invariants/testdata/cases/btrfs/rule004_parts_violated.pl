@@ -1,5 +1,5 @@
-% Each part in which the records of a subvolume's name can disagree. Each reference is written in
-% this commit.
+% The records of a subvolume's name can disagree in each of these parts. Each reference is written
+% in this commit.
 rule(4).
 
 % The directory, in the reference itself.
@@ -216,7 +216,7 @@ state(5,k(1309,dir_item,3427024844),type,s_ifdir).
 change(1,k(5,root_ref,309),object,null,present).
 expect(4, 1, k(5,root_ref,309)).
 
-% The entry by hash stands under another hash.
+% The entry by hash has another hash in its key.
 object(1,k(310,root_item,0)).
 state(1,k(310,root_item,0),refs,1).
 object(1,k(5,root_ref,310)).
@@ -260,7 +260,7 @@ state(5,k(1311,dir_item,3427024844),type,s_ifdir).
 change(1,k(5,root_ref,311),object,null,present).
 expect(4, 1, k(5,root_ref,311)).
 
-% A reference to a subvolume that is not there; its entry is sound but for that.
+% A reference to a subvolume that does not exist; its entry is sound otherwise.
 object(1,k(5,root_ref,312)).
 state(1,k(5,root_ref,312),dirid,1312).
 state(1,k(5,root_ref,312),sequence,2).

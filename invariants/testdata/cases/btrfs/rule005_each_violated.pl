@@ -1,5 +1,4 @@
-% A file extent becomes longer than its extent, and another one begins to lead to an extent of
-% another length.
+% A file extent becomes longer than its extent. Another changes to an extent of another length.
 rule(5).
 change(5,k(257,extent_data,0),object,present,present).
 change(5,k(257,extent_data,0),disk_num_bytes,4096,8192).
@@ -16,4 +15,4 @@ object(2,k(131072,extent_item,8192)).
 expect(5, 5, k(257,extent_data,0)).
 expect(5, 5, k(258,extent_data,0)).
 
-% The greatest tree of a subvolume.
+% The subvolume with the highest number.

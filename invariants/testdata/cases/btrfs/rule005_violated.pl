@@ -1,4 +1,4 @@
-% The extent is longer than the file extent says.
+% The extent is longer than the disk_num_bytes of the file extent.
 rule(5).
 change(5,k(257,extent_data,0),disk_bytenr,null,65536).
 change(5,k(257,extent_data,0),disk_num_bytes,null,4096).

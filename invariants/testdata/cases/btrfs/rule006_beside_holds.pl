@@ -16,8 +16,8 @@ change(2,k(1048576,block_group_item,8388608),used,null,8192).
 object(2,k(1048576,block_group_item,8388608)).
 state(2,k(1048576,block_group_item,8388608),used,8192).
 
-% Metadata blocks, 16 KiB long, one behind the other; the block group of the first comes between
-% them in the order of keys.
+% Metadata blocks of 16 KiB, one directly after the other. In the order of keys, the block group of
+% the first stands between them.
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),nodesize,16384).
 change(2,k(16777216,metadata_item,0),object,null,present).

@@ -1,5 +1,5 @@
-% The extent before one that is added reaches into it, with a back reference of its own between
-% them; another one reaches into the next, over its back reference.
+% The extent before an added extent reaches into it, and its back reference stands between the two.
+% Another extent reaches into the next one, beyond its own back reference.
 rule(6).
 object(2,k(131072,extent_item,16384)).
 object(2,k(131072,shared_data_ref,99)).

@@ -1,5 +1,5 @@
-% A snapshot that lets go of a leaf leaves two references: the count grows without a change to the
-% file extents, and fits them.
+% A snapshot releases a leaf. The count grows without a change of the file extents, and is then
+% right.
 rule(7).
 object(1,k(5,root_item,0)).
 state(1,k(5,root_item,0),refs,1).
@@ -17,7 +17,7 @@ object(5,k(257,extent_data,4096)).
 state(5,k(257,extent_data,4096),backref,k(65536,extent_data_ref,99)).
 state(5,k(257,extent_data,4096),leaf,32768).
 
-% The same, with another file extent between that leads elsewhere.
+% The same, with a file extent of another extent in between.
 change(2,k(655360,extent_data_ref,99),object,present,present).
 change(2,k(655360,extent_data_ref,99),count,2,1).
 object(2,k(655360,extent_data_ref,99)).
@@ -32,7 +32,7 @@ object(5,k(264,extent_data,4096)).
 state(5,k(264,extent_data,4096),backref,k(720896,extent_data_ref,99)).
 state(5,k(264,extent_data,4096),leaf,32768).
 
-% The count changes as the file extents do. That it was too low before is not said of this commit.
+% The count changes as the file extents do. It was too low before, which this commit did not cause.
 change(2,k(131072,extent_data_ref,99),object,present,present).
 change(2,k(131072,extent_data_ref,99),count,1,2).
 object(2,k(131072,extent_data_ref,99)).
@@ -53,8 +53,8 @@ object(5,k(258,extent_data,8192)).
 state(5,k(258,extent_data,8192),backref,k(131072,extent_data_ref,99)).
 state(5,k(258,extent_data,8192),leaf,32768).
 
-% A file extent comes with a leaf that has FULL_BACKREF: it has a reference of that leaf and none
-% of the file.
+% A file extent is added with a leaf that has FULL_BACKREF: the extent has a reference of the leaf,
+% and none of the file.
 object(2,k(49152,metadata_item,0)).
 state(2,k(49152,metadata_item,0),f(flags,full_backref),1).
 change(5,k(259,extent_data,0),object,null,present).
@@ -66,7 +66,7 @@ state(5,k(259,extent_data,0),leaf,49152).
 object(2,k(196608,shared_data_ref,49152)).
 state(2,k(196608,shared_data_ref,49152),count,1).
 
-% The same where the file has another one that counts for the file.
+% The same, and the file has another file extent that counts for the file.
 object(2,k(262144,extent_data_ref,99)).
 state(2,k(262144,extent_data_ref,99),root,5).
 state(2,k(262144,extent_data_ref,99),objectid,260).
@@ -98,7 +98,7 @@ object(5,k(261,extent_data,4096)).
 state(5,k(261,extent_data,4096),backref,k(327680,extent_data_ref,99)).
 state(5,k(261,extent_data,4096),leaf,32768).
 
-% The same of a count that has long been wrong.
+% The same with a count that was wrong before.
 object(2,k(786432,extent_data_ref,99)).
 state(2,k(786432,extent_data_ref,99),root,5).
 state(2,k(786432,extent_data_ref,99),objectid,265).
@@ -114,7 +114,8 @@ object(5,k(265,extent_data,4096)).
 state(5,k(265,extent_data,4096),backref,k(786432,extent_data_ref,99)).
 state(5,k(265,extent_data,4096),leaf,32768).
 
-% Of a subvolume that is being dropped nothing is said, nor of one that is gone.
+% The rule says nothing about a subvolume that is being dropped, nor about one that no longer
+% exists.
 change(2,k(393216,extent_data_ref,99),object,present,present).
 change(2,k(393216,extent_data_ref,99),count,2,1).
 object(2,k(393216,extent_data_ref,99)).
@@ -132,7 +133,7 @@ state(2,k(393216,extent_data_ref,98),root,301).
 state(2,k(393216,extent_data_ref,98),objectid,257).
 state(2,k(393216,extent_data_ref,98),offset,0).
 
-% The reference of a file goes as the leaf gets FULL_BACKREF.
+% The reference of a file is removed when its leaf gets FULL_BACKREF.
 change(2,k(458752,extent_data_ref,99),object,present,null).
 change(2,k(458752,extent_data_ref,99),root,5,null).
 change(2,k(458752,extent_data_ref,99),objectid,262,null).
@@ -142,7 +143,8 @@ object(5,k(262,extent_data,0)).
 state(5,k(262,extent_data,0),backref,k(458752,extent_data_ref,99)).
 state(5,k(262,extent_data,0),leaf,49152).
 
-% A file extent that would begin before the file does, and one that begins at the greatest distance.
+% A file extent whose extent would begin before the beginning of the file, and one at the greatest
+% possible distance from it.
 change(2,k(524288,extent_data_ref,99),object,present,present).
 change(2,k(524288,extent_data_ref,99),count,1,2).
 object(2,k(524288,extent_data_ref,99)).
@@ -157,8 +159,8 @@ object(5,k(263,extent_data,268427263)).
 state(5,k(263,extent_data,268427263),backref,k(524288,extent_data_ref,99)).
 state(5,k(263,extent_data,268427263),leaf,32768).
 
-% A reference of the root tree, for its cache of free space; of that tree nothing tells that it is
-% in use.
+% A reference of the root tree, for its free space cache. No root_item says that this tree is in
+% use.
 change(2,k(589824,extent_data_ref,99),object,present,present).
 change(2,k(589824,extent_data_ref,99),count,1,2).
 object(2,k(589824,extent_data_ref,99)).

@@ -1,4 +1,5 @@
-% A reference gives way to one of another file with the same hash, which counts one too many.
+% A reference is replaced by that of another file with the same hash, whose count is too high by
+% one.
 rule(7).
 change(2,k(65536,extent_data_ref,99),object,present,present).
 change(2,k(65536,extent_data_ref,99),root,5,256).

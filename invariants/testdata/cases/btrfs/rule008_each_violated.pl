@@ -6,7 +6,7 @@ object(2,k(65536,shared_block_ref,131072)).
 state(2,k(65536,shared_block_ref,131072),parent,131072).
 expect(8, 2, k(65536,shared_block_ref,131072)).
 
-% A leaf that has FULL_BACKREF loses its reference and still has file extents in the extent.
+% A leaf with FULL_BACKREF loses its reference, and still has file extents in the extent.
 object(2,k(32768,metadata_item,0)).
 state(2,k(32768,metadata_item,0),f(flags,full_backref),1).
 object(-1,k(32768,block_pointers,196608)).

@@ -12,8 +12,8 @@ change(2,k(81920,shared_block_ref,81920),parent,null,81920).
 object(2,k(81920,shared_block_ref,81920)).
 state(2,k(81920,shared_block_ref,81920),parent,81920).
 
-% A leaf loses FULL_BACKREF, and its reference goes; another has no file extent in the extent any
-% more.
+% A leaf loses FULL_BACKREF, and its reference is removed. Another leaf no longer has a file extent
+% in the extent.
 object(2,k(32768,metadata_item,0)).
 state(2,k(32768,metadata_item,0),f(flags,full_backref),0).
 object(-1,k(32768,block_pointers,196608)).
@@ -25,7 +25,7 @@ state(2,k(49152,metadata_item,0),f(flags,full_backref),1).
 change(2,k(196608,shared_data_ref,49152),object,present,null).
 change(2,k(196608,shared_data_ref,49152),count,1,null).
 
-% A node above, of level 1, has FULL_BACKREF and has a pointer to an address that was data.
+% A node of level 1 has FULL_BACKREF, and points to an address that was data before.
 object(2,k(98304,metadata_item,1)).
 state(2,k(98304,metadata_item,1),f(flags,full_backref),1).
 object(-1,k(98304,block_pointers,262144)).

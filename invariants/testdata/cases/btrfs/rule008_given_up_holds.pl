@@ -1,5 +1,5 @@
-% Power was cut in a balance. Its tree for 256 has been merged and is given up: a leaf of it still
-% has FULL_BACKREF, and has let go of an extent.
+% Power was cut in a balance. Its relocation tree for 256 has been merged and is being removed: a
+% leaf of it still has FULL_BACKREF, and has released an extent.
 rule(8).
 change(2,k(1048576,shared_data_ref,65536),object,present,null).
 object(2,k(65536,metadata_item,0)).

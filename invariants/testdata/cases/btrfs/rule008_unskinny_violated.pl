@@ -10,7 +10,7 @@ change(2,k(196608,shared_data_ref,32768),object,present,null).
 change(2,k(196608,shared_data_ref,32768),count,1,null).
 expect(8, 2, k(196608,shared_data_ref,32768)).
 
-% That it does not.
+% The extent_item says that the leaf does not have FULL_BACKREF.
 object(2,k(49152,extent_item,4096)).
 state(2,k(49152,extent_item,4096),f(flags,full_backref),0).
 object(-1,k(49152,block_pointers,196608)).

@@ -1,4 +1,4 @@
-% Each kind of back reference, counted by refs as it comes and as it goes.
+% Each kind of back reference is added and removed, and refs counts it.
 rule(9).
 change(2,k(65536,extent_data_ref,99),object,null,present).
 change(2,k(65536,extent_data_ref,99),count,null,3).

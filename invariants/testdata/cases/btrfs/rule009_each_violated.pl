@@ -1,5 +1,5 @@
-% An extent is freed and each kind of back reference stays behind, or one of each comes and refs
-% stays.
+% An extent is freed and each kind of back reference remains; or one of each kind is added, and refs
+% does not change.
 rule(9).
 change(2,k(65536,extent_data_ref,99),object,null,present).
 change(2,k(65536,extent_data_ref,99),count,null,1).
@@ -28,8 +28,8 @@ expect(9, 2, k(393216,tree_block_ref,5)).
 expect(9, 2, k(458752,shared_block_ref,32768)).
 expect(9, 2, k(524288,shared_block_ref,32768)).
 
-% refs changes alone: of data, of a block. The block group that begins with the first is written
-% too.
+% Only refs changes, of a data extent and of a block. The block group that begins at the first
+% extent is written too.
 change(2,k(1048576,extent_item,4096),object,present,present).
 change(2,k(1048576,extent_item,4096),refs,1,2).
 object(2,k(1048576,extent_item,4096)).

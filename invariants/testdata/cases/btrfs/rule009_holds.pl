@@ -1,4 +1,4 @@
-% A reference of one goes, one of two comes.
+% A reference with count 1 is removed, and one with count 2 is added.
 rule(9).
 change(2,k(65536,extent_item,4096),refs,2,3).
 change(2,k(65536,extent_data_ref,99),object,present,null).

@@ -1,4 +1,4 @@
-% A reference of one goes, one of two comes, and refs stays.
+% A reference with count 1 is removed, one with count 2 is added, and refs does not change.
 rule(9).
 change(2,k(65536,extent_item,4096),refs,2,2).
 change(2,k(65536,extent_data_ref,99),object,present,null).

@@ -1,4 +1,4 @@
-% No file extent is there.
+% There is no file extent.
 rule(10).
 change(2,k(65536,extent_data_ref,99),object,null,present).
 object(2,k(65536,extent_data_ref,99)).

@@ -1,4 +1,4 @@
-% A file extent comes in a leaf that has FULL_BACKREF: the extent has a reference of the leaf and
+% A file extent is added in a leaf with FULL_BACKREF: the extent has a reference of the leaf, and
 % none of the file.
 rule(10).
 object(1,k(5,root_item,0)).
@@ -11,7 +11,8 @@ object(5,k(257,extent_data,0)).
 state(5,k(257,extent_data,0),backref,k(65536,extent_data_ref,99)).
 state(5,k(257,extent_data,0),leaf,32768).
 
-% Another piece of the file is in a leaf without it, and is what the reference stands for.
+% Another file extent of the file is in a leaf without FULL_BACKREF. The reference stands for this
+% one.
 object(2,k(49152,metadata_item,0)).
 state(2,k(49152,metadata_item,0),f(flags,full_backref),0).
 object(2,k(131072,extent_data_ref,99)).
@@ -27,8 +28,8 @@ object(5,k(258,extent_data,4096)).
 state(5,k(258,extent_data,4096),backref,k(131072,extent_data_ref,99)).
 state(5,k(258,extent_data,4096),leaf,49152).
 
-% Of a file extent in a leaf without it, nothing more is asked: not whether the reference's own
-% tree has it.
+% For a file extent in a leaf without FULL_BACKREF, the rule does not ask whether the tree of the
+% reference has the leaf.
 object(2,k(196608,extent_data_ref,99)).
 state(2,k(196608,extent_data_ref,99),root,5).
 state(2,k(196608,extent_data_ref,99),objectid,259).

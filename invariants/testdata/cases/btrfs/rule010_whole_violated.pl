@@ -1,5 +1,5 @@
-% The file extent that comes with the reference is in a leaf that has FULL_BACKREF: what it uses
-% counts for the leaf.
+% The file extent that is added with the reference is in a leaf with FULL_BACKREF, and so counts for
+% the leaf.
 rule(10).
 object(2,k(32768,metadata_item,0)).
 state(2,k(32768,metadata_item,0),f(flags,full_backref),1).

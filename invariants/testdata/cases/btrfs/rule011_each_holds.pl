@@ -1,4 +1,5 @@
-% The orphan item goes: with its inode, and of an inode that has names (fs-verity).
+% The orphan item is removed, with its inode; and the orphan item of an inode with names
+% (fs-verity).
 rule(11).
 change(5,k(-5,orphan_item,257),object,present,null).
 change(5,k(257,inode_item,0),object,present,null).

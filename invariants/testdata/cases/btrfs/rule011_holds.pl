@@ -1,4 +1,4 @@
-% A file that is unlinked while it is open is an orphan.
+% A file that is unlinked while it is open has an orphan item.
 rule(11).
 change(5,k(257,inode_item,0),object,present,present).
 change(5,k(257,inode_item,0),nlink,1,0).

@@ -1,4 +1,5 @@
-% The first and the last number of a subvolume. What has a higher number is none.
+% The subvolumes with the lowest and the highest number. A tree with a higher number is not a
+% subvolume.
 rule(11).
 change(256,k(257,inode_item,0),object,present,present).
 change(256,k(257,inode_item,0),nlink,1,0).

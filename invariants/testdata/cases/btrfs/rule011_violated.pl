@@ -1,4 +1,4 @@
-% The last name of a file goes, and no orphan item comes.
+% The last name of a file is removed, and no orphan item is added.
 rule(11).
 change(5,k(257,inode_item,0),object,present,present).
 change(5,k(257,inode_item,0),nlink,1,0).

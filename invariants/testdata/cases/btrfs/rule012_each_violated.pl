@@ -1,4 +1,5 @@
-% An extent is added to an inode that is not there, the first that there can be and the last.
+% An extent is added to an inode that does not exist: with the lowest and the highest possible
+% number.
 rule(12).
 change(5,k(256,extent_data,0),object,null,present).
 object(5,k(256,extent_data,0)).

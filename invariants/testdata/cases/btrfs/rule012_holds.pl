@@ -1,4 +1,4 @@
-% An inode is deleted with all that belongs to it.
+% An inode is deleted with all its items.
 rule(12).
 change(5,k(257,inode_item,0),object,present,null).
 change(5,k(257,extent_data,0),object,present,null).

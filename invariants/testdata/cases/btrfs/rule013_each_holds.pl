@@ -1,5 +1,5 @@
-% A directory and a file are made, and a file gets data. Of entries that belong to no inode, or to
-% none any more, rule 12 speaks. An empty directory has no entry that a file could not have.
+% A directory and a file are created, and a file gets data. Rule 12, not this one, judges entries
+% without an inode. An empty directory becomes a file.
 rule(13).
 change(5,k(257,inode_item,0),object,null,present).
 change(5,k(257,inode_item,0),f(mode,s_ifmt),null,s_ifdir).

@@ -9,7 +9,8 @@ object(5,k(257,dir_index,2)).
 expect(13, 5, k(257,dir_item,77)).
 expect(13, 5, k(257,dir_index,2)).
 
-% A file turns into a directory with entries, and back; they have one record each.
+% A file turns into a directory with entries, and a directory with entries into a file; each has one
+% record.
 change(5,k(258,inode_item,0),object,present,present).
 change(5,k(258,inode_item,0),f(mode,s_ifmt),s_ifdir,s_ififo).
 object(5,k(258,inode_item,0)).

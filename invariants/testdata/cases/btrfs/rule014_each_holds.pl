@@ -1,4 +1,4 @@
-% A file is renamed: one name goes, another comes. A name moves from an inode_ref to an
+% A file is renamed: one name is removed, another is added. A name moves from an inode_ref to an
 % inode_extref.
 rule(14).
 object(5,k(257,inode_item,0)).

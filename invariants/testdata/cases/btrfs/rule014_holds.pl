@@ -1,4 +1,4 @@
-% A second name is added, and the link count says so.
+% A second name is added, and the link count grows.
 rule(14).
 change(5,k(257,inode_item,0),object,present,present).
 change(5,k(257,inode_item,0),nlink,1,2).

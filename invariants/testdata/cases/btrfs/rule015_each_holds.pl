@@ -21,7 +21,7 @@ change(5,k(258,inode_ref,a(256,2)),name_len,null,3).
 object(5,k(258,inode_ref,a(256,2))).
 state(5,k(258,inode_ref,a(256,2)),name_len,3).
 
-% A directory without a name: its entries go, or its size changes, and not the other.
+% A directory without a name: only its entries are removed, or only its size changes.
 object(5,k(259,inode_item,0)).
 state(5,k(259,inode_item,0),f(mode,s_ifmt),s_ifdir).
 state(5,k(259,inode_item,0),nlink,0).
@@ -36,7 +36,7 @@ state(5,k(260,inode_item,0),size,0).
 state(5,k(260,inode_item,0),f(mode,s_ifmt),s_ifdir).
 state(5,k(260,inode_item,0),nlink,0).
 
-% Of entries that belong to no inode rule 12 speaks.
+% Rule 12, not this one, judges entries without an inode.
 change(5,k(261,dir_item,7),object,null,present).
 change(5,k(261,dir_item,7),name_len,null,3).
 object(5,k(261,dir_item,7)).
@@ -46,7 +46,8 @@ change(5,k(261,dir_index,2),name_len,null,3).
 object(5,k(261,dir_index,2)).
 state(5,k(261,dir_index,2),name_len,3).
 
-% mkfs.btrfs gives a root directory the nbytes of a node; nbytes of another becomes 0.
+% mkfs.btrfs sets the nbytes of a root directory to nodesize. The nbytes of another directory
+% becomes 0.
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),nodesize,16384).
 change(300,k(256,inode_item,0),object,null,present).
@@ -84,7 +85,7 @@ change(5,k(263,dir_index,3),name_len,null,3).
 object(5,k(263,dir_index,3)).
 state(5,k(263,dir_index,3),name_len,3).
 
-% A file is renamed, and the new name is as long as the old one: the size stays.
+% A file gets a new name as long as the old one: the size does not change.
 object(5,k(264,inode_item,0)).
 state(5,k(264,inode_item,0),f(mode,s_ifmt),s_ifdir).
 state(5,k(264,inode_item,0),nlink,1).

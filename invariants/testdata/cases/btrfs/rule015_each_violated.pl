@@ -1,4 +1,4 @@
-% The size of a directory changes alone; its entries change alone, one added, one removed.
+% Only the size of a directory changes; or only its entries: one is added, one is removed.
 rule(15).
 change(5,k(257,inode_item,0),object,present,present).
 change(5,k(257,inode_item,0),size,10,12).
@@ -28,7 +28,7 @@ expect(15, 5, k(257,inode_item,0)).
 expect(15, 5, k(258,inode_item,0)).
 expect(15, 5, k(259,inode_item,0)).
 
-% Two dir_items come and no dir_index, and the size is right for them; and the other way.
+% Two dir_items are added and no dir_index, and the size fits them; and the reverse.
 change(5,k(260,inode_item,0),object,present,present).
 change(5,k(260,inode_item,0),size,0,6).
 object(5,k(260,inode_item,0)).
@@ -56,8 +56,8 @@ change(5,k(261,dir_index,8),name_len,3,null).
 expect(15, 5, k(260,inode_item,0)).
 expect(15, 5, k(261,inode_item,0)).
 
-% The nbytes of a directory is not 0: that of a subdirectory, and of a root directory that mkfs
-% did not make.
+% The nbytes of a directory is not 0: of a subdirectory, and of a root directory that mkfs did not
+% make.
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),nodesize,16384).
 change(5,k(262,inode_item,0),object,present,present).

@@ -8,7 +8,7 @@ object(5,k(256,dir_index,2)).
 state(5,k(256,dir_index,2),location,k(257,inode_item,0)).
 state(5,k(256,dir_index,2),type,s_ifreg).
 
-% An entry gets the type of its old inode, while inodes of other types are made.
+% An entry gets the type of its existing inode, while inodes of other types are created.
 object(5,k(258,inode_item,0)).
 state(5,k(258,inode_item,0),f(mode,s_ifmt),s_ifreg).
 change(5,k(256,dir_index,3),object,present,present).
@@ -21,7 +21,8 @@ change(5,k(259,inode_item,0),f(mode,s_ifmt),null,s_ififo).
 object(5,k(259,inode_item,0)).
 state(5,k(259,inode_item,0),f(mode,s_ifmt),s_ififo).
 
-% An inode and its entry change their type together. An entry of a subvolume is one of a directory.
+% An inode and its entry change their type together. An entry of a subvolume has the type of a
+% directory.
 change(5,k(260,inode_item,0),object,present,present).
 change(5,k(260,inode_item,0),f(mode,s_ifmt),s_ifreg,s_ififo).
 object(5,k(260,inode_item,0)).
@@ -39,7 +40,7 @@ object(5,k(256,dir_index,7)).
 state(5,k(256,dir_index,7),location,k(300,root_item,-1)).
 state(5,k(256,dir_index,7),type,s_ifdir).
 
-% An entry is written again whose type has long been wrong.
+% An entry whose type was wrong before is written again.
 object(5,k(262,inode_item,0)).
 state(5,k(262,inode_item,0),f(mode,s_ifmt),s_ifreg).
 change(5,k(256,dir_index,8),object,present,present).
@@ -49,8 +50,8 @@ state(5,k(256,dir_index,8),transid,9).
 state(5,k(256,dir_index,8),type,s_ifdir).
 state(5,k(256,dir_index,8),location,k(262,inode_item,0)).
 
-% What an extended attribute has as its location and type means nothing. That a name outlives its
-% inode is said by rule 12.
+% The location and the type of an extended attribute mean nothing. Rule 12, not this one, judges a
+% name without an inode.
 change(5,k(257,xattr_item,9),object,null,present).
 change(5,k(257,xattr_item,9),location,null,k(257,inode_item,0)).
 change(5,k(257,xattr_item,9),type,null,s_ifdir).

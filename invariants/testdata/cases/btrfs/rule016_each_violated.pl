@@ -1,4 +1,4 @@
-% An entry changes its type alone.
+% Only the type of an entry changes.
 rule(16).
 object(5,k(257,inode_item,0)).
 state(5,k(257,inode_item,0),f(mode,s_ifmt),s_ifreg).
@@ -17,7 +17,7 @@ state(5,k(256,dir_item,77),location,k(258,inode_item,0)).
 expect(16, 5, k(256,dir_index,2)).
 expect(16, 5, k(256,dir_item,77)).
 
-% An inode changes its type alone; its name stands in an inode_ref, or in an inode_extref.
+% Only the type of an inode changes. Its name is in an inode_ref, or in an inode_extref.
 change(5,k(259,inode_item,0),object,present,present).
 change(5,k(259,inode_item,0),f(mode,s_ifmt),s_ifreg,s_ififo).
 object(5,k(259,inode_item,0)).
@@ -37,7 +37,7 @@ state(5,k(256,dir_index,5),location,k(260,inode_item,0)).
 expect(16, 5, k(259,inode_item,0)).
 expect(16, 5, k(260,inode_item,0)).
 
-% A new file has an entry of another type: it is the entry that is named.
+% A new file has an entry of another type: the violation names the entry.
 change(5,k(261,inode_item,0),object,null,present).
 change(5,k(261,inode_item,0),f(mode,s_ifmt),null,s_ifreg).
 object(5,k(261,inode_item,0)).

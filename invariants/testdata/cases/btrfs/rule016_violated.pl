@@ -1,4 +1,4 @@
-% An entry says that a file is a directory.
+% An entry of a file has the type of a directory.
 rule(16).
 change(5,k(256,dir_index,2),object,null,present).
 change(5,k(256,dir_index,2),location,null,k(257,inode_item,0)).

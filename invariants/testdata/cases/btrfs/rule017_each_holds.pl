@@ -1,5 +1,5 @@
-% A name that does not fit into an inode_ref. The root directory is its own parent, under a name
-% without entries.
+% A name that does not fit into an inode_ref. The root directory is its own parent, with a name that
+% has no entries.
 rule(17).
 object(5,k(256,inode_item,0)).
 state(5,k(256,inode_item,0),nlink,1).
@@ -32,8 +32,8 @@ object(5,k(256,inode_ref,a(256,0))).
 state(5,k(256,inode_ref,a(256,0)),name,'..').
 state(5,k(256,inode_ref,a(256,0)),link,k(256,inode_item,46)).
 
-% Entries of a directory without a name are written again, while their inode's record of the name
-% is gone.
+% Entries of a directory without a name are written again; the inode no longer has a record of the
+% name.
 object(5,k(258,inode_item,0)).
 state(5,k(258,inode_item,0),nlink,0).
 change(5,k(258,dir_index,3),object,present,present).

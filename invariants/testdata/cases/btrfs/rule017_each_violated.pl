@@ -1,4 +1,4 @@
-% Each record of a name alone, without the two others.
+% Each of the three records of a name, without the two others.
 rule(17).
 object(5,k(256,inode_item,0)).
 state(5,k(256,inode_item,0),nlink,1).
@@ -35,7 +35,7 @@ expect(17, 5, k(256,dir_index,3)).
 expect(17, 5, k(256,dir_item,763318075)).
 expect(17, 5, k(260,inode_extref,a(256,5))).
 
-% The entries lead to another file than the one whose record they should fit.
+% The entries lead to another file than the one that has the record of the name.
 change(5,k(262,inode_ref,a(256,7)),object,null,present).
 change(5,k(262,inode_ref,a(256,7)),name,null,'f').
 change(5,k(262,inode_ref,a(256,7)),link,null,k(262,inode_item,102)).
@@ -74,7 +74,7 @@ state(5,k(256,dir_item,6),location,k(264,inode_item,0)).
 state(5,k(256,dir_item,6),link,k(264,inode_item,104)).
 expect(17, 5, k(256,dir_item,6)).
 
-% A root directory under an index; and a file that has the index 0.
+% A root directory with an index other than 0, and a file with the index 0.
 change(300,k(256,inode_ref,a(256,1)),object,null,present).
 change(300,k(256,inode_ref,a(256,1)),name,null,'..').
 object(300,k(256,inode_ref,a(256,1))).
@@ -86,7 +86,7 @@ state(300,k(257,inode_ref,a(256,0)),name,'a').
 expect(17, 300, k(256,inode_ref,a(256,1))).
 expect(17, 300, k(257,inode_ref,a(256,0))).
 
-% The dir_item stands under another hash than that of its name.
+% The key of the dir_item has another hash than that of its name.
 change(5,k(261,inode_ref,a(256,6)),object,null,present).
 change(5,k(261,inode_ref,a(256,6)),name,null,'e').
 change(5,k(261,inode_ref,a(256,6)),link,null,k(261,inode_item,101)).

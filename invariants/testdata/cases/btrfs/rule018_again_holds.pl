@@ -1,5 +1,5 @@
-% A name is removed with its entries, and its inode has it again, without entries: of what is
-% given rule 17 speaks.
+% A name is removed with its entries, and its inode gets it again without entries. Rule 17, not this
+% one, judges the added record.
 rule(18).
 change(5,k(256,dir_index,2),object,present,null).
 change(5,k(256,dir_index,2),location,k(257,inode_item,0),null).

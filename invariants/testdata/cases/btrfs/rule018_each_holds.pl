@@ -36,7 +36,7 @@ state(5,k(256,dir_item,3742682168),name,'b').
 state(5,k(256,dir_item,3742682168),location,k(258,inode_item,0)).
 state(5,k(256,dir_item,3742682168),link,k(258,inode_item,98)).
 
-% A name is removed, of a file that has others in the directory.
+% A name is removed of a file that has other names in the directory.
 change(5,k(259,inode_ref,a(256,5)),object,present,null).
 change(5,k(259,inode_ref,a(256,5)),name,'c',null).
 change(5,k(259,inode_ref,a(256,5)),link,k(259,inode_item,99),null).
@@ -60,7 +60,7 @@ state(5,k(256,dir_item,4189400016),name,'d').
 state(5,k(256,dir_item,4189400016),location,k(259,inode_item,0)).
 state(5,k(256,dir_item,4189400016),link,k(259,inode_item,100)).
 
-% The index of a name goes to another file.
+% The index of a name is given to another file.
 change(5,k(260,inode_ref,a(256,7)),object,present,null).
 change(5,k(260,inode_ref,a(256,7)),name,'e',null).
 change(5,k(260,inode_ref,a(256,7)),link,k(260,inode_item,101),null).
@@ -101,7 +101,7 @@ change(5,k(256,dir_item,5),name,'g',null).
 change(5,k(256,dir_item,5),location,k(262,inode_item,0),null).
 change(5,k(256,dir_item,5),link,k(262,inode_item,103),null).
 
-% A name is removed, of a file whose other name has long been without its index.
+% A name is removed of a file whose other name had no dir_index before.
 change(5,k(264,inode_ref,a(256,10)),object,present,null).
 change(5,k(264,inode_ref,a(256,10)),name,'i',null).
 change(5,k(264,inode_ref,a(256,10)),link,k(264,inode_item,104),null).
@@ -121,7 +121,7 @@ state(5,k(256,dir_item,1439536375),name,'j').
 state(5,k(256,dir_item,1439536375),location,k(264,inode_item,0)).
 state(5,k(256,dir_item,1439536375),link,k(264,inode_item,105)).
 
-% The name of a subvolume is removed; that of an inode of the same number stays.
+% The name of a subvolume is removed; the name of an inode with the same number stays.
 change(5,k(256,dir_index,9),object,present,null).
 change(5,k(256,dir_index,9),location,k(263,root_item,-1),null).
 change(5,k(256,dir_index,9),name,'h',null).

@@ -1,5 +1,5 @@
-% Each record of a name is removed alone: the dir_index, while the inode has its name in an
-% inode_ref or an inode_extref,
+% One record of a name is removed alone: the dir_index, while the inode has its name in an inode_ref
+% or in an inode_extref;
 rule(18).
 object(5,k(257,inode_ref,a(256,2))).
 state(5,k(257,inode_ref,a(256,2)),name,'a').
@@ -26,7 +26,7 @@ change(5,k(256,dir_index,3),link,k(258,inode_item,98),null).
 expect(18, 5, k(257,inode_ref,a(256,2))).
 expect(18, 5, k(258,inode_extref,a(256,3))).
 
-% the record of the inode,
+% the record of the inode;
 object(5,k(256,dir_index,4)).
 state(5,k(256,dir_index,4),name,'c').
 state(5,k(256,dir_index,4),location,k(259,inode_item,0)).
@@ -44,7 +44,7 @@ change(5,k(260,inode_ref,a(256,5)),link,k(260,inode_item,100),null).
 expect(18, 5, k(256,dir_index,4)).
 expect(18, 5, k(256,dir_item,4189400016)).
 
-% the dir_item, whose file has another name besides.
+% the dir_item, while the file has another name.
 object(5,k(261,inode_ref,a(256,6))).
 state(5,k(261,inode_ref,a(256,6)),name,'e').
 state(5,k(261,inode_ref,a(256,6)),link,k(261,inode_item,101)).

@@ -1,5 +1,5 @@
-% A directory is removed with what was in it: its entry in the index is still there, and goes with
-% the items of its inode.
+% A directory is removed with its content. A dir_index is still there, and will be removed with the
+% items of the directory's inode.
 rule(18).
 change(5,k(300,inode_ref,a(260,8)),object,present,null).
 change(5,k(300,inode_ref,a(260,8)),name,'f18',null).

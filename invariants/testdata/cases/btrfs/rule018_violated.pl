@@ -1,4 +1,4 @@
-% The entries of a name are removed, and the inode keeps its record of it.
+% The entries of a name are removed, and the inode keeps its record of the name.
 rule(18).
 change(5,k(256,dir_index,2),object,present,null).
 change(5,k(256,dir_index,2),name,'a',null).

@@ -1,4 +1,4 @@
-% A file and a symbolic link have data, a pipe is made that has none, and a link gets its target.
+% A file and a symbolic link have data, a pipe without data is created, and a link gets its target.
 rule(20).
 change(5,k(257,inode_item,0),object,null,present).
 change(5,k(257,inode_item,0),f(mode,s_ifmt),null,s_ifreg).

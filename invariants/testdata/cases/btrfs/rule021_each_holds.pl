@@ -21,8 +21,7 @@ state(5,k(257,extent_data,0),num_bytes,8192).
 object(7,k(-10,extent_csum,65536)).
 state(7,k(-10,extent_csum,65536),nsums,2).
 
-% A file becomes one without checksums, and has none; another one becomes one with checksums, and
-% has some.
+% A file without checksums gets the flag nodatasum; a file with checksums loses the flag.
 change(5,k(258,inode_item,0),object,present,present).
 change(5,k(258,inode_item,0),f(flags,nodatasum),0,1).
 object(5,k(258,inode_item,0)).
@@ -48,7 +47,7 @@ state(5,k(259,extent_data,0),num_bytes,8192).
 object(7,k(-10,extent_csum,196608)).
 state(7,k(-10,extent_csum,196608),nsums,2).
 
-% Preallocated space is not read, whatever there is for it.
+% Preallocated space is not read, so its checksums do not matter.
 object(5,k(260,inode_item,0)).
 state(5,k(260,inode_item,0),f(flags,nodatasum),1).
 change(5,k(260,extent_data,0),object,null,present).
@@ -81,7 +80,7 @@ state(5,k(261,extent_data,0),num_bytes,8192).
 object(7,k(-10,extent_csum,327680)).
 state(7,k(-10,extent_csum,327680),nsums,2).
 
-% Of the log, nothing is said.
+% The rule says nothing about the log.
 change(-6,k(262,inode_item,0),object,present,present).
 change(-6,k(262,inode_item,0),f(flags,nodatasum),0,1).
 object(-6,k(262,inode_item,0)).

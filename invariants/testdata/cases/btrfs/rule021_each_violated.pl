@@ -1,4 +1,4 @@
-% A file with checksums becomes one without (chattr +C works on empty files alone).
+% A file with checksums gets the flag nodatasum (chattr +C works only on empty files).
 rule(21).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),sectorsize,4096).
@@ -17,7 +17,7 @@ object(7,k(-10,extent_csum,69632)).
 state(7,k(-10,extent_csum,69632),nsums,1).
 expect(21, 5, k(257,extent_data,0)).
 
-% A compressed extent, of which the file has a part, is read as a whole.
+% The file uses a part of a compressed extent, which is read as a whole.
 object(5,k(258,inode_item,0)).
 state(5,k(258,inode_item,0),f(flags,nodatasum),1).
 change(5,k(258,extent_data,0),object,null,present).

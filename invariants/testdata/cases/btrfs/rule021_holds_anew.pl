@@ -1,4 +1,4 @@
-% Data gives way to a preallocated extent, which has none.
+% Data is replaced by a preallocated extent without checksums.
 rule(21).
 change(5,k(257,extent_data,0),disk_bytenr,131072,65536).
 change(5,k(257,extent_data,0),type,data,prealloc).

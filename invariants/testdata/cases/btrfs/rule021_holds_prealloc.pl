@@ -1,4 +1,4 @@
-% A part of an extent of long ago is preallocated still; a snapshot may have written it.
+% A part of an extent of an earlier commit is still preallocated; a snapshot may have written it.
 rule(21).
 change(5,k(257,extent_data,0),object,null,present).
 change(5,k(257,extent_data,0),type,null,prealloc).

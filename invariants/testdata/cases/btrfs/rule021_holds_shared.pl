@@ -1,5 +1,4 @@
-% What is allocated and not written has a checksum, and another file has it too, which may have
-% written it.
+% Preallocated space has a checksum. Another file uses it too, and may have written it.
 rule(21).
 change(5,k(257,extent_data,0),object,null,present).
 change(5,k(257,extent_data,0),type,null,prealloc).

@@ -1,4 +1,4 @@
-% A whole image, of which a file has preallocated what another one has written.
+% A whole image: a file has preallocated space that another file has written.
 rule(21).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,9).

@@ -1,5 +1,4 @@
-% What is allocated and not written has no checksum; what lies before and behind it in the extent
-% has.
+% Preallocated space has no checksum; the parts of the extent before and behind it have checksums.
 rule(21).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,9).
@@ -27,7 +26,7 @@ state(7,k(-10,extent_csum,65536),nsums,1).
 object(7,k(-10,extent_csum,77824)).
 state(7,k(-10,extent_csum,77824),nsums,1).
 
-% The extent is used by a leaf as well, of which another file may have written it.
+% A leaf uses the extent as well, so another file may have written it.
 change(2,k(131072,extent_item,16384),object,null,present).
 change(2,k(131072,extent_item,16384),refs,null,2).
 object(2,k(131072,extent_item,16384)).
@@ -47,7 +46,7 @@ state(5,k(258,extent_data,0),backref,k(131072,extent_data_ref,99)).
 object(7,k(-10,extent_csum,135168)).
 state(7,k(-10,extent_csum,135168),nsums,1).
 
-% Of the log, nothing is said.
+% The rule says nothing about the log.
 object(2,k(196608,extent_item,16384)).
 object(2,k(196608,extent_data_ref,99)).
 change(-6,k(259,extent_data,0),object,present,present).

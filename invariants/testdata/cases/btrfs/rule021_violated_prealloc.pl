@@ -1,4 +1,4 @@
-% What is allocated and not written has a checksum.
+% Preallocated space has a checksum.
 rule(21).
 change(5,k(257,extent_data,0),object,null,present).
 change(5,k(257,extent_data,0),type,null,prealloc).

@@ -1,4 +1,4 @@
-% What was written counts as preallocated.
+% Written data becomes preallocated, and keeps its checksums.
 rule(21).
 change(5,k(257,extent_data,0),type,data,prealloc).
 object(5,k(257,extent_data,0)).

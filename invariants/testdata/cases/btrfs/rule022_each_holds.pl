@@ -1,4 +1,4 @@
-% Extents without checksums are added before and behind what gets some.
+% Extents without checksums are added before and behind an extent that gets checksums.
 rule(22).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),sectorsize,4096).
@@ -35,7 +35,7 @@ object(2,k(69632,extent_data_ref,99)).
 state(2,k(69632,extent_data_ref,99),root,5).
 state(2,k(69632,extent_data_ref,99),objectid,258).
 
-% Checksums go, and come anew in an item that is as long as before.
+% Checksums are removed, and added again in an item of the same length.
 change(7,k(-10,extent_csum,131072),object,present,present).
 change(7,k(-10,extent_csum,131072),nsums,2,1).
 object(7,k(-10,extent_csum,131072)).
@@ -69,7 +69,7 @@ object(2,k(196608,extent_data_ref,99)).
 state(2,k(196608,extent_data_ref,99),root,5).
 state(2,k(196608,extent_data_ref,99),objectid,257).
 
-% An extent that was there, and an extent of the root tree (a cache of free space), get checksums.
+% An existing extent, and an extent of the root tree (a free space cache), get checksums.
 change(7,k(-10,extent_csum,262144),object,null,present).
 change(7,k(-10,extent_csum,262144),nsums,null,1).
 object(7,k(-10,extent_csum,262144)).

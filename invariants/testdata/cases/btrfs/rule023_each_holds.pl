@@ -1,4 +1,4 @@
-% A file without checksums, and preallocated space, have none; nor has what a log reads (rule 92).
+% A file without checksums and preallocated space have none. Rule 92, not this one, judges a log.
 rule(23).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,7).
@@ -55,8 +55,8 @@ state(-6,k(259,extent_data,0),compression,0).
 state(-6,k(259,extent_data,0),extent_offset,0).
 state(-6,k(259,extent_data,0),num_bytes,4096).
 
-% A file without checksums becomes one with: what was preallocated has none, what was written has
-% them. A log does the same.
+% A file loses the flag nodatasum: its preallocated space has no checksums, its written data has
+% them. The same in a log.
 change(5,k(260,inode_item,0),object,present,present).
 change(5,k(260,inode_item,0),f(flags,nodatasum),1,0).
 object(5,k(260,inode_item,0)).

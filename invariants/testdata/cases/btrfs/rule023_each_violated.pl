@@ -1,4 +1,4 @@
-% A file without checksums becomes one with, and what it has written has none.
+% A file loses the flag nodatasum, and its written data has no checksums.
 rule(23).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,7).
@@ -19,7 +19,7 @@ state(5,k(257,extent_data,0),extent_offset,0).
 state(5,k(257,extent_data,0),num_bytes,4096).
 expect(23, 5, k(257,extent_data,0)).
 
-% A compressed extent has them for as much as the file uses of it.
+% A compressed extent has checksums only for the part that the file uses.
 object(5,k(258,inode_item,0)).
 state(5,k(258,inode_item,0),f(flags,nodatasum),0).
 change(5,k(258,extent_data,0),object,null,present).

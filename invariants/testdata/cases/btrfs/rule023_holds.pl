@@ -1,4 +1,4 @@
-% Two checksum items cover what is read.
+% Two checksum items cover the data.
 rule(23).
 change(5,k(257,extent_data,0),object,null,present).
 object(5,k(257,extent_data,0)).

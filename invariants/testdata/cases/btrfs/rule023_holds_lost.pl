@@ -1,4 +1,5 @@
-% A checksum item loses four sums: two go to another item, two are of an extent that goes.
+% A checksum item loses four sums: two move to another item, two belong to an extent that is
+% removed.
 rule(23).
 change(7,k(-10,extent_csum,65536),nsums,6,2).
 object(7,k(-10,extent_csum,65536)).

@@ -1,4 +1,4 @@
-% What the item loses is of space that a new extent has, which has no data yet.
+% The sums that the item loses belong to the space of a new extent, which has no data yet.
 rule(23).
 change(7,k(-10,extent_csum,65536),nsums,6,2).
 object(7,k(-10,extent_csum,65536)).

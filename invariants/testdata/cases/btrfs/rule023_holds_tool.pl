@@ -1,4 +1,4 @@
-% The commit is of btrfs check, which makes all checksums anew.
+% The commit is made by btrfs check, which computes all checksums again.
 rule(23).
 change(7,k(-10,extent_csum,65536),nsums,6,2).
 object(7,k(-10,extent_csum,65536)).

@@ -1,4 +1,4 @@
-% A hole that is written as an extent reads nothing.
+% A hole that has a file extent reads no data.
 rule(23).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),sectorsize,4096).

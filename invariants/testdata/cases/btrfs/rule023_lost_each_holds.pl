@@ -1,5 +1,5 @@
-% A checksum item loses the sums of an extent that goes. The one before it keeps its own, and
-% those behind it, and before it, of a file without checksums, have none.
+% A checksum item loses the sums of an extent that is removed. The extent before it keeps its sums.
+% The extents of files without checksums around it have none.
 rule(23).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,9).
@@ -17,7 +17,7 @@ object(2,k(81920,extent_item,8192)).
 object(2,k(131072,extent_item,8192)).
 object(2,k(32768,extent_item,8192)).
 
-% One grows by the first sector of a preallocated extent that is written.
+% A checksum item grows by the first sector of a preallocated extent, which is written.
 change(7,k(-10,extent_csum,262144),nsums,1,2).
 object(7,k(-10,extent_csum,262144)).
 state(7,k(-10,extent_csum,262144),nsums,2).

@@ -1,4 +1,4 @@
-% A checksum item loses four sums: the first two are of an extent that stays, and that begins
+% A checksum item loses four sums: the first two belong to an extent that stays, and that begins
 % before them.
 rule(23).
 change(7,k(-10,extent_csum,65536),nsums,6,2).

@@ -1,4 +1,5 @@
-% A checksum item loses four sums: the last is of an extent that stays, and of which others remain.
+% A checksum item loses four sums: the last belongs to an extent that stays, and whose other sums
+% stay.
 rule(23).
 change(7,k(-10,extent_csum,65536),nsums,6,2).
 object(7,k(-10,extent_csum,65536)).

@@ -1,4 +1,4 @@
-% What the nbytes of a directory is, rule 15 says.
+% Rule 15, not this one, judges the nbytes of a directory.
 rule(24).
 change(5,k(257,inode_item,0),object,present,present).
 change(5,k(257,inode_item,0),nbytes,0,4096).
@@ -20,7 +20,7 @@ state(5,k(259,inode_item,0),nbytes,0).
 state(5,k(259,inode_item,0),f(mode,s_ifmt),s_ifreg).
 state(5,k(259,inode_item,0),nlink,0).
 
-% Of an extent that has no inode rule 12 speaks. A file goes with its extents.
+% Rule 12, not this one, judges an extent without an inode. A file is removed with its extents.
 object(5,k(262,inode_item,0)).
 state(5,k(262,inode_item,0),f(mode,s_ifmt),s_ifreg).
 state(5,k(262,inode_item,0),nlink,1).

@@ -1,4 +1,4 @@
-% nbytes changes alone, the extents change alone: one comes, one goes, one grows.
+% Only nbytes changes; or only the extents: one is added, one is removed, one grows.
 rule(24).
 change(5,k(257,inode_item,0),object,present,present).
 change(5,k(257,inode_item,0),nbytes,0,4096).

@@ -1,4 +1,4 @@
-% An extent shrinks, another comes, and nbytes is their sum.
+% An extent shrinks, another is added, and nbytes is their sum.
 rule(24).
 change(5,k(257,inode_item,0),object,present,present).
 change(5,k(257,inode_item,0),nbytes,8192,16384).

@@ -1,4 +1,4 @@
-% nbytes has not followed the extents.
+% The extents change, and nbytes does not.
 rule(24).
 change(5,k(257,inode_item,0),object,present,present).
 change(5,k(257,inode_item,0),nbytes,8192,8192).

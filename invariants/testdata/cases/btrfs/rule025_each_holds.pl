@@ -25,7 +25,7 @@ state(5,k(259,inode_item,0),size,20).
 change(5,k(259,inode_item,0),object,present,present).
 change(5,k(259,inode_item,0),size,10,20).
 
-% A file is cut off in the middle and at the end of an extent; two of its extents become one.
+% A file is truncated in the middle and at the end of an extent; two extents of a file become one.
 object(5,k(260,inode_item,0)).
 state(5,k(260,inode_item,0),f(mode,s_ifmt),s_ifreg).
 state(5,k(260,inode_item,0),nlink,1).
@@ -44,7 +44,7 @@ object(5,k(261,extent_data,0)).
 state(5,k(261,extent_data,0),end,8192).
 change(5,k(261,extent_data,4096),object,present,null).
 
-% Of a file without names nothing is said.
+% The rule says nothing about a file without names.
 object(5,k(262,inode_item,0)).
 state(5,k(262,inode_item,0),f(mode,s_ifmt),s_ifreg).
 state(5,k(262,inode_item,0),nlink,0).
@@ -56,8 +56,8 @@ change(5,k(262,inode_item,0),size,4096,12288).
 change(5,k(262,extent_data,8192),object,null,present).
 change(5,k(262,extent_data,0),object,present,null).
 
-% Space is preallocated behind the end of a file, of which a part has long been missing; what
-% comes behind the end is no part of it.
+% Space is preallocated behind the end of a file. A part of the file was missing before. Space
+% behind the end is not a part of the file.
 object(5,k(263,inode_item,0)).
 state(5,k(263,inode_item,0),f(mode,s_ifmt),s_ifreg).
 state(5,k(263,inode_item,0),nlink,1).
@@ -71,7 +71,7 @@ state(5,k(263,extent_data,16384),end,20480).
 change(5,k(263,extent_data,8192),object,null,present).
 change(5,k(263,extent_data,16384),object,null,present).
 
-% A file that grows into what was preallocated, all of it there; and a new file.
+% A file grows into preallocated space, without a gap; and a new file.
 object(5,k(264,inode_item,0)).
 state(5,k(264,inode_item,0),f(mode,s_ifmt),s_ifreg).
 state(5,k(264,inode_item,0),nlink,1).
@@ -105,7 +105,7 @@ change(5,k(266,inode_item,0),size,4096,null).
 change(5,k(266,extent_data,0),object,present,null).
 change(5,k(266,extent_data,0),end,4096,null).
 
-% What a log has of a file is not all.
+% A log need not have all extents of a file.
 object(-6,k(267,inode_item,0)).
 state(-6,k(267,inode_item,0),f(mode,s_ifmt),s_ifreg).
 state(-6,k(267,inode_item,0),nlink,1).

@@ -1,4 +1,4 @@
-% An extent is added, and behind it, before it, there is none.
+% An extent is added with a gap behind it, and one with a gap before it.
 rule(25).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),f(incompat_flags,no_holes),0).
@@ -21,7 +21,7 @@ change(5,k(258,extent_data,8192),object,null,present).
 expect(25, 5, k(257,extent_data,0)).
 expect(25, 5, k(258,extent_data,8192)).
 
-% A symbolic link that has no target any more.
+% A symbolic link loses its target.
 object(5,k(259,inode_item,0)).
 state(5,k(259,inode_item,0),f(mode,s_ifmt),s_iflnk).
 state(5,k(259,inode_item,0),nlink,1).
@@ -49,7 +49,7 @@ state(5,k(261,inode_item,0),size,1).
 expect(25, 5, k(260,inode_item,0)).
 expect(25, 5, k(261,inode_item,0)).
 
-% A file grows into what was preallocated behind it, at the last byte, with a gap before.
+% A file grows into preallocated space by its last byte, with a gap before it.
 object(5,k(262,inode_item,0)).
 state(5,k(262,inode_item,0),f(mode,s_ifmt),s_ifreg).
 state(5,k(262,inode_item,0),nlink,1).

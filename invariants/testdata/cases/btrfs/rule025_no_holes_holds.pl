@@ -1,5 +1,4 @@
-% With NO_HOLES there need be no extent: behind one that is added, before it, and where a file
-% becomes longer.
+% With NO_HOLES, gaps are allowed: behind an added extent, before it, and where a file grows.
 rule(25).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),f(incompat_flags,no_holes),1).

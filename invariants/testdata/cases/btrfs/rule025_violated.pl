@@ -1,4 +1,4 @@
-% A hole is punched into a file, and no extent stands for it.
+% A hole is punched into a file, and no file extent stands for it.
 rule(25).
 change(5,k(257,extent_data,4096),object,present,null).
 object(0,k(0,super_block,0)).

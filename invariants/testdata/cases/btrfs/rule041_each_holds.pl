@@ -1,4 +1,4 @@
-% A chunk and its block group come, and others go.
+% A chunk and its block group are added, and others are removed.
 rule(41).
 change(3,k(256,chunk_item,65536),object,null,present).
 change(3,k(256,chunk_item,65536),length,null,8192).
@@ -22,7 +22,7 @@ change(3,k(256,chunk_item,131072),sub_stripes,1,null).
 change(2,k(131072,block_group_item,8192),object,present,null).
 change(2,k(131072,block_group_item,8192),flags,4,null).
 
-% A block group moves into a tree of its own.
+% A block group moves into the block group tree.
 object(3,k(256,chunk_item,196608)).
 state(3,k(256,chunk_item,196608),length,8192).
 state(3,k(256,chunk_item,196608),type,1).
@@ -35,7 +35,8 @@ change(11,k(196608,block_group_item,8192),flags,null,1).
 object(11,k(196608,block_group_item,8192)).
 state(11,k(196608,block_group_item,8192),flags,1).
 
-% A block group is written that has another length than the chunk which went from its place.
+% A block group is written. Its length differs from that of the chunk that was removed from its
+% place.
 change(3,k(256,chunk_item,262144),object,present,null).
 change(3,k(256,chunk_item,262144),length,4096,null).
 change(3,k(256,chunk_item,262144),type,1,null).

@@ -1,4 +1,4 @@
-% A chunk comes without a block group, with one of another length, and of another type.
+% A chunk is added without a block group, with one of another length, and with one of another type.
 rule(41).
 change(3,k(256,chunk_item,65536),object,null,present).
 change(3,k(256,chunk_item,65536),length,null,8192).
@@ -38,7 +38,8 @@ expect(41, 3, k(256,chunk_item,65536)).
 expect(41, 3, k(256,chunk_item,131072)).
 expect(41, 3, k(256,chunk_item,196608)).
 
-% A block group comes without a chunk, to a chunk of another length, and of another type.
+% A block group is added without a chunk, for a chunk of another length, and for one of another
+% type.
 change(2,k(262144,block_group_item,8192),object,null,present).
 change(2,k(262144,block_group_item,8192),flags,null,1).
 object(2,k(262144,block_group_item,8192)).
@@ -65,7 +66,8 @@ expect(41, 2, k(262144,block_group_item,8192)).
 expect(41, 2, k(327680,block_group_item,8192)).
 expect(41, 2, k(393216,block_group_item,8192)).
 
-% The block group goes, the chunk goes; block groups stand in the extent tree, or in their own.
+% The block group is removed, or the chunk is removed; with block groups in the extent tree, and in
+% their own tree.
 object(3,k(256,chunk_item,458752)).
 state(3,k(256,chunk_item,458752),length,8192).
 state(3,k(256,chunk_item,458752),type,1).

@@ -1,4 +1,4 @@
-% A chunk comes with its block group.
+% A chunk is added with its block group.
 rule(41).
 change(3,k(256,chunk_item,65536),object,null,present).
 change(3,k(256,chunk_item,65536),length,null,8192).

@@ -1,4 +1,4 @@
-% A chunk comes, and its block group is for metadata.
+% A data chunk is added, and its block group is for metadata.
 rule(41).
 change(3,k(256,chunk_item,65536),object,null,present).
 change(3,k(256,chunk_item,65536),length,null,8192).

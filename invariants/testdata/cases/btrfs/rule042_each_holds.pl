@@ -1,4 +1,4 @@
-% A chunk comes with its stripe and device extent, another one goes with them.
+% A chunk is added with its stripe and device extent, and another is removed with both.
 rule(42).
 change(3,k(256,chunk_item,65536),object,null,present).
 change(3,k(256,chunk_item,65536),length,null,8192).
@@ -131,8 +131,8 @@ object(4,k(1,dev_extent,7340032)).
 state(4,k(1,dev_extent,7340032),length,8192).
 state(4,k(1,dev_extent,7340032),chunk_offset,393216).
 
-% A chunk that becomes single keeps one device extent, which its first stripe now has; so does a
-% chunk that is replaced by another one.
+% A chunk that becomes single keeps one device extent, which now belongs to its first stripe. So
+% does a chunk that is replaced by another.
 object(3,k(256,chunk_item,458752)).
 state(3,k(256,chunk_item,458752),length,8192).
 state(3,k(256,chunk_item,458752),type,1).

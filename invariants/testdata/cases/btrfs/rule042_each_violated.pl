@@ -1,5 +1,5 @@
-% A stripe comes without a device extent, with one that is for another chunk, and with one that is
-% too short.
+% A stripe is added without a device extent, with one for another chunk, and with one that is too
+% short.
 rule(42).
 object(3,k(256,chunk_item,65536)).
 state(3,k(256,chunk_item,65536),length,8192).
@@ -44,8 +44,8 @@ expect(42, 3, k(256,chunk_stripe,a(65536,0))).
 expect(42, 3, k(256,chunk_stripe,a(131072,0))).
 expect(42, 3, k(256,chunk_stripe,a(196608,0))).
 
-% A device extent comes to which the stripe of its chunk does not lead: on another device, at
-% another place; to no chunk.
+% A device extent is added, and the stripe of its chunk does not lead to it: it is on another
+% device, or at another place, or has no chunk.
 object(3,k(256,chunk_item,262144)).
 state(3,k(256,chunk_item,262144),length,8192).
 state(3,k(256,chunk_item,262144),type,1).
@@ -84,7 +84,7 @@ expect(42, 4, k(1,dev_extent,4194304)).
 expect(42, 4, k(1,dev_extent,5242880)).
 expect(42, 4, k(1,dev_extent,7340032)).
 
-% The device extent goes, the stripe goes.
+% The device extent is removed, or the stripe is removed.
 object(3,k(256,chunk_item,458752)).
 state(3,k(256,chunk_item,458752),length,8192).
 state(3,k(256,chunk_item,458752),type,1).
@@ -105,7 +105,7 @@ state(4,k(1,dev_extent,9437184),chunk_offset,524288).
 expect(42, 3, k(256,chunk_stripe,a(458752,0))).
 expect(42, 4, k(1,dev_extent,9437184)).
 
-% Of a chunk with two copies, the device extent of one goes. The other one stays.
+% A chunk with two copies loses the device extent of one copy. The other stays.
 object(3,k(256,chunk_item,589824)).
 state(3,k(256,chunk_item,589824),length,8192).
 state(3,k(256,chunk_item,589824),type,33).
@@ -125,7 +125,7 @@ change(4,k(1,dev_extent,11534336),length,8192,null).
 change(4,k(1,dev_extent,11534336),chunk_offset,589824,null).
 expect(42, 3, k(256,chunk_stripe,a(589824,1))).
 
-% A device extent says that it is for another chunk than the one that leads to it.
+% A device extent names another chunk than the one that leads to it.
 object(3,k(256,chunk_item,786432)).
 state(3,k(256,chunk_item,786432),length,8192).
 state(3,k(256,chunk_item,786432),type,1).
@@ -186,8 +186,8 @@ state(4,k(2,dev_extent,17825792),length,8192).
 state(4,k(2,dev_extent,17825792),chunk_offset,983040).
 expect(42, 4, k(1,dev_extent,16777216)).
 
-% RAID0 over two devices, with stripes as long as the chunk; RAID10 over four with stripes as long
-% as a fourth.
+% RAID0 over two devices, with stripes as long as the chunk; RAID10 over four, with stripes as long
+% as a quarter.
 object(3,k(256,chunk_item,655360)).
 state(3,k(256,chunk_item,655360),length,8192).
 state(3,k(256,chunk_item,655360),type,9).

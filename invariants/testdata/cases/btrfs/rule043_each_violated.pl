@@ -1,4 +1,5 @@
-% bytes_used of a device changes alone; of others, device extents come and go alone.
+% Only the bytes_used of a device changes; on other devices only a device extent is added, or only
+% removed.
 rule(43).
 change(3,k(1,dev_item,1),object,present,present).
 change(3,k(1,dev_item,1),bytes_used,100000,104096).

@@ -24,7 +24,7 @@ object(4,k(2,dev_extent,1048576)).
 state(4,k(2,dev_extent,1048576),length,8192).
 state(4,k(2,dev_extent,1048576),chunk_offset,0).
 
-% A device becomes as small as its last device extent lets it; another one has none.
+% A device becomes as small as its last device extent allows. Another device has none.
 change(3,k(1,dev_item,3),object,present,present).
 change(3,k(1,dev_item,3),total_bytes,1073741824,1056768).
 object(3,k(1,dev_item,3)).

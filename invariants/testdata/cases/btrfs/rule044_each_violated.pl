@@ -1,4 +1,4 @@
-% A device extent on a device that is not there.
+% A device extent on a device that does not exist.
 rule(44).
 change(4,k(9,dev_extent,1048576),object,null,present).
 change(4,k(9,dev_extent,1048576),length,null,8192).
@@ -8,7 +8,7 @@ state(4,k(9,dev_extent,1048576),length,8192).
 state(4,k(9,dev_extent,1048576),chunk_offset,0).
 expect(44, 4, k(9,dev_extent,1048576)).
 
-% One that begins within the one before it, and one that reaches into the next.
+% A device extent that begins within the one before it, and one that reaches into the next.
 object(3,k(1,dev_item,1)).
 state(3,k(1,dev_item,1),total_bytes,1073741824).
 object(4,k(1,dev_extent,1048576)).

@@ -1,4 +1,4 @@
-% A device is added, and counted by its size alone.
+% A device is added: total_bytes counts it, and num_devices does not.
 rule(45).
 change(0,k(0,super_block,0),object,present,present).
 change(0,k(0,super_block,0),total_bytes,8192,12288).

@@ -1,4 +1,4 @@
-% A device becomes smaller alone.
+% A device becomes smaller, and the total_bytes of the superblock does not change.
 rule(45).
 change(3,k(1,dev_item,1),object,present,present).
 change(3,k(1,dev_item,1),total_bytes,8192,4096).

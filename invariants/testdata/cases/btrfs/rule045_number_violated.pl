@@ -1,4 +1,4 @@
-% The number of devices changes alone.
+% Only num_devices changes.
 rule(45).
 change(0,k(0,super_block,0),object,present,present).
 change(0,k(0,super_block,0),num_devices,1,2).

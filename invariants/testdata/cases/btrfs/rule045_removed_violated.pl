@@ -1,4 +1,4 @@
-% A device is removed, and still counted.
+% A device is removed, and num_devices still counts it.
 rule(45).
 change(0,k(0,super_block,0),object,present,present).
 change(0,k(0,super_block,0),total_bytes,12288,8192).

@@ -1,4 +1,4 @@
-% The size in the superblock changes alone.
+% Only the total_bytes of the superblock changes.
 rule(45).
 change(0,k(0,super_block,0),object,present,present).
 change(0,k(0,super_block,0),total_bytes,8192,12288).

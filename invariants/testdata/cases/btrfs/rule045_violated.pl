@@ -1,4 +1,4 @@
-% A second device is added with more space than it has.
+% A second device is added, and total_bytes grows by more than its size.
 rule(45).
 change(0,k(0,super_block,0),total_bytes,8192,16384).
 change(3,k(1,dev_item,2),object,null,present).

@@ -1,4 +1,4 @@
-% The copy in the superblock gets another size, which another device has.
+% The copy in the superblock gets the size of another device.
 rule(46).
 change(0,k(0,super_block,0),object,present,present).
 change(0,k(0,super_block,0),f(dev_item,total_bytes),4096,8192).

@@ -1,4 +1,4 @@
-% The copy in the superblock gets another use, which another device has.
+% The copy in the superblock gets the bytes_used of another device.
 rule(46).
 change(0,k(0,super_block,0),object,present,present).
 change(0,k(0,super_block,0),f(dev_item,bytes_used),4096,8192).

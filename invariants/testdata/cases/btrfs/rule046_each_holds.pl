@@ -1,5 +1,5 @@
-% The device and its copy in the superblock change together. So does another device, of which this
-% superblock has no copy.
+% The device and its copy in the superblock change together. Another device, of which this
+% superblock has no copy, changes too.
 rule(46).
 change(3,k(1,dev_item,1),object,present,present).
 change(3,k(1,dev_item,1),total_bytes,8192,4096).

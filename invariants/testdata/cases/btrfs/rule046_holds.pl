@@ -1,4 +1,4 @@
-% The copy in the superblock follows.
+% The device changes, and the copy in the superblock changes with it.
 rule(46).
 change(3,k(1,dev_item,1),bytes_used,4096,8192).
 object(0,k(0,super_block,0)).

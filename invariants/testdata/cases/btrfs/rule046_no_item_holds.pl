@@ -1,4 +1,4 @@
-% The first superblock of the commit is that of a device that has no dev_item yet: the target of a
+% The first superblock of the commit belongs to a device without a dev_item: the target of a
 % replacement.
 rule(46).
 change(0,k(0,super_block,0),devid,1,0).

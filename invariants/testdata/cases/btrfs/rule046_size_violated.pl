@@ -1,4 +1,4 @@
-% The device becomes smaller, and the copy in the superblock stays.
+% The device becomes smaller, and the copy in the superblock does not change.
 rule(46).
 change(3,k(1,dev_item,1),object,present,present).
 change(3,k(1,dev_item,1),total_bytes,8192,4096).

@@ -1,4 +1,4 @@
-% The copy in the superblock changes by itself.
+% Only the copy in the superblock changes.
 rule(46).
 change(0,k(0,super_block,0),f(dev_item,total_bytes),65536,131072).
 object(0,k(0,super_block,0)).

@@ -1,4 +1,4 @@
-% A block group changes alone.
+% Only the used of a block group changes.
 rule(47).
 change(11,k(65536,block_group_item,8192),object,present,present).
 change(11,k(65536,block_group_item,8192),used,0,4096).

@@ -1,4 +1,4 @@
-% The sum does not follow.
+% Block groups change, and the bytes_used of the superblock does not.
 rule(47).
 change(0,k(0,super_block,0),bytes_used,100000,100000).
 change(2,k(65536,block_group_item,8192),used,0,4096).

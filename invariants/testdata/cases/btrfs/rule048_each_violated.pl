@@ -1,4 +1,5 @@
-% An extent comes to a block group, and goes from another, and their use stays.
+% An extent is added to a block group, another is removed from another group, and their used does
+% not change.
 rule(48).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),nodesize,16384).
@@ -11,7 +12,7 @@ change(2,k(131072,metadata_item,0),chunk,131072,null).
 expect(48, 3, k(256,chunk_item,65536)).
 expect(48, 3, k(256,chunk_item,131072)).
 
-% The use changes alone, in the tree of block groups.
+% Only used changes, in the block group tree.
 change(11,k(196608,block_group_item,65536),object,present,present).
 change(11,k(196608,block_group_item,65536),used,0,4096).
 object(11,k(196608,block_group_item,65536)).

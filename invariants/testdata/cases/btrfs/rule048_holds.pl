@@ -1,4 +1,4 @@
-% Extents come and go in a mixed block group.
+% Extents are added and removed in a mixed block group.
 rule(48).
 change(2,k(65536,block_group_item,65536),used,4096,24576).
 change(2,k(65536,extent_item,8192),chunk,null,65536).

@@ -1,4 +1,4 @@
-% A block group forgets a block.
+% A block is added, and the used of its block group does not count it.
 rule(48).
 change(2,k(65536,block_group_item,65536),used,4096,8192).
 change(2,k(65536,extent_item,8192),chunk,null,65536).

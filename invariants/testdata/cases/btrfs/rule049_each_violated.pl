@@ -1,5 +1,4 @@
-% Data reaches beyond its chunk. Metadata lies in a chunk of data, although there is one for it
-% behind.
+% Data reaches beyond its chunk. Metadata is in a data chunk, although a metadata chunk follows.
 rule(49).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),nodesize,16384).

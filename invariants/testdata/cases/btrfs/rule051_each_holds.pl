@@ -1,4 +1,4 @@
-% A block device has a number, and a file the number 0.
+% A block device has an rdev, and a file the rdev 0.
 rule(51).
 change(5,k(257,inode_item,0),object,null,present).
 change(5,k(257,inode_item,0),f(mode,s_ifmt),null,s_ifblk).

@@ -1,4 +1,4 @@
-% A device has a number.
+% A device has an rdev.
 rule(51).
 change(5,k(257,inode_item,0),object,null,present).
 change(5,k(257,inode_item,0),rdev,null,259).

@@ -1,4 +1,4 @@
-% A file has the number of a device.
+% A file has an rdev other than 0.
 rule(51).
 change(5,k(257,inode_item,0),object,null,present).
 change(5,k(257,inode_item,0),rdev,null,259).

@@ -1,4 +1,4 @@
-% A file is made, gets data that is not inline, and is made immutable.
+% A file is created, gets data that is not inline, and becomes immutable.
 rule(52).
 change(5,k(257,inode_item,0),object,null,present).
 change(5,k(257,inode_item,0),f(mode,s_ifmt),null,s_ifreg).
@@ -17,7 +17,7 @@ object(5,k(257,extent_data,0)).
 state(5,k(257,extent_data,0),type,data).
 state(5,k(257,extent_data,0),ram_bytes,4096).
 
-% A link goes, and its target before it. A link has no checksums (mounted with nodatasum).
+% A link is deleted after its target. A link has no checksums (the mount option nodatasum).
 change(5,k(258,inode_item,0),object,present,present).
 change(5,k(258,inode_item,0),size,6,0).
 object(5,k(258,inode_item,0)).

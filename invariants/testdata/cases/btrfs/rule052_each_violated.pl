@@ -38,7 +38,7 @@ state(5,k(259,extent_data,0),ram_bytes,6).
 expect(52, 5, k(258,inode_item,0)).
 expect(52, 5, k(259,inode_item,0)).
 
-% A link has a target that is longer than its size by more than the zero at its end.
+% A link has a target that is longer than its size by more than one zero byte.
 change(5,k(260,inode_item,0),object,null,present).
 change(5,k(260,inode_item,0),f(mode,s_ifmt),null,s_iflnk).
 change(5,k(260,inode_item,0),nlink,null,1).

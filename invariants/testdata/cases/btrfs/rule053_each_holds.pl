@@ -1,5 +1,4 @@
-% A file is made that is not protected; of another, the protection is given up (a crash came
-% before it was complete).
+% A file is created without protection. Another file loses its protection (a crash interrupted it).
 rule(53).
 change(5,k(257,inode_item,0),object,null,present).
 change(5,k(257,inode_item,0),flags,null,0).

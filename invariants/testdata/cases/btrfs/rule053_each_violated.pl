@@ -1,4 +1,4 @@
-% The descriptor goes, and the file stays protected.
+% The descriptor is removed, and the file stays protected.
 rule(53).
 change(5,k(257,verity_desc_item,0),object,present,null).
 object(5,k(257,inode_item,0)).

@@ -1,4 +1,4 @@
-% A file is protected, and its descriptor is not there.
+% A file is protected, and has no descriptor.
 rule(53).
 change(5,k(257,inode_item,0),object,present,present).
 change(5,k(257,inode_item,0),flags,0,4294967296).

@@ -1,4 +1,4 @@
-% An entry has the index 1, and another one the name of its own directory.
+% An entry has the index 1, and another has the name '.'.
 rule(54).
 change(5,k(256,dir_index,1),object,null,present).
 change(5,k(256,dir_index,1),name,null,'a').

@@ -1,4 +1,4 @@
-% An entry that stands for the parent of its directory.
+% An entry with the name '..'.
 rule(54).
 change(5,k(256,dir_index,2),object,null,present).
 change(5,k(256,dir_index,2),name,null,'..').

@@ -11,7 +11,7 @@ state(5,k(257,extent_data,4096),end,12288).
 change(5,k(257,extent_data,4096),object,null,present).
 expect(55, 5, k(257,extent_data,4096)).
 
-% A new file with two that overlap: the first is named.
+% A new file has two extents that overlap: the violation names the first.
 change(5,k(258,inode_item,0),object,null,present).
 change(5,k(258,inode_item,0),f(mode,s_ifmt),null,s_ifreg).
 change(5,k(258,inode_item,0),nlink,null,1).
@@ -28,7 +28,7 @@ object(5,k(258,extent_data,4096)).
 state(5,k(258,extent_data,4096),end,8192).
 expect(55, 5, k(258,extent_data,0)).
 
-% A compressed extent within the inode grows by a byte, into the next one.
+% A compressed inline extent grows by a byte, into the next extent.
 object(5,k(259,inode_item,0)).
 state(5,k(259,inode_item,0),f(mode,s_ifmt),s_ifreg).
 state(5,k(259,inode_item,0),nlink,1).

@@ -1,5 +1,5 @@
-% A subvolume is being dropped, and its root directory goes; another one is gone, of which the
-% root item is written last.
+% A subvolume is being dropped, and its root directory is removed. Another is dropped completely,
+% and its root item is written for the last time.
 rule(56).
 object(1,k(300,root_item,0)).
 state(1,k(300,root_item,0),refs,0).
@@ -10,7 +10,7 @@ object(1,k(301,root_item,0)).
 state(1,k(301,root_item,0),root_dirid,256).
 state(1,k(301,root_item,0),refs,0).
 
-% An inode goes that is no root directory. A tree that has no files is made.
+% An inode that is not a root directory is removed. A tree without files is created.
 object(1,k(302,root_item,0)).
 state(1,k(302,root_item,0),refs,1).
 change(302,k(257,inode_item,0),object,present,null).

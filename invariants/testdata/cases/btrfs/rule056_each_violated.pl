@@ -1,4 +1,4 @@
-% The root directory of a subvolume goes, and that of the top level.
+% The root directory of a subvolume, and that of the top level, are removed.
 rule(56).
 object(1,k(300,root_item,0)).
 state(1,k(300,root_item,0),refs,1).

@@ -1,4 +1,4 @@
-% The root directory of a subvolume is not there.
+% A subvolume has no root directory.
 rule(56).
 change(1,k(256,root_item,0),object,null,present).
 change(1,k(256,root_item,0),root_dirid,null,256).

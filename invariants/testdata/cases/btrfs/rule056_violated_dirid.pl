@@ -1,4 +1,4 @@
-% The root directory of a subvolume is another directory than the first.
+% The root_dirid of a subvolume is not 256.
 rule(56).
 change(1,k(256,root_item,0),object,null,present).
 change(1,k(256,root_item,0),root_dirid,null,257).

@@ -1,5 +1,5 @@
-% A subvolume is made, and is not being dropped. Balance writes down how far it has come with its
-% tree (merge_reloc_root).
+% A subvolume is created, and is not being dropped. Balance stores its progress in the drop_progress
+% of its tree (merge_reloc_root).
 rule(57).
 change(1,k(300,root_item,0),object,null,present).
 change(1,k(300,root_item,0),refs,null,1).

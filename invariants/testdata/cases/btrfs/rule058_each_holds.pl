@@ -1,4 +1,4 @@
-% A tree that is no subvolume has none of these transactions, whatever stands there.
+% The rule says nothing about these fields of a tree that is not a subvolume.
 rule(58).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,7).

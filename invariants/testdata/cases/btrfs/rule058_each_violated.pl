@@ -1,4 +1,4 @@
-% Each of the transactions that a subvolume remembers is the next one.
+% Each of the transaction numbers of a subvolume is one above the superblock's generation.
 rule(58).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,7).

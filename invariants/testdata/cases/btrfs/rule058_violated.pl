@@ -1,4 +1,4 @@
-% A subvolume was changed in a transaction that has not been.
+% The ctransid of a subvolume is a later transaction than the superblock's.
 rule(58).
 change(1,k(256,root_item,0),object,present,present).
 change(1,k(256,root_item,0),ctransid,6,8).

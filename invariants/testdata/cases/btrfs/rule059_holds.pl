@@ -1,4 +1,4 @@
-% The default is a subvolume that is there.
+% The default is a subvolume that exists.
 rule(59).
 change(1,k(6,dir_item,2378154706),object,present,present).
 change(1,k(6,dir_item,2378154706),location,k(5,root_item,-1),k(256,root_item,-1)).

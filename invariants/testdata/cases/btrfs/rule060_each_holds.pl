@@ -1,4 +1,4 @@
-% A file for the cache of free space is made. The root tree has a directory of its own, 6.
+% A file for the free space cache is created. The root tree has a directory, 6.
 rule(60).
 change(1,k(256,inode_item,0),object,null,present).
 change(1,k(256,inode_item,0),f(mode,s_ifmt),null,s_ifreg).

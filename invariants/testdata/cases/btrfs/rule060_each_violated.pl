@@ -1,4 +1,5 @@
-% A file of the root tree is a directory, and others can be read, or written, by others.
+% A file of the root tree is a directory; two more have modes that let other users read or write
+% them.
 rule(60).
 change(1,k(256,inode_item,0),object,null,present).
 change(1,k(256,inode_item,0),f(mode,s_ifmt),null,s_ifdir).

@@ -1,4 +1,4 @@
-% A cache of free space is a file.
+% A free space cache is a regular file.
 rule(60).
 change(1,k(-11,free_space_header,30408704),object,null,present).
 change(1,k(-11,free_space_header,30408704),location,null,k(256,inode_item,0)).

@@ -1,4 +1,4 @@
-% A received subvolume is made. Of its tree nothing has been dropped.
+% A received subvolume is created.
 rule(61).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,7).
@@ -22,8 +22,8 @@ change(9,k(12,uuid_key_received_subvol,22),root,null,300).
 object(9,k(12,uuid_key_received_subvol,22)).
 state(9,k(12,uuid_key_received_subvol,22),root,300).
 
-% A subvolume is deleted, and is no longer in the UUID tree; its root item stays until its tree is
-% gone.
+% A subvolume is deleted and removed from the UUID tree. Its root item stays until its tree is
+% dropped.
 change(1,k(301,root_item,0),object,present,present).
 change(1,k(301,root_item,0),refs,1,0).
 object(1,k(301,root_item,0)).
@@ -37,8 +37,8 @@ object(1,k(302,root_item,0)).
 state(1,k(302,root_item,0),uuid,k(14,uuid_key_subvol,22)).
 state(1,k(302,root_item,0),refs,0).
 
-% A tree that is no subvolume has a uuid. A received subvolume gets another one, and its old one
-% goes.
+% A tree that is not a subvolume has a uuid. A received subvolume gets another received_uuid, and
+% the entry of the old one is removed.
 change(1,k(9,root_item,0),object,null,present).
 change(1,k(9,root_item,0),refs,null,1).
 change(1,k(9,root_item,0),uuid,null,k(15,uuid_key_subvol,22)).

@@ -1,4 +1,4 @@
-% A received subvolume does not stand in the UUID tree under where it came from.
+% The UUID tree has no entry for the received_uuid of a subvolume.
 rule(61).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,7).
@@ -10,7 +10,7 @@ state(1,k(300,root_item,0),received_uuid,k(11,uuid_key_received_subvol,22)).
 state(1,k(300,root_item,0),refs,1).
 expect(61, 1, k(300,root_item,0)).
 
-% The UUID tree gets a subvolume that is not there, and one that has another uuid.
+% The UUID tree gets a subvolume that does not exist, and one that has another uuid.
 change(9,k(12,uuid_key_subvol,22),object,null,present).
 change(9,k(12,uuid_key_subvol,22),root,null,301).
 object(9,k(12,uuid_key_subvol,22)).
@@ -33,7 +33,7 @@ expect(61, 9, k(12,uuid_key_subvol,22)).
 expect(61, 9, k(13,uuid_key_subvol,22)).
 expect(61, 9, k(14,uuid_key_received_subvol,22)).
 
-% A subvolume vanishes from the UUID tree.
+% The entry of a subvolume is removed from the UUID tree.
 object(1,k(304,root_item,0)).
 state(1,k(304,root_item,0),refs,1).
 state(1,k(304,root_item,0),uuid,k(15,uuid_key_subvol,22)).

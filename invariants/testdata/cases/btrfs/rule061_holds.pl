@@ -1,4 +1,4 @@
-% A subvolume stands in the UUID tree.
+% A subvolume has an entry in the UUID tree.
 rule(61).
 change(1,k(256,root_item,0),object,null,present).
 change(1,k(256,root_item,0),uuid,null,k(11,uuid_key_subvol,22)).

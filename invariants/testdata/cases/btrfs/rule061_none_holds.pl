@@ -1,4 +1,4 @@
-% The UUID tree was never filled in.
+% The UUID tree was never completed.
 rule(61).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,7).

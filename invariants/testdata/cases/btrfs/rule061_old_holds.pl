@@ -1,5 +1,5 @@
-% A kernel that does not know the UUID tree has written the file system: until the tree is filled
-% in again, nothing is said.
+% A kernel that does not know the UUID tree has written the file system. The rule says nothing until
+% the tree is complete again.
 rule(61).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,7).

@@ -1,4 +1,4 @@
-% The UUID tree has another subvolume under the uuid.
+% The UUID tree has another subvolume for the uuid.
 rule(61).
 change(1,k(256,root_item,0),object,null,present).
 change(1,k(256,root_item,0),uuid,null,k(11,uuid_key_subvol,22)).

@@ -1,4 +1,5 @@
-% A quota group gets limits and has no use; one loses its limits, and one its use.
+% A quota group gets a qgroup_limit and has no qgroup_info; one loses its qgroup_limit, and one its
+% qgroup_info.
 rule(62).
 change(8,k(0,qgroup_limit,256),object,null,present).
 object(8,k(0,qgroup_limit,256)).

@@ -1,4 +1,4 @@
-% A relation is made, and another one ends with its group.
+% A relation is added, and another is removed with its group.
 rule(63).
 object(8,k(0,qgroup_info,256)).
 object(8,k(0,qgroup_info,281474976710663)).

@@ -1,4 +1,5 @@
-% A relation of a group that is not there; one of two groups of level 1, and of two of level 0.
+% A relation of a group that does not exist; one between two groups of level 1, and one between two
+% of level 0.
 rule(63).
 change(8,k(256,qgroup_relation,281474976710663),object,null,present).
 object(8,k(256,qgroup_relation,281474976710663)).
@@ -17,7 +18,7 @@ expect(63, 8, k(256,qgroup_relation,281474976710663)).
 expect(63, 8, k(281474976710664,qgroup_relation,281474976710665)).
 expect(63, 8, k(258,qgroup_relation,259)).
 
-% Half of a relation goes; a group goes that is a member.
+% One direction of a relation is removed; a group that is a member is removed.
 change(8,k(260,qgroup_relation,281474976710663),object,present,null).
 object(8,k(281474976710663,qgroup_relation,260)).
 change(8,k(0,qgroup_info,261),object,present,null).

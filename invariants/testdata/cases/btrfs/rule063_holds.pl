@@ -1,4 +1,4 @@
-% A quota group becomes a member of another, and the other says so.
+% A quota group becomes a member of another, and the relation is recorded in both directions.
 rule(63).
 change(8,k(256,qgroup_relation,281474976710663),object,null,present).
 object(8,k(256,qgroup_relation,281474976710663)).

@@ -1,4 +1,4 @@
-% A quota group becomes a member of another that does not know of it.
+% A quota group becomes a member of another, and the relation is recorded in one direction only.
 rule(63).
 change(8,k(256,qgroup_relation,281474976710663),object,null,present).
 object(8,k(256,qgroup_relation,281474976710663)).

@@ -1,5 +1,5 @@
-% A new group of a snapshot uses nothing alone, and another one all that it uses. Linux lets
-% counts go below zero.
+% In a new group of a snapshot excl is 0; in another, excl equals rfer. Linux lets counts go below
+% zero.
 rule(64).
 object(8,k(0,qgroup_status,0)).
 state(8,k(0,qgroup_status,0),f(flags,on),1).
@@ -49,7 +49,7 @@ object(8,k(0,qgroup_info,259)).
 state(8,k(0,qgroup_info,259),rfer,4096).
 state(8,k(0,qgroup_info,259),excl,9223372036854775808).
 
-% The limits of a group that has more alone than it uses change, or its generation alone.
+% The excl of a group is above its rfer. Its limits change, or only its generation.
 object(8,k(0,qgroup_info,262)).
 state(8,k(0,qgroup_info,262),rfer,4096).
 state(8,k(0,qgroup_info,262),excl,8192).
@@ -64,7 +64,7 @@ state(8,k(0,qgroup_info,263),generation,7).
 state(8,k(0,qgroup_info,263),rfer,4096).
 state(8,k(0,qgroup_info,263),excl,8192).
 
-% The subvolume of a group is gone.
+% The subvolume of a group no longer exists.
 change(8,k(0,qgroup_info,264),object,present,present).
 change(8,k(0,qgroup_info,264),rfer,16384,4096).
 object(8,k(0,qgroup_info,264)).

@@ -1,4 +1,4 @@
-% What a group uses, or uses alone, is not a number of sectors.
+% The rfer of a group, or its excl, is not a multiple of sectorsize.
 rule(64).
 object(8,k(0,qgroup_status,0)).
 state(8,k(0,qgroup_status,0),f(flags,on),1).

@@ -1,4 +1,4 @@
-% A quota group has more for itself than it uses, as Linux counts in a balance.
+% The excl of a quota group is above its rfer, as Linux counts in a balance.
 rule(64).
 change(8,k(0,qgroup_info,256),object,present,present).
 change(8,k(0,qgroup_info,256),excl,16384,36864).

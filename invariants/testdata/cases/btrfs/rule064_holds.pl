@@ -1,4 +1,4 @@
-% A quota group has all that it uses for itself.
+% The excl of a quota group equals its rfer.
 rule(64).
 change(8,k(0,qgroup_info,256),object,present,present).
 change(8,k(0,qgroup_info,256),excl,16384,32768).

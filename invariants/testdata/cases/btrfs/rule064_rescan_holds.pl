@@ -1,4 +1,4 @@
-% The groups are being counted anew.
+% A rescan is in progress.
 rule(64).
 object(8,k(0,qgroup_status,0)).
 state(8,k(0,qgroup_status,0),f(flags,on),1).

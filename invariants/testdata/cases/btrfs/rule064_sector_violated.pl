@@ -1,4 +1,4 @@
-% A quota group of a higher level uses a part of a sector.
+% The rfer of a quota group of a higher level is not a multiple of sectorsize.
 rule(64).
 change(8,k(0,qgroup_info,281474976710656),object,present,present).
 change(8,k(0,qgroup_info,281474976710656),excl,16384,32769).

@@ -1,4 +1,4 @@
-% What a quota group has for itself is not a number of sectors.
+% The excl of a quota group is not a multiple of sectorsize.
 rule(64).
 change(8,k(0,qgroup_info,256),object,present,present).
 change(8,k(0,qgroup_info,256),excl,16384,20481).

@@ -1,4 +1,4 @@
-% A tree that is no subvolume is made, and a subvolume that is deleted in the same commit.
+% A tree that is not a subvolume is created, and a subvolume that is deleted in the same commit.
 rule(65).
 object(8,k(0,qgroup_status,0)).
 state(8,k(0,qgroup_status,0),f(flags,on),1).

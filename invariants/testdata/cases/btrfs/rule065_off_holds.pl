@@ -1,4 +1,4 @@
-% Quota was switched off.
+% Quota is off.
 rule(65).
 object(8,k(0,qgroup_status,0)).
 state(8,k(0,qgroup_status,0),f(flags,on),0).

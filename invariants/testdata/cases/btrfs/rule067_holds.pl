@@ -1,4 +1,4 @@
-% What a subvolume uses grows by a sector.
+% The rfer and excl of a subvolume grow by a sector, and so do rfer_cmpr and excl_cmpr.
 rule(67).
 change(8,k(0,qgroup_info,256),object,present,present).
 change(8,k(0,qgroup_info,256),rfer,4096,8192).

@@ -1,4 +1,4 @@
-% Simple quotas count once.
+% Simple quotas do not update rfer_cmpr and excl_cmpr.
 rule(67).
 change(8,k(0,qgroup_info,256),object,present,present).
 change(8,k(0,qgroup_info,256),rfer,4096,8192).

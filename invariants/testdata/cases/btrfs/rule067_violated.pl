@@ -1,4 +1,4 @@
-% What a subvolume uses grows by a sector in one count alone.
+% rfer grows by a sector, and rfer_cmpr does not.
 rule(67).
 change(8,k(0,qgroup_info,256),object,present,present).
 change(8,k(0,qgroup_info,256),rfer,4096,8192).

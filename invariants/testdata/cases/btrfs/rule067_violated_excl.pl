@@ -1,4 +1,4 @@
-% What a subvolume uses alone is less than one of its counts says.
+% excl differs from excl_cmpr.
 rule(67).
 change(8,k(0,qgroup_info,256),object,present,present).
 change(8,k(0,qgroup_info,256),rfer,4096,8192).

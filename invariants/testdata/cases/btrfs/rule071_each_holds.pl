@@ -1,4 +1,4 @@
-% A file extent in a leaf of its tree alone: the extent names the file.
+% A file extent in a leaf without FULL_BACKREF: the extent has a reference of the file.
 rule(71).
 object(2,k(32768,metadata_item,0)).
 state(2,k(32768,metadata_item,0),f(flags,full_backref),0).

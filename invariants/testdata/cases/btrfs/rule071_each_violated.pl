@@ -1,5 +1,5 @@
-% The leaf of two file extents has FULL_BACKREF, and has no reference to the extent of one of
-% them. That the file has a reference for another leaf does not answer for it.
+% The leaf of two file extents has FULL_BACKREF. The extent of one of them has no reference of the
+% leaf; the reference of the file, which stands for another leaf, is not enough.
 rule(71).
 object(2,k(32768,metadata_item,0)).
 state(2,k(32768,metadata_item,0),f(flags,full_backref),1).

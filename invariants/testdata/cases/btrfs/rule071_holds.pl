@@ -1,4 +1,4 @@
-% The leaf has FULL_BACKREF, and has a reference.
+% The leaf has FULL_BACKREF, and the extent has a reference of the leaf.
 rule(71).
 change(5,k(257,extent_data,0),backref,null,k(65536,extent_data_ref,99)).
 object(5,k(257,extent_data,0)).

@@ -1,4 +1,4 @@
-% The leaf has no FULL_BACKREF, and the file has no reference.
+% The leaf has no FULL_BACKREF, and the extent has no reference of the file.
 rule(71).
 change(5,k(257,extent_data,0),backref,null,k(65536,extent_data_ref,99)).
 object(5,k(257,extent_data,0)).

@@ -1,5 +1,5 @@
-% An extent is freed with its checksums; another gives way to one that covers the same; a metadata
-% block goes.
+% An extent is freed with its checksums; another is replaced by one with the same range; a metadata
+% block is removed.
 rule(72).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,7).
@@ -19,7 +19,7 @@ state(7,k(-10,extent_csum,131072),nsums,2).
 change(2,k(327680,extent_item,4096),object,present,null).
 change(2,k(327680,extent_item,4096),flags,tree_block,null).
 
-% An extent that stays is written again. Checksums go while their extents are gone already.
+% An extent that stays is written again. Checksums are removed after their extents.
 change(2,k(196608,extent_item,8192),object,present,present).
 change(2,k(196608,extent_item,8192),refs,1,2).
 object(2,k(196608,extent_item,8192)).

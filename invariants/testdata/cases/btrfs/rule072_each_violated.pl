@@ -1,4 +1,4 @@
-% An extent is freed, and its checksum stays; of another, the first half is.
+% An extent is freed, and its checksum stays; the first half of another is freed.
 rule(72).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,7).

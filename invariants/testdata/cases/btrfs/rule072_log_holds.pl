@@ -1,4 +1,4 @@
-% A log waits to be replayed, which adds the extent.
+% A log that adds the extent waits to be replayed.
 rule(72).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,7).

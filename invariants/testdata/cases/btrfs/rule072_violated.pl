@@ -1,4 +1,4 @@
-% Two checksums are added, and one extent.
+% Two checksums are added, and only one extent.
 rule(72).
 change(7,k(-10,extent_csum,65536),nsums,1,3).
 object(2,k(69632,extent_item,4096)).

@@ -1,4 +1,4 @@
-% The block above has FULL_BACKREF now, and has the reference.
+% The parent block now has FULL_BACKREF, and the block has a reference of it.
 rule(74).
 change(2,k(65536,tree_block_ref,256),object,present,null).
 object(-1,k(65536,tree_block,256)).

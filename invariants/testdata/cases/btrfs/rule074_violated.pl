@@ -1,4 +1,4 @@
-% The block above has no FULL_BACKREF.
+% The parent block has no FULL_BACKREF.
 rule(74).
 change(2,k(65536,tree_block_ref,256),object,present,null).
 object(-1,k(65536,tree_block,256)).

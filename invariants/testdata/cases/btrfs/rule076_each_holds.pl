@@ -1,4 +1,4 @@
-% A block group goes with its free space, another one comes with it.
+% A block group is removed with its free_space_info, and another is added with one.
 rule(76).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,7).

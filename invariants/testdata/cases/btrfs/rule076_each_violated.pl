@@ -1,5 +1,5 @@
-% The free space of a block group is forgotten; a block group comes without; free space comes of
-% none, and of another length.
+% The free_space_info of a block group is removed; a block group is added without one; a
+% free_space_info is added without a block group, and one with another length.
 rule(76).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,7).

@@ -1,4 +1,4 @@
-% A block group and its free space are added.
+% A block group and its free_space_info are added.
 rule(76).
 change(10,k(65536,free_space_info,65536),object,null,present).
 object(10,k(65536,free_space_info,65536)).

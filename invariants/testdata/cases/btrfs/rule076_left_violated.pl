@@ -1,4 +1,4 @@
-% A block group goes, and its free_space_info stays.
+% A block group is removed, and its free_space_info stays.
 rule(76).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,9).
@@ -12,7 +12,8 @@ object(10,k(65536,free_space_info,65536)).
 state(10,k(65536,free_space_info,65536),flags,0).
 state(10,k(65536,free_space_info,65536),extent_count,1).
 
-% Another one goes with it, and one of another length comes in its place.
+% Another block group is removed with its free_space_info, and one of another length is added in its
+% place.
 change(2,k(131072,block_group_item,32768),object,present,null).
 change(2,k(131072,block_group_item,32768),used,0,null).
 change(10,k(131072,free_space_info,32768),object,present,null).

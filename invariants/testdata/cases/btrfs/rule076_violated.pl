@@ -1,4 +1,4 @@
-% The free space is longer than the block group.
+% The free_space_info is longer than the block group.
 rule(76).
 change(10,k(65536,free_space_info,65536),object,null,present).
 object(10,k(65536,free_space_info,65536)).

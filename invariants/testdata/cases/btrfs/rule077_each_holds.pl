@@ -1,4 +1,4 @@
-% A block group begins to have bitmaps, and another extents; beside them others have what they had.
+% A block group changes to bitmaps, and another to extents. The groups beside them do not change.
 rule(77).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,7).
@@ -35,7 +35,7 @@ state(10,k(262144,free_space_info,65536),flags,1).
 object(10,k(262144,free_space_bitmap,65536)).
 state(10,k(262144,free_space_bitmap,65536),chunk,262144).
 
-% A block group comes and another one goes, with their free space.
+% A block group is added and another is removed, with their free space.
 change(10,k(327680,free_space_info,65536),object,null,present).
 change(10,k(327680,free_space_info,65536),flags,null,0).
 object(10,k(327680,free_space_info,65536)).
@@ -49,11 +49,11 @@ change(10,k(393216,free_space_info,65536),flags,0,null).
 change(10,k(393216,free_space_extent,65536),object,present,null).
 change(10,k(393216,free_space_extent,65536),chunk,393216,null).
 
-% Free space has long been left over where there is no block group.
+% There was free space outside of all block groups before.
 object(10,k(917504,free_space_extent,4096)).
 state(10,k(917504,free_space_extent,4096),chunk,917504).
 
-% A block group goes, and a longer one comes in its place.
+% A block group is replaced by a longer one.
 change(10,k(458752,free_space_info,32768),object,present,null).
 change(10,k(458752,free_space_info,32768),flags,0,null).
 change(10,k(458752,free_space_info,65536),object,null,present).

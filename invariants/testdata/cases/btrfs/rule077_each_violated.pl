@@ -1,5 +1,5 @@
-% Free space reaches beyond its block group; an extent of it stands in a block group with bitmaps,
-% and a bitmap in one with extents.
+% Free space reaches beyond its block group. A block group with bitmaps has a free_space_extent, and
+% one with extents has a bitmap.
 rule(77).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,7).
@@ -29,8 +29,8 @@ expect(77, 10, k(122880,free_space_extent,16384)).
 expect(77, 10, k(196608,free_space_extent,8192)).
 expect(77, 10, k(327680,free_space_bitmap,65536)).
 
-% A block group begins to have bitmaps, or extents, and one of what it had is left; the last one,
-% of a sector, and the first.
+% A block group changes to bitmaps, or to extents, and one item of the old form is left: the last
+% one, of one sector, or the first.
 change(10,k(458752,free_space_info,65536),object,present,present).
 change(10,k(458752,free_space_info,65536),flags,0,1).
 object(10,k(458752,free_space_info,65536)).

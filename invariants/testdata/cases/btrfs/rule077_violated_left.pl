@@ -1,4 +1,4 @@
-% A free_space_info goes and what was free of its block group stays.
+% A free_space_info is removed, and the free space of its block group stays.
 rule(77).
 change(10,k(65536,free_space_info,65536),object,present,null).
 object(10,k(73728,free_space_extent,57344)).

@@ -1,5 +1,4 @@
-% A block group begins to have bitmaps, and another one extents; a sector of each comes into use,
-% or is free again.
+% A block group changes to bitmaps, and another to extents. In each, a sector is allocated or freed.
 rule(78).
 rule(79).
 object(0,k(0,super_block,0)).
@@ -54,7 +53,7 @@ change(10,k(135168,free_space_extent,61440),chunk,null,131072).
 object(10,k(135168,free_space_extent,61440)).
 state(10,k(135168,free_space_extent,61440),chunk,131072).
 
-% A sector is taken from a run of free ones that goes over the border of two bitmaps.
+% A sector is allocated from a run of free sectors that crosses the border of two bitmaps.
 change(2,k(196608,block_group_item,65536),object,present,present).
 change(2,k(196608,block_group_item,65536),used,4096,8192).
 object(2,k(196608,block_group_item,65536)).
@@ -81,7 +80,7 @@ change(10,k(196608,free_space_run,a(32768,204800)),object,null,present).
 change(10,k(196608,free_space_run,a(32768,204800)),chunk,null,196608).
 change(10,k(196608,free_space_run,a(32768,204800)),end,null,229376).
 
-% A new block group, and a longer one in place of one that goes.
+% A new block group, and one that is replaced by a longer one.
 change(2,k(262144,block_group_item,65536),object,null,present).
 change(2,k(262144,block_group_item,65536),used,null,4096).
 object(2,k(262144,block_group_item,65536)).
@@ -118,7 +117,7 @@ change(10,k(327680,free_space_extent,65536),chunk,null,327680).
 object(10,k(327680,free_space_extent,65536)).
 state(10,k(327680,free_space_extent,65536),chunk,327680).
 
-% Space over the border of two bitmaps comes into use: one run becomes two.
+% Space across the border of two bitmaps is allocated: one run becomes two.
 change(2,k(458752,block_group_item,65536),object,present,present).
 change(2,k(458752,block_group_item,65536),used,4096,12288).
 object(2,k(458752,block_group_item,65536)).
@@ -153,7 +152,7 @@ change(10,k(491520,free_space_run,a(32768,495616)),object,null,present).
 change(10,k(491520,free_space_run,a(32768,495616)),chunk,null,458752).
 change(10,k(491520,free_space_run,a(32768,495616)),end,null,524288).
 
-% A run grows up to the border, and meets the one behind it.
+% A run grows up to the border, and joins the one behind it.
 change(2,k(524288,block_group_item,65536),object,present,present).
 change(2,k(524288,block_group_item,65536),used,8192,4096).
 object(2,k(524288,block_group_item,65536)).
@@ -207,7 +206,7 @@ change(10,k(589824,free_space_run,a(32768,606208)),object,null,present).
 change(10,k(589824,free_space_run,a(32768,606208)),chunk,null,589824).
 change(10,k(589824,free_space_run,a(32768,606208)),end,null,618496).
 
-% Space over the border is free again: two runs become one.
+% Space across the border is freed: two runs become one.
 change(2,k(655360,block_group_item,65536),object,present,present).
 change(2,k(655360,block_group_item,65536),used,16384,4096).
 object(2,k(655360,block_group_item,65536)).
@@ -242,7 +241,7 @@ change(10,k(688128,free_space_run,a(32768,688128)),object,null,present).
 change(10,k(688128,free_space_run,a(32768,688128)),chunk,null,655360).
 change(10,k(688128,free_space_run,a(32768,688128)),end,null,720896).
 
-% The space between two free extents is free again.
+% The space between two free extents is freed.
 change(2,k(786432,block_group_item,65536),object,present,present).
 change(2,k(786432,block_group_item,65536),used,4096,0).
 object(2,k(786432,block_group_item,65536)).

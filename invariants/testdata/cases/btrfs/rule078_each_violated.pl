@@ -1,4 +1,4 @@
-% Space comes into use, and what is free does not change.
+% Space is allocated, and the free space does not change.
 rule(78).
 rule(79).
 object(0,k(0,super_block,0)).
@@ -15,8 +15,8 @@ object(10,k(65536,free_space_info,65536)).
 state(10,k(65536,free_space_info,65536),flags,0).
 state(10,k(65536,free_space_info,65536),extent_count,1).
 
-% A free extent comes, another one goes, and a bit is set: what is in use does not change, nor
-% does the count of free extents.
+% A free extent is added, another is removed, and a bit is set. Neither used nor the count of free
+% extents changes.
 object(2,k(131072,block_group_item,65536)).
 state(2,k(131072,block_group_item,65536),used,4096).
 object(10,k(131072,free_space_info,65536)).
@@ -49,7 +49,7 @@ change(10,k(262144,free_space_run,a(65536,270336)),object,null,present).
 change(10,k(262144,free_space_run,a(65536,270336)),chunk,null,262144).
 change(10,k(262144,free_space_run,a(65536,270336)),end,null,274432).
 
-% The count of free extents changes alone.
+% Only the count of free extents changes.
 object(2,k(327680,block_group_item,65536)).
 state(2,k(327680,block_group_item,65536),used,4096).
 change(10,k(327680,free_space_info,65536),object,present,present).
@@ -58,7 +58,7 @@ object(10,k(327680,free_space_info,65536)).
 state(10,k(327680,free_space_info,65536),flags,0).
 state(10,k(327680,free_space_info,65536),extent_count,2).
 
-% A new block group has no free space and little in use.
+% A new block group has no free space, and few bytes in use.
 change(2,k(393216,block_group_item,65536),object,null,present).
 change(2,k(393216,block_group_item,65536),used,null,4096).
 object(2,k(393216,block_group_item,65536)).

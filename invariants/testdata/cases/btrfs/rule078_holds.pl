@@ -1,4 +1,4 @@
-% Two sectors that were free are used.
+% Two free sectors are allocated.
 rule(78).
 change(2,k(65536,block_group_item,65536),used,4096,12288).
 change(10,k(69632,free_space_extent,61440),object,present,null).

@@ -1,4 +1,4 @@
-% The block group behind is removed with its bitmap, which does not count for the one before it.
+% The next block group is removed with its bitmap, which does not count for the one before it.
 rule(78).
 change(2,k(65536,block_group_item,65536),used,4096,8192).
 change(10,k(69632,free_space_extent,61440),object,present,null).

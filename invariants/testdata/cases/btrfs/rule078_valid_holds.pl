@@ -1,4 +1,4 @@
-% The free space tree is valid again: what it said before was of another time.
+% The free space tree becomes valid again: its former content was out of date.
 rule(78).
 rule(79).
 object(0,k(0,super_block,0)).

@@ -1,4 +1,4 @@
-% Two sectors are free no more, and one is used.
+% Two sectors are no longer free, and used grows by one sector.
 rule(78).
 change(2,k(65536,block_group_item,65536),used,4096,8192).
 change(10,k(69632,free_space_extent,61440),object,present,null).

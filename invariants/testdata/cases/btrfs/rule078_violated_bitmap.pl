@@ -1,4 +1,4 @@
-% Two bits of a bitmap are taken, and one sector is used.
+% Two bits of a bitmap are cleared, and used grows by one sector.
 rule(78).
 change(2,k(65536,block_group_item,65536),used,4096,8192).
 change(10,k(65536,free_space_bitmap,65536),free,15,13).

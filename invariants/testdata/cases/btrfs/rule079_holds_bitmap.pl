@@ -1,5 +1,5 @@
-% In two bitmaps that meet a run grows over the border, and another one begins: two runs come and
-% one goes, but they are one more.
+% In two adjacent bitmaps a run grows across the border, and another run begins: two runs are added
+% and one is removed, and the count grows by one, because the two runs at the border count as one.
 rule(79).
 change(10,k(65536,free_space_info,65536),extent_count,1,2).
 state(10,k(65536,free_space_info,65536),flags,1).

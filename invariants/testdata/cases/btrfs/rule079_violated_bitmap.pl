@@ -1,4 +1,4 @@
-% A run grows over the border of two bitmaps, and is counted as two.
+% A run grows across the border of two bitmaps, and is counted as two.
 rule(79).
 change(10,k(65536,free_space_info,65536),extent_count,1,2).
 state(10,k(65536,free_space_info,65536),flags,1).

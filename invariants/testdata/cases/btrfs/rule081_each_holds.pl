@@ -1,4 +1,4 @@
-% An extent is added where nothing is free; what lies behind it is.
+% An extent is added where nothing is free; the space behind it is free.
 rule(81).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,9).

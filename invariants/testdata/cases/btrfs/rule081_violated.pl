@@ -1,4 +1,4 @@
-% The space of a new metadata block is free by the free space tree.
+% The free space tree says that the space of a new metadata block is free.
 rule(81).
 change(2,k(65536,metadata_item,0),object,null,present).
 object(-1,k(65536,free_space,16384)).

@@ -1,4 +1,4 @@
-% A log has checksums. A file leaves it with its data.
+% A log has checksums. A file is removed from it with its data.
 rule(91).
 change(-6,k(-10,extent_csum,1048576),object,null,present).
 change(-6,k(-10,extent_csum,1048576),nsums,null,4).

@@ -1,4 +1,4 @@
-% A file leaves the log, and its data stays.
+% A file is removed from the log, and its data stays.
 rule(91).
 change(-6,k(257,inode_item,0),object,present,null).
 object(-6,k(257,extent_data,0)).

@@ -1,4 +1,4 @@
-% A log has data of what is no inode.
+% A log has data of an object that is not an inode.
 rule(91).
 change(-6,k(-1,extent_data,0),object,null,present).
 change(-6,k(-1,extent_data,0),type,null,data).

@@ -1,4 +1,4 @@
-% A hole, preallocated space, and a file without checksums.
+% A hole, preallocated space, and a file without checksums need none.
 rule(92).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),sectorsize,4096).
@@ -51,8 +51,7 @@ state(-6,k(259,extent_data,0),compression,0).
 object(-6,k(259,inode_item,0)).
 state(-6,k(259,inode_item,0),f(flags,nodatasum),1).
 
-% A file uses the second half of an extent, whose checksums are in the csum tree since the last
-% commit.
+% A file uses the second half of an extent. The last commit left its checksums in the csum tree.
 change(-6,k(260,extent_data,0),object,null,present).
 change(-6,k(260,extent_data,0),type,null,data).
 change(-6,k(260,extent_data,0),disk_bytenr,null,3145728).
@@ -73,7 +72,7 @@ object(7,k(-10,extent_csum,3153920)).
 state(7,k(-10,extent_csum,3153920),nsums,2).
 
 % The checksums are in two items, one in the log and one in the csum tree. A compressed extent of
-% one sector stands for 32 of the file.
+% one sector has 32 sectors of the file.
 change(-6,k(261,extent_data,0),object,null,present).
 change(-6,k(261,extent_data,0),type,null,data).
 change(-6,k(261,extent_data,0),disk_bytenr,null,4194304).

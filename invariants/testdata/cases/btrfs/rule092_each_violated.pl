@@ -1,4 +1,4 @@
-% The first sector of four has no checksum, and the third one.
+% The first of four sectors has no checksum, and in another extent the third.
 rule(92).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),sectorsize,4096).
@@ -43,7 +43,7 @@ state(-6,k(-10,extent_csum,2109440),nsums,1).
 expect(92, -6, k(257,extent_data,0)).
 expect(92, -6, k(258,extent_data,0)).
 
-% A compressed extent has them for the part that the file uses alone.
+% A compressed extent has checksums only for the part that the file uses.
 change(-6,k(259,extent_data,0),object,null,present).
 change(-6,k(259,extent_data,0),type,null,data).
 change(-6,k(259,extent_data,0),disk_bytenr,null,3145728).

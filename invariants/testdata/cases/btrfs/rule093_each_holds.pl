@@ -1,4 +1,4 @@
-% A hole; an extent of the last commit that a file shares; and a new extent before one of the last
+% A hole; an extent of the last commit that the file shares; and a new extent before one of the last
 % commit.
 rule(93).
 change(-6,k(257,extent_data,0),object,null,present).

@@ -1,5 +1,5 @@
-% A new extent reaches into one of the last commit; another one has one within it; a third has the
-% place of a metadata block.
+% A new extent reaches into one of the last commit; another contains one; a third is at the place of
+% a metadata block.
 rule(93).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),nodesize,16384).

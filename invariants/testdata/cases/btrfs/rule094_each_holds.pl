@@ -1,4 +1,4 @@
-% An extent is added where the one before it ends. Another file begins anew.
+% An extent is added where the one before it ends. Another file starts at offset 0.
 rule(94).
 object(-6,k(257,extent_data,0)).
 state(-6,k(257,extent_data,0),num_bytes,4096).

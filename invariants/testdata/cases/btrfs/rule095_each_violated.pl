@@ -1,4 +1,4 @@
-% A file in a log has each kind of record that only a directory has.
+% A file in a log has each kind of item that only a directory has.
 rule(95).
 object(-6,k(257,inode_item,0)).
 state(-6,k(257,inode_item,0),f(mode,s_ifmt),s_ifreg).

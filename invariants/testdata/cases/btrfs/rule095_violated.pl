@@ -1,4 +1,4 @@
-% A log has an entry that says that its inode is a file, which is a directory.
+% A log has an entry with the type of a file, and the inode is a directory.
 rule(95).
 change(-6,k(256,dir_index,2),object,null,present).
 change(-6,k(256,dir_index,2),location,null,k(257,inode_item,0)).

@@ -1,4 +1,4 @@
-% A range of entries that a log has in full ends where it begins.
+% A range of entries in a dir_log_index ends where it begins.
 rule(96).
 change(-6,k(256,dir_log_index,9),object,null,present).
 change(-6,k(256,dir_log_index,9),end,null,9).

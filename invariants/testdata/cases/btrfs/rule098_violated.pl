@@ -1,5 +1,4 @@
-% Names in a log, and an entry of a directory, whose index is one too high for a place in the
-% directory.
+% Names in a log, and a directory entry, with an index that is too high by one.
 rule(98).
 change(-6,k(257,inode_ref,a(256,9223372036854775808)),object,null,present).
 change(-6,k(257,inode_extref,a(256,9223372036854775809)),object,null,present).

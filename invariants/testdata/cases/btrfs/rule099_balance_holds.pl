@@ -1,4 +1,4 @@
-% A balance has a tree for the new places of blocks.
+% A balance is in progress: there is a relocation tree.
 rule(99).
 object(8,k(0,qgroup_status,0)).
 state(8,k(0,qgroup_status,0),flags,1).

@@ -1,4 +1,4 @@
-% A balance gives up its tree for the new places of blocks.
+% A balance ends: its relocation tree is removed.
 rule(99).
 object(8,k(0,qgroup_status,0)).
 state(8,k(0,qgroup_status,0),flags,1).

@@ -1,4 +1,4 @@
-% Quota has counted anew, up to this commit.
+% A rescan ends with this commit.
 rule(99).
 object(8,k(0,qgroup_status,0)).
 state(8,k(0,qgroup_status,0),flags,1).

@@ -1,4 +1,4 @@
-% A snapshot is gone, with its orphan item.
+% A snapshot is dropped completely, and its orphan item is removed.
 rule(99).
 object(8,k(0,qgroup_status,0)).
 state(8,k(0,qgroup_status,0),flags,1).

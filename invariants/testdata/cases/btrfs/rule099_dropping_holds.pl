@@ -1,4 +1,5 @@
-% A snapshot is being dropped: what it alone shared with a subvolume becomes the own of that.
+% A snapshot is being dropped: extents that it alone shared with a subvolume become exclusive to the
+% subvolume.
 rule(99).
 object(8,k(0,qgroup_status,0)).
 state(8,k(0,qgroup_status,0),flags,1).

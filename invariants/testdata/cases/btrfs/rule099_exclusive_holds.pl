@@ -1,4 +1,5 @@
-% What a subvolume uses alone changes by all that the trees can account for.
+% The excl of a subvolume changes by exactly the bound: all extents and blocks that change in all
+% trees.
 rule(99).
 object(8,k(0,qgroup_status,0)).
 state(8,k(0,qgroup_status,0),flags,1).
@@ -9,7 +10,8 @@ object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),nodesize,16384).
 object(1,k(256,root_item,0)).
 state(1,k(256,root_item,0),refs,1).
-% Two trees change an extent each: with two blocks for each, and a block of a tree.
+% Two trees change an extent each: this counts the extents, two blocks for each changed object, and
+% a block of a tree.
 change(256,k(257,extent_data,0),object,null,present).
 change(256,k(257,extent_data,0),disk_bytenr,null,1048576).
 change(256,k(257,extent_data,0),disk_num_bytes,null,8192).
@@ -18,7 +20,7 @@ state(256,k(257,extent_data,0),disk_num_bytes,8192).
 change(5,k(257,extent_data,0),object,present,null).
 change(5,k(257,extent_data,0),disk_bytenr,2097152,null).
 change(5,k(257,extent_data,0),disk_num_bytes,4096,null).
-% What is no file tree does not count: checksums, and the file of a space cache.
+% Other trees do not count: checksums, and the file of a space cache.
 change(1,k(300,extent_data,0),object,null,present).
 change(1,k(300,extent_data,0),disk_bytenr,null,3145728).
 change(1,k(300,extent_data,0),disk_num_bytes,null,65536).

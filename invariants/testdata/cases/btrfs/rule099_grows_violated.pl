@@ -1,4 +1,4 @@
-% A subvolume grows though its files have only given something back.
+% A subvolume grows, although its files only freed extents.
 rule(99).
 object(8,k(0,qgroup_status,0)).
 state(8,k(0,qgroup_status,0),flags,1).

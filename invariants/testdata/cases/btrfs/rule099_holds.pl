@@ -1,5 +1,5 @@
-% What a subvolume uses grows by all that came to its tree less what was freed of it, and shrinks,
-% also below zero, by all that left it.
+% The rfer of a subvolume grows by the extents added to its tree less those freed; others shrink,
+% also below zero, by all that is removed from their tree.
 rule(99).
 object(8,k(0,qgroup_status,0)).
 state(8,k(0,qgroup_status,0),flags,1).
@@ -14,7 +14,7 @@ object(1,k(257,root_item,0)).
 state(1,k(257,root_item,0),refs,1).
 object(1,k(258,root_item,0)).
 state(1,k(258,root_item,0),refs,1).
-% An extent comes, one goes, one takes the place of another; a hole comes; an inode goes.
+% An extent is added, one is removed, one replaces another; a hole is added; an inode is removed.
 change(256,k(257,extent_data,0),object,null,present).
 change(256,k(257,extent_data,0),disk_bytenr,null,1048576).
 change(256,k(257,extent_data,0),disk_num_bytes,null,8192).
@@ -33,15 +33,15 @@ change(256,k(260,extent_data,0),disk_num_bytes,null,0).
 object(256,k(260,extent_data,0)).
 state(256,k(260,extent_data,0),disk_num_bytes,0).
 change(256,k(258,inode_item,0),object,present,null).
-% Extents of another tree do not count.
+% Extents of other trees do not count.
 change(300,k(257,extent_data,0),object,null,present).
 change(300,k(257,extent_data,0),disk_bytenr,null,4194304).
 change(300,k(257,extent_data,0),disk_num_bytes,null,1048576).
 object(300,k(257,extent_data,0)).
 state(300,k(257,extent_data,0),disk_num_bytes,1048576).
-% Two blocks are made for the tree, of both kinds, and one that has FULL_BACKREF. One of another
-% tree, one that the tree only names anew, one that has FULL_BACKREF from now on, and an extent of
-% data do not count.
+% Blocks that count: two new ones of the tree, of both kinds, and one with FULL_BACKREF. Not
+% counted: a block of another tree, an old one that gets a new reference of the tree, one that gets
+% FULL_BACKREF, and an extent of data.
 change(2,k(30408704,metadata_item,0),object,null,present).
 change(2,k(30408704,tree_block_ref,256),object,null,present).
 object(2,k(30408704,metadata_item,0)).
@@ -68,7 +68,7 @@ change(8,k(0,qgroup_info,256),object,present,present).
 change(8,k(0,qgroup_info,256),rfer,1048576,1048576).
 object(8,k(0,qgroup_info,256)).
 state(8,k(0,qgroup_info,256),rfer,1048576).
-% What the tree alone has used is freed: two blocks of both kinds and an extent.
+% Two blocks, of both kinds, and an extent that only this tree used are freed.
 change(2,k(30556160,metadata_item,1),object,present,null).
 change(2,k(30556160,metadata_item,1),refs,1,null).
 change(2,k(30556160,tree_block_ref,256),object,present,null).
@@ -79,8 +79,8 @@ change(2,k(3145728,extent_item,4096),object,present,null).
 change(2,k(3145728,extent_item,4096),refs,1,null).
 change(2,k(3145728,extent_data_ref,77),object,present,null).
 change(2,k(3145728,extent_data_ref,77),root,256,null).
-% So are a block and an extent that other trees have used too, and the extent by two files: it
-% counts once. One stays, with what another has of it, and so does a block.
+% A block and an extent that other trees used too are freed; two files used the extent, and it
+% counts once. Another extent and another block stay, because other trees use them.
 change(2,k(30588928,metadata_item,0),object,present,null).
 change(2,k(30588928,metadata_item,0),refs,2,null).
 change(2,k(30588928,tree_block_ref,256),object,present,null).
@@ -98,8 +98,8 @@ change(2,k(9437184,extent_item,8192),refs,1,2).
 object(2,k(9437184,extent_item,8192)).
 change(2,k(9437184,extent_data_ref,79),object,present,null).
 change(2,k(9437184,extent_data_ref,79),root,256,null).
-% In the others an extent goes and one comes, and one takes the place of another: with two blocks
-% for each, and all blocks that changed.
+% In the other trees an extent is removed, one is added, and one replaces another. The bound counts
+% two blocks for each, and all blocks that changed.
 change(257,k(257,extent_data,0),object,present,null).
 change(257,k(257,extent_data,0),disk_bytenr,5242880,null).
 change(257,k(257,extent_data,0),disk_num_bytes,8192,null).

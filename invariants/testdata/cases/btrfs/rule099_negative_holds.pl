@@ -1,4 +1,4 @@
-% A count that is below zero grows past it by what came.
+% A count below zero grows to above zero by the bytes that are added.
 rule(99).
 object(8,k(0,qgroup_status,0)).
 state(8,k(0,qgroup_status,0),flags,1).

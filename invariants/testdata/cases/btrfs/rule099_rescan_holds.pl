@@ -1,4 +1,4 @@
-% Quota counts anew.
+% A rescan is in progress.
 rule(99).
 object(8,k(0,qgroup_status,0)).
 state(8,k(0,qgroup_status,0),flags,3).

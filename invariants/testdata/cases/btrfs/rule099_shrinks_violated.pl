@@ -1,4 +1,4 @@
-% A subvolume shrinks by less than the one block of its own that is freed.
+% A subvolume shrinks by less than its one exclusive block that is freed.
 rule(99).
 object(8,k(0,qgroup_status,0)).
 state(8,k(0,qgroup_status,0),flags,1).

@@ -1,4 +1,4 @@
-% Simple quotas charge who made an extent for it, whoever lets it go.
+% Simple quotas charge an extent to the subvolume that created it, whichever subvolume releases it.
 rule(99).
 object(8,k(0,qgroup_status,0)).
 state(8,k(0,qgroup_status,0),flags,9).

@@ -1,4 +1,4 @@
-% A snapshot of a subvolume is made: both have for themselves what they do not share.
+% A snapshot of a subvolume is created: the excl of both covers what they do not share.
 rule(99).
 object(8,k(0,qgroup_status,0)).
 state(8,k(0,qgroup_status,0),flags,1).

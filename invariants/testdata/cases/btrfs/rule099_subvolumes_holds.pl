@@ -1,5 +1,5 @@
-% A snapshot is made, which uses what its source uses; a subvolume without a name is dropped; a
-% group is made and one goes.
+% A snapshot is created and has the rfer of its source; a subvolume without a name is dropped; a
+% group is added and one is removed.
 rule(99).
 object(8,k(0,qgroup_status,0)).
 state(8,k(0,qgroup_status,0),flags,1).

@@ -1,5 +1,5 @@
-% A file was preallocated and written in the middle. What is left before and behind has no
-% checksums in the log, and what is in the csum tree does not count.
+% A file was preallocated, and then written in the middle. The rest has no checksums in the log;
+% checksums in the csum tree do not matter.
 rule(100).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),sectorsize,4096).

@@ -1,5 +1,5 @@
-% What is preallocated has checksums in the log: of its first sector, of its last, of more than it
-% is. It is new or it changed.
+% Preallocated space has checksums in the log: of its first sector, of its last, or of a larger
+% range. The file extent is new, or it changed.
 rule(100).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),sectorsize,4096).

@@ -1,4 +1,4 @@
-% Balance makes a node, younger than any snapshot, and the tree leads to it.
+% Balance makes a node that is younger than any snapshot, and the tree leads to it.
 rule(101).
 change(2,k(65536,metadata_item,1),object,null,present).
 change(2,k(65536,metadata_item,1),f(flags,full_backref),null,1).
@@ -15,7 +15,7 @@ object(-1,k(65536,block_pointers,81920)).
 change(2,k(81920,shared_block_ref,65536),object,null,present).
 object(2,k(81920,shared_block_ref,65536)).
 
-% And a leaf, whose extents have references of it.
+% Balance makes a leaf, and its extents have references of the leaf.
 change(2,k(98304,metadata_item,0),f(flags,full_backref),0,1).
 object(2,k(98304,metadata_item,0)).
 state(2,k(98304,metadata_item,0),f(flags,full_backref),1).
@@ -28,7 +28,7 @@ object(-1,k(98304,block_pointers,1048576)).
 change(2,k(1048576,shared_data_ref,98304),object,null,present).
 object(2,k(1048576,shared_data_ref,98304)).
 
-% A block of a subvolume that is gone, which its snapshot is letting go of.
+% A block whose owner subvolume no longer exists, and which the snapshot is releasing.
 change(2,k(114688,metadata_item,1),f(flags,full_backref),0,1).
 object(-1,k(114688,block,0)).
 state(-1,k(114688,block,0),owner,300).
@@ -37,7 +37,7 @@ state(-1,k(114688,block,0),f(flags,reloc),0).
 object(-1,k(114688,tree_block,301)).
 object(-1,k(114688,block_pointers,131072)).
 
-% A new block of its tree alone. Its child has references of other blocks.
+% A new block without FULL_BACKREF. Its child has references of other blocks.
 change(2,k(147456,metadata_item,1),object,null,present).
 change(2,k(147456,metadata_item,1),f(flags,full_backref),null,0).
 object(2,k(147456,metadata_item,1)).
@@ -48,7 +48,7 @@ state(-1,k(147456,block,0),f(flags,reloc),0).
 object(-1,k(147456,tree_block,5)).
 object(-1,k(147456,block_pointers,81920)).
 
-% What was mended: the block is of its tree alone.
+% A repair: the block loses FULL_BACKREF.
 change(2,k(163840,metadata_item,0),f(flags,full_backref),1,0).
 object(-1,k(163840,block,0)).
 state(-1,k(163840,block,0),owner,5).
@@ -57,8 +57,8 @@ object(-1,k(163840,tree_block,5)).
 object(-1,k(163840,block_pointers,2097152)).
 object(2,k(2097152,shared_data_ref,98304)).
 
-% A block that is gone with its reference; one that another tree has let go, while its own still
-% leads to it.
+% A block that is removed with its reference; one that another tree has released, while its owner
+% tree still leads to it.
 change(2,k(180224,tree_block_ref,5),object,present,null).
 object(-1,k(180224,block,0)).
 state(-1,k(180224,block,0),owner,5).
@@ -69,7 +69,7 @@ object(-1,k(196608,block,0)).
 state(-1,k(196608,block,0),owner,5).
 object(-1,k(196608,tree_block,5)).
 
-% The tree leads to a block through one that has FULL_BACKREF now, and that has the reference.
+% The tree leads to a block through a parent that now has FULL_BACKREF and has the reference.
 change(2,k(212992,tree_block_ref,5),object,present,null).
 object(2,k(212992,metadata_item,0)).
 state(2,k(212992,metadata_item,0),f(flags,full_backref),0).

@@ -1,4 +1,4 @@
-% Blocks of the trees of roots and of chunks, without skinny metadata, have FULL_BACKREF.
+% Blocks of the root tree and of the chunk tree, without skinny metadata, have FULL_BACKREF.
 rule(101).
 change(2,k(65536,extent_item,16384),f(flags,full_backref),0,1).
 object(-1,k(65536,block,0)).
@@ -13,7 +13,7 @@ state(-1,k(81920,block,0),generation,1).
 state(-1,k(81920,block,0),f(flags,reloc),0).
 expect(101, 2, k(81920,extent_item,16384)).
 
-% One that is younger than the last snapshot.
+% A block with FULL_BACKREF is younger than the last snapshot.
 change(2,k(98304,metadata_item,1),f(flags,full_backref),0,1).
 object(-1,k(98304,block,0)).
 state(-1,k(98304,block,0),owner,5).
@@ -23,7 +23,7 @@ object(1,k(5,root_item,0)).
 state(1,k(5,root_item,0),last_snapshot,7).
 expect(101, 2, k(98304,metadata_item,1)).
 
-% One that balance made has no FULL_BACKREF.
+% A block that balance made has no FULL_BACKREF.
 change(2,k(114688,metadata_item,0),object,null,present).
 change(2,k(114688,metadata_item,0),f(flags,full_backref),null,0).
 object(2,k(114688,metadata_item,0)).
@@ -32,7 +32,7 @@ state(-1,k(114688,block,0),owner,5).
 state(-1,k(114688,block,0),f(flags,reloc),1).
 expect(101, 2, k(114688,metadata_item,0)).
 
-% A node that is old enough, and its child has kept the reference of the tree.
+% A node that is old enough gets FULL_BACKREF, and its child keeps the reference of the tree.
 change(2,k(131072,metadata_item,1),f(flags,full_backref),0,1).
 object(-1,k(131072,block,0)).
 state(-1,k(131072,block,0),owner,5).
@@ -43,7 +43,7 @@ object(-1,k(131072,block_pointers,147456)).
 object(2,k(147456,tree_block_ref,5)).
 expect(101, 2, k(131072,metadata_item,1)).
 
-% A leaf that balance moves, and its extent has kept the reference of the file.
+% A leaf that balance moves gets FULL_BACKREF, and its extent keeps the reference of the file.
 change(2,k(163840,metadata_item,0),f(flags,full_backref),0,1).
 object(-1,k(163840,block,0)).
 state(-1,k(163840,block,0),owner,5).
@@ -54,8 +54,7 @@ object(-1,k(163840,block_pointers,1048576)).
 object(2,k(1048576,extent_data_ref,99)).
 expect(101, 2, k(163840,metadata_item,0)).
 
-% A node and a leaf do not have FULL_BACKREF any more, and have given references, though their
-% tree leads to them.
+% A node and a leaf lose FULL_BACKREF, and blocks and extents still have references of them.
 change(2,k(180224,metadata_item,1),f(flags,full_backref),1,0).
 object(-1,k(180224,block,0)).
 state(-1,k(180224,block,0),owner,5).
@@ -73,7 +72,7 @@ object(-1,k(212992,block_pointers,1048576)).
 object(2,k(1048576,shared_data_ref,212992)).
 expect(101, 2, k(212992,metadata_item,0)).
 
-% A leaf without file extents to which a snapshot leads, and not the tree which made it.
+% A snapshot leads to a leaf without file extents, and the owner tree does not.
 change(2,k(229376,metadata_item,0),f(flags,full_backref),1,0).
 object(-1,k(229376,tree_block,300)).
 object(-1,k(229376,block,0)).
@@ -81,7 +80,7 @@ state(-1,k(229376,block,0),owner,5).
 state(-1,k(229376,block,0),f(flags,reloc),0).
 expect(101, 2, k(229376,metadata_item,0)).
 
-% The tree that made a block has let it go to others, and the block has no FULL_BACKREF.
+% The owner tree of a block has released it to other trees, and the block has no FULL_BACKREF.
 change(2,k(245760,tree_block_ref,5),object,present,null).
 object(2,k(245760,metadata_item,0)).
 state(2,k(245760,metadata_item,0),f(flags,full_backref),0).
@@ -89,7 +88,7 @@ object(-1,k(245760,block,0)).
 state(-1,k(245760,block,0),owner,5).
 expect(101, 2, k(245760,tree_block_ref,5)).
 
-% References of a node and of a leaf that do not have FULL_BACKREF.
+% Shared references of a node and of a leaf without FULL_BACKREF.
 object(2,k(262144,metadata_item,1)).
 state(2,k(262144,metadata_item,1),f(flags,full_backref),0).
 change(2,k(278528,shared_block_ref,262144),object,null,present).

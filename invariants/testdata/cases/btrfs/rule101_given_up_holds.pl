@@ -1,4 +1,5 @@
-% Power was cut in a balance. Its tree for 256 is given up, and what 256 led to is let go with it.
+% Power was cut in a balance. Its relocation tree for 256 is removed, and releases blocks that 256
+% led to.
 rule(101).
 change(2,k(65536,tree_block_ref,256),object,present,null).
 object(2,k(65536,metadata_item,0)).

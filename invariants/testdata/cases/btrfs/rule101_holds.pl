@@ -1,5 +1,5 @@
-% A subvolume has a block to itself that it shared with its snapshot: the old one has FULL_BACKREF
-% from now on.
+% A subvolume gets its own copy of a block that it shared with its snapshot: the old block gets
+% FULL_BACKREF.
 rule(101).
 change(2,k(65536,metadata_item,1),f(flags,full_backref),0,1).
 change(2,k(65536,tree_block_ref,256),object,present,null).

@@ -1,4 +1,4 @@
-% The log of a subvolume that is there.
+% The log of a subvolume that exists.
 rule(102).
 change(-6,k(-6,root_item,256),object,null,present).
 change(-6,k(-6,root_item,256),level,null,0).

@@ -1,4 +1,4 @@
-% The log of a subvolume that is not there.
+% The log of a subvolume that does not exist.
 rule(102).
 change(-6,k(-6,root_item,257),object,null,present).
 change(-6,k(-6,root_item,257),level,null,0).

@@ -1,5 +1,5 @@
-% A file with checksums; a hole; what is preallocated, of which rule 100 speaks; a part of an
-% extent whose other part has some; the flag went.
+% A file with checksums; a hole; preallocated space, which rule 100 judges; a part of an extent
+% whose other part has checksums; a file that lost the flag.
 rule(103).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),sectorsize,4096).

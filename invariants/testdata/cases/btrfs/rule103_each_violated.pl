@@ -1,5 +1,5 @@
-% The checksums are in the csum tree: of the last sector; of a part that a compressed extent does
-% not use; the flag changed and the extent is as it was.
+% The checksums are in the csum tree: of the last sector; of a part of a compressed extent that the
+% file does not use; of an unchanged extent of a file whose flag changed.
 rule(103).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),sectorsize,4096).

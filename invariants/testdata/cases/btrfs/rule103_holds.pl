@@ -1,4 +1,4 @@
-% A file without checksums has none, and its neighbors on the disk have.
+% A file without checksums has none; the data beside it on the disk has checksums.
 rule(103).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),sectorsize,4096).

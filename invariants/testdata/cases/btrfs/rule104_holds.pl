@@ -1,5 +1,5 @@
-% A file that the subvolume has, one that is new, one of the first transaction, and one that is
-% only said to be there.
+% A file that the subvolume has, a new one, one of the first transaction, and one that is only
+% logged to exist.
 rule(104).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,9).

@@ -1,4 +1,4 @@
-% A new file has the number of one that is there; the file of the last transaction is there.
+% A new file has the number of an existing file; another existing file is of the last transaction.
 rule(104).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,9).

@@ -1,5 +1,5 @@
-% The number is that of another file: it was made in the last transaction. Another says that it is
-% of the first one.
+% The subvolume has another file with this number: it was created in the last transaction. Another
+% file in the log claims to be of the first transaction.
 rule(104).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,9).

@@ -1,4 +1,4 @@
-% A file that another subvolume has.
+% Only another subvolume has this file.
 rule(104).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,9).

@@ -1,4 +1,4 @@
-% A new leaf of tree 5, and a snapshot that was taken of it in the same transaction.
+% A new leaf of tree 5, and a snapshot of it from the same transaction.
 rule(105).
 change(2,k(65536,tree_block_ref,5),object,null,present).
 change(2,k(65536,tree_block_ref,256),object,null,present).
@@ -8,7 +8,7 @@ object(-1,k(65536,block,0)).
 state(-1,k(65536,block,0),owner,5).
 state(-1,k(65536,block,0),f(flags,reloc),0).
 
-% A snapshot has a leaf of a subvolume that is gone: it has FULL_BACKREF.
+% A snapshot has a leaf of a subvolume that no longer exists: the leaf has FULL_BACKREF.
 change(2,k(81920,tree_block_ref,257),object,null,present).
 object(2,k(81920,tree_block_ref,257)).
 object(2,k(81920,metadata_item,0)).
@@ -24,7 +24,7 @@ object(-1,k(98304,block,0)).
 state(-1,k(98304,block,0),owner,18446744073709551608).
 state(-1,k(98304,block,0),f(flags,reloc),1).
 
-% One to which the tree in its header leads through a block that has FULL_BACKREF.
+% A block to which its owner tree leads through a block with FULL_BACKREF.
 change(2,k(114688,tree_block_ref,257),object,null,present).
 object(2,k(114688,tree_block_ref,257)).
 object(-1,k(114688,block,0)).
@@ -32,7 +32,7 @@ state(-1,k(114688,block,0),owner,5).
 state(-1,k(114688,block,0),f(flags,reloc),0).
 object(-1,k(114688,tree_block,5)).
 
-% A reference that goes.
+% A reference is removed.
 change(2,k(131072,tree_block_ref,257),object,present,null).
 object(-1,k(131072,block,0)).
 state(-1,k(131072,block,0),owner,5).

@@ -1,5 +1,5 @@
-% A new leaf of tree 5 whose header names a subvolume that is not there, or is there and has
-% nothing to do with it.
+% A new leaf of tree 5 whose header names a subvolume that does not exist, or one that does not lead
+% to the leaf.
 rule(105).
 change(2,k(65536,tree_block_ref,5),object,null,present).
 object(2,k(65536,tree_block_ref,5)).

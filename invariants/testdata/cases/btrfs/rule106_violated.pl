@@ -1,5 +1,5 @@
-% The extent of a leaf that was there becomes older than the leaf; a new node is of an earlier
-% transaction than its extent.
+% The extent of an existing leaf becomes older than the leaf. A new node has an earlier generation
+% than its extent.
 rule(106).
 change(2,k(65536,metadata_item,0),object,present,present).
 change(2,k(65536,metadata_item,0),generation,9,8).

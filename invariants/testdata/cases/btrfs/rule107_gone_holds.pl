@@ -1,5 +1,5 @@
-% The bitmaps of a block group go with it; those of another give way to extents. Of a file system
-% whose tree is not valid nothing is said.
+% The bitmaps of a block group are removed with it; those of another are replaced by extents. The
+% rule says nothing if the tree is not valid.
 rule(107).
 object(10,k(1048576,free_space_info,8388608)).
 state(10,k(1048576,free_space_info,8388608),flags,0).

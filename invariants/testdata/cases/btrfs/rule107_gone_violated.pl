@@ -1,4 +1,4 @@
-% One bitmap of a block group goes; in the place of another there is one of another length.
+% One bitmap of a block group is removed; another is replaced by one of another length.
 rule(107).
 object(10,k(1048576,free_space_info,20971520)).
 state(10,k(1048576,free_space_info,20971520),flags,1).

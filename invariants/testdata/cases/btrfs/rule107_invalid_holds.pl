@@ -1,4 +1,4 @@
-% Nothing is said of a tree that the superblock does not say is valid.
+% The rule says nothing if the superblock says that the tree is not valid.
 rule(107).
 object(10,k(1048576,free_space_info,20971520)).
 state(10,k(1048576,free_space_info,20971520),flags,1).

@@ -1,5 +1,5 @@
-% A block moves from one file to another. Two inodes share a block of extended attributes that is
-% marked.
+% A block moves from one file to another. Two inodes share an extended attribute block, which the
+% bitmap marks.
 rule(1).
 change(owner,k(900,owner,a(12,0)),object,present,null).
 change(owner,k(900,owner,a(13,4)),object,null,present).

@@ -1,4 +1,4 @@
-% The block of extended attributes of an inode is not marked.
+% The bitmap does not mark the extended attribute block of an inode.
 rule(1).
 change(xattr_owner,a(900,12),object,null,present).
 object(xattr_owner,a(900,12)).

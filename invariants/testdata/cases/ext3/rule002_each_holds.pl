@@ -1,4 +1,4 @@
-% A block moves within a file, and one that a file gives back is taken for extended attributes.
+% A block moves within a file. A block that a file releases becomes an extended attribute block.
 rule(2).
 change(owner,k(900,owner,a(12,0)),object,present,null).
 change(owner,k(900,owner,a(12,4)),object,null,present).

@@ -1,4 +1,4 @@
-% A file gives a block back, and the bitmap marks it as free.
+% A file releases a block, and the bitmap marks it as free.
 rule(2).
 change(owner,k(900,owner,a(12,0)),object,present,null).
 change(block,900,object,present,null).

@@ -1,4 +1,4 @@
-% A file gives a block back that stays marked as used.
+% A file releases a block, and the block stays marked as used.
 rule(2).
 change(owner,k(900,owner,a(12,0)),object,present,null).
 object(block,900).

@@ -1,4 +1,4 @@
-% A block is marked for the extended attributes of an inode.
+% A block is marked as used by the extended attributes of an inode.
 rule(3).
 change(block,900,object,null,present).
 change(block,900,group,null,0).

@@ -1,4 +1,4 @@
-% A block is marked as used by nothing.
+% A block is marked as used, and nothing points to it.
 rule(3).
 change(block,900,object,null,present).
 object(block,900).

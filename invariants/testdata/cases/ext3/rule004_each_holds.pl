@@ -1,5 +1,5 @@
-% The block of extended attributes is freed with the inode that named it. A block that stays
-% marked moves to another file.
+% An extended attribute block is freed with its inode. A block moves to another file and stays
+% marked.
 rule(4).
 change(block,900,object,present,null).
 change(block,900,group,0,null).

@@ -1,4 +1,4 @@
-% A block is marked as free, as one file gives it back, and another file begins to point to it.
+% A block is marked as free because one file releases it, and another file begins to point to it.
 rule(4).
 change(block,900,object,present,null).
 change(block,900,group,0,null).

@@ -1,4 +1,4 @@
-% A block is marked as free that a file gave back.
+% A block that a file releases is marked as free.
 rule(4).
 change(block,900,object,present,null).
 change(owner,k(900,owner,a(12,0)),object,present,null).

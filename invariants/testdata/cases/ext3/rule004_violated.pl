@@ -1,4 +1,4 @@
-% A block is marked as free that nobody gave back.
+% A block that no file releases is marked as free.
 rule(4).
 change(block,900,object,present,null).
 object(owner,k(900,owner,a(12,0))).

@@ -1,4 +1,5 @@
-% A block is taken for a file and for extended attributes; those of two inodes share another one.
+% A block is used for a file and for extended attributes. Two inodes share another extended
+% attribute block.
 rule(5).
 change(owner,k(900,owner,a(12,0)),object,null,present).
 object(owner,k(900,owner,a(12,0))).

@@ -1,5 +1,5 @@
-% A file is deleted with its bit. Another one, whose deletion is not done yet, loses it while it
-% has no link. A reserved inode is marked, and has none.
+% A file is deleted with its bit. Another file has no link, and loses its bit before its deletion is
+% complete. A reserved inode without links is marked.
 rule(6).
 object(superblock,0).
 state(superblock,0,first_ino,11).

@@ -1,5 +1,5 @@
-% The bit of an inode that has a link goes; that of the first inode that is not reserved comes,
-% and nothing uses it.
+% The bit of an inode with a link is cleared. The bit of the first unreserved inode is set, and
+% nothing uses the inode.
 rule(6).
 object(superblock,0).
 state(superblock,0,first_ino,11).

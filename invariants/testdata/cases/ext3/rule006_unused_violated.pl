@@ -1,4 +1,4 @@
-% The bit of an inode without links comes, and it is on no list.
+% The bit of an inode without links is set, and the inode is not on the orphan list.
 rule(6).
 object(superblock,0).
 state(superblock,0,first_ino,11).

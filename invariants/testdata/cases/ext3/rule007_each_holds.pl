@@ -1,5 +1,5 @@
-% A reserved inode gets a link without an entry, as that for resizing has it. An entry leads to
-% another file: one gains what the other loses.
+% A reserved inode gets a link without an entry, as the resize inode has one. An entry changes to
+% another file: one link count grows, the other shrinks.
 rule(7).
 object(superblock,0).
 state(superblock,0,first_ino,11).

@@ -1,5 +1,5 @@
-% The link count of the root changes without an entry, and that of the first inode that is not
-% reserved; two names are counted as one.
+% The link counts of the root and of the first unreserved inode change without an entry; two names
+% are counted as one.
 rule(7).
 object(superblock,0).
 state(superblock,0,first_ino,11).

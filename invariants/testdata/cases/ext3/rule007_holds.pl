@@ -1,4 +1,4 @@
-% A second entry is added, and the link count says so.
+% A second entry is added, and the link count grows.
 rule(7).
 change(inode,12,object,present,present).
 change(inode,12,links_count,1,2).

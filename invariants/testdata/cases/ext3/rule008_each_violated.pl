@@ -1,4 +1,5 @@
-% An entry leads to an inode that has no links, and an old one to another such.
+% A new entry leads to an inode without links, and an existing entry changes to another inode
+% without links.
 rule(8).
 object(inode,12).
 state(inode,12,links_count,0).

@@ -1,5 +1,5 @@
-% A file and its entry turn into those of a pipe. An entry is removed, an inode is made and
-% another one deleted.
+% A file becomes a pipe, and its entry changes with it. An entry is removed, an inode is created and
+% another is deleted.
 rule(9).
 object(superblock,0).
 state(superblock,0,feature_incompat,6).

@@ -1,4 +1,4 @@
-% A file turns into a pipe, and its entry stays.
+% A file becomes a pipe, and its entry does not change.
 rule(9).
 object(superblock,0).
 state(superblock,0,feature_incompat,6).

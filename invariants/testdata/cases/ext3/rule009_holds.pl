@@ -1,4 +1,4 @@
-% An entry says that a file is a file.
+% An entry of a file has the type of a file.
 rule(9).
 change(dirent,a(2,'b'),object,null,present).
 change(dirent,a(2,'b'),inode,null,12).

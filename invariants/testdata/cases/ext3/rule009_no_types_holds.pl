@@ -1,4 +1,4 @@
-% The file system has no types in its entries (feature filetype): a file turns into a pipe.
+% The file system lacks the feature filetype, so entries have no types: a file becomes a pipe.
 rule(9).
 object(superblock,0).
 state(superblock,0,feature_incompat,4).

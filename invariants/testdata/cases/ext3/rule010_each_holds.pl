@@ -1,5 +1,5 @@
-% An inode is taken and another one given back, a directory is made and two others go; blocks are
-% given back.
+% An inode is allocated and another is freed, a directory is created and two are removed, and blocks
+% are freed.
 rule(10).
 object(group,0).
 object(group,1).

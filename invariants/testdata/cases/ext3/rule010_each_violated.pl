@@ -1,5 +1,5 @@
-% Each count of a group alone: an inode is taken and not counted, or counted and not taken; a
-% directory is made, and goes.
+% Each count of a group is wrong: an inode is allocated and not counted, or counted and not
+% allocated; a directory is created, or removed, and not counted.
 rule(10).
 object(group,0).
 object(group,1).

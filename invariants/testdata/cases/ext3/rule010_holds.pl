@@ -1,4 +1,4 @@
-% A block is taken, and its group has one less.
+% A block is allocated, and the free count of its group is one less.
 rule(10).
 change(group,0,object,present,present).
 change(group,0,free_blocks_count,100,99).

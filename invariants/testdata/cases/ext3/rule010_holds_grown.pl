@@ -1,4 +1,4 @@
-% The file system grows: its last group gets 1000 blocks more, and a group comes with some of its
+% The file system grows: its last group gets 1000 more blocks, and a group is added with some of its
 % blocks in use.
 rule(10).
 change(group,1,object,present,present).

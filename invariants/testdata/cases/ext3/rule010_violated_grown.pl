@@ -1,4 +1,4 @@
-% The last group gets 1000 blocks more, and its free count stays.
+% The last group gets 1000 more blocks, and its free count does not change.
 rule(10).
 change(group,1,object,present,present).
 change(group,1,blocks_count,3000,4000).

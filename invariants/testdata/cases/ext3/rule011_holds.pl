@@ -1,4 +1,4 @@
-% The superblock has the sum of the groups.
+% The free count of the superblock is the sum over the groups.
 rule(11).
 change(superblock,0,object,null,present).
 change(superblock,0,free_blocks_count,null,100).

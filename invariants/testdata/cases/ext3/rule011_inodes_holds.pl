@@ -1,4 +1,4 @@
-% The superblock has the sums of the groups, of blocks and of inodes.
+% The free counts of the superblock, of blocks and of inodes, are the sums over the groups.
 rule(11).
 change(superblock,0,object,null,present).
 change(superblock,0,free_blocks_count,null,100).

@@ -1,4 +1,4 @@
-% The superblock has one free inode more than the groups.
+% The superblock counts one free inode more than the groups.
 rule(11).
 change(superblock,0,object,null,present).
 change(superblock,0,free_inodes_count,null,101).

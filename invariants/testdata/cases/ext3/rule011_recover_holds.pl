@@ -1,4 +1,4 @@
-% ... and in an image whose journal waits to be replayed.
+% ... and in an image whose journal is to be replayed.
 rule(11).
 change(superblock,0,object,null,present).
 change(superblock,0,free_blocks_count,null,100).

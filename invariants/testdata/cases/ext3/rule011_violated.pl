@@ -1,4 +1,4 @@
-% The superblock has one more than the groups.
+% The superblock counts one free block more than the groups.
 rule(11).
 change(superblock,0,object,null,present).
 change(superblock,0,free_blocks_count,null,101).

@@ -1,4 +1,4 @@
-% A second inode shares an attribute block, and its count says so.
+% A second inode shares an attribute block, and the refcount grows.
 rule(12).
 change(xattr_block,700,object,present,present).
 change(xattr_block,700,refcount,1,2).

@@ -1,4 +1,4 @@
-% The count of an attribute block grows without an inode.
+% The refcount of an attribute block grows, and no inode is added.
 rule(12).
 change(xattr_block,700,object,present,present).
 change(xattr_block,700,refcount,1,2).

@@ -1,4 +1,4 @@
-% Two blocks come and one goes: with blocks of 4 KiB, 8 units more.
+% Two blocks are added and one is removed: with blocks of 4 KiB, the count grows by 8 units.
 rule(13).
 change(owner,k(900,owner,a(12,0)),object,null,present).
 object(owner,k(900,owner,a(12,0))).

@@ -1,4 +1,4 @@
-% A new inode has a block for its extended attributes alone; another one is deleted.
+% A new inode has only an extended attribute block; another is deleted.
 rule(13).
 change(xattr_owner,a(900,13),object,null,present).
 object(xattr_owner,a(900,13)).

@@ -1,4 +1,4 @@
-% Two blocks come and one goes, and the count stays.
+% Two blocks are added and one is removed, and the count does not change.
 rule(13).
 change(owner,k(900,owner,a(12,0)),object,null,present).
 object(owner,k(900,owner,a(12,0))).

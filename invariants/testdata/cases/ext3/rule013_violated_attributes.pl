@@ -1,4 +1,4 @@
-% A new inode does not count the block of its extended attributes.
+% The blocks field of a new inode does not count its extended attribute block.
 rule(13).
 change(xattr_owner,a(900,13),object,null,present).
 object(xattr_owner,a(900,13)).

@@ -1,4 +1,4 @@
-% A file is deleted, with its bit. A truncation is done. A reserved inode has no link any more.
+% A file is deleted, with its bit. A truncation is complete. A reserved inode loses its link.
 rule(14).
 object(superblock,0).
 state(superblock,0,first_ino,11).
@@ -26,7 +26,7 @@ state(inode,7,links_count,0).
 object(inode_bit,7).
 state(inode_bit,7,inode_group,0).
 
-% In a mounted file system the superblock begins the list.
+% In a mounted file system the superblock names the first orphan.
 change(superblock,0,last_orphan,0,14).
 change(orphan,14,object,null,present).
 object(orphan,14).

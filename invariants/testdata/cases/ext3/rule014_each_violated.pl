@@ -1,4 +1,4 @@
-% The first inode that is not reserved loses its last link, stays marked and comes onto no list.
+% The first unreserved inode loses its last link, stays marked, and is not put on the orphan list.
 rule(14).
 object(superblock,0).
 state(superblock,0,first_ino,11).

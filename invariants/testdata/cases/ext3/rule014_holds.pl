@@ -1,4 +1,4 @@
-% The last name of an open file goes, and it comes onto the list.
+% The last name of an open file is removed, and the file is put on the orphan list.
 rule(14).
 change(inode,12,object,present,present).
 change(inode,12,links_count,1,0).

@@ -1,4 +1,4 @@
-% The superblock of a clean image begins an orphan list.
+% The superblock of a clean image names an orphan.
 rule(14).
 object(superblock,0).
 state(superblock,0,first_ino,11).

@@ -1,5 +1,5 @@
-% The last name of an open file goes, and it does not come onto the list. Inode 13 is on it and
-% free; 14 leaves it without links.
+% The last name of an open file is removed, and the file is not put on the orphan list. Inode 13 is
+% on the list and free. Inode 14, which has no links, leaves the list.
 rule(14).
 change(inode,12,object,present,present).
 change(inode,12,links_count,1,0).

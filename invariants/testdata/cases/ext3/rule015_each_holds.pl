@@ -1,4 +1,4 @@
-% A file is deleted, one that was open is too; a truncation is done; a file that is to be
+% A file is deleted, and so is one that was open; a truncation is complete; a file that is to be
 % truncated gets a name.
 rule(15).
 object(superblock,0).

@@ -1,5 +1,5 @@
-% The least time of deletion: it comes to a file in use, a file with it gets a link, and leaves
-% the list.
+% The smallest possible dtime: a file in use gets it; a file that has it gets a link; one that has
+% it leaves the orphan list.
 rule(15).
 object(superblock,0).
 state(superblock,0,first_ino,11).

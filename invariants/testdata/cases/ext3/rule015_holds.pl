@@ -1,4 +1,4 @@
-% A file is to be truncated: it is on the list, and goes on with inode 13.
+% A file is to be truncated: it is on the orphan list, and its dtime names the next one, inode 13.
 rule(15).
 change(inode,12,object,present,present).
 change(inode,12,dtime,0,13).

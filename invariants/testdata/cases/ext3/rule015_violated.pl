@@ -1,5 +1,5 @@
-% A file in use gets a time of deletion; another leaves the list and keeps the next inode in that
-% field; a third gets a link back.
+% A file in use gets a dtime. Another leaves the orphan list and keeps the next inode in its dtime.
+% A third gets a link again.
 rule(15).
 change(inode,12,object,present,present).
 change(inode,12,dtime,0,13).

@@ -1,5 +1,5 @@
-% A truncation is done. A file gets its second block before its size grows, and an indirect block,
-% which stands for none of its contents.
+% A truncation is complete. A file gets its second block before its size grows, and an indirect
+% block, which does not count.
 rule(16).
 object(superblock,0).
 state(superblock,0,first_ino,11).

@@ -1,4 +1,5 @@
-% A file leaves the orphan list and was not truncated. A directory gets a block, or a size, alone.
+% A file leaves the orphan list and was not truncated. A directory gets only a block, or only a
+% size.
 rule(16).
 object(superblock,0).
 state(superblock,0,first_ino,11).
@@ -35,7 +36,7 @@ expect(16, inode, 12).
 expect(16, inode, 13).
 expect(16, inode, 14).
 
-% A directory gets a block beyond its size: it is the directory that is named.
+% A directory gets a block beyond its size: the violation names the directory.
 change(owner,k(900,owner,a(15,3)),object,null,present).
 object(owner,k(900,owner,a(15,3))).
 change(inode,15,object,present,present).
@@ -48,7 +49,7 @@ state(inode,15,size,8192).
 state(inode,15,end,4).
 expect(16, inode, 15).
 
-% A file without blocks but the first becomes empty and keeps it.
+% A file with one block becomes empty and keeps the block.
 change(inode,16,object,present,present).
 change(inode,16,size,4096,0).
 object(inode,16).

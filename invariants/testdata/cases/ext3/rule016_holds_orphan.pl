@@ -1,4 +1,4 @@
-% A file gets a block beyond its end, and is on the orphan list: a direct write goes on.
+% A file gets a block beyond its end, and is on the orphan list: a direct write is in progress.
 rule(16).
 change(owner,k(900,owner,a(12,2)),object,null,present).
 object(owner,k(900,owner,a(12,2))).

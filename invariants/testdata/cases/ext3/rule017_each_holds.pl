@@ -1,5 +1,4 @@
-% Without the feature of extended attributes an inode has none. Other flags are no matter of a
-% feature.
+% Without the feature ext_attr an inode has no extended attributes. Other flags need no feature.
 rule(17).
 object(superblock,0).
 state(superblock,0,first_ino,11).

@@ -1,4 +1,4 @@
-% Each field that ext3 has no use for.
+% Each field that ext3 does not use.
 rule(17).
 object(superblock,0).
 state(superblock,0,first_ino,11).
@@ -31,7 +31,7 @@ expect(17, inode, 13).
 expect(17, inode, 14).
 expect(17, inode, 15).
 
-% Without their features an inode has extended attributes, and the flag of an inode that AFS made.
+% Without the features an inode has extended attributes, and the flag of an inode that AFS made.
 change(inode,20,object,present,present).
 change(inode,20,file_acl,0,1).
 object(inode,20).

@@ -1,4 +1,4 @@
-% With their features, an inode has extended attributes, and the flag.
+% With the features, an inode has extended attributes, and the flag.
 rule(17).
 object(superblock,0).
 state(superblock,0,first_ino,11).

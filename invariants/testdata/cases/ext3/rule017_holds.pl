@@ -1,4 +1,4 @@
-% An inode comes with an extended attribute block, and ext_attr is set.
+% An inode is added with an extended attribute block, and ext_attr is set.
 rule(17).
 change(inode,12,object,null,present).
 change(inode,12,file_acl,null,900).

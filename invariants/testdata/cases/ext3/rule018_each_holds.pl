@@ -1,4 +1,4 @@
-% A file grows and becomes immutable, a link has a size, a pipe is made.
+% A file grows and becomes immutable, a link has a size, a pipe is created.
 rule(18).
 object(superblock,0).
 state(superblock,0,first_ino,11).
@@ -30,8 +30,8 @@ object(inode,14).
 state(inode,14,f(mode,s_ifmt),s_ififo).
 state(inode,14,size,0).
 
-% The owner changes, of a pipe that has long had a size. A directory is made with an index, and a
-% file deleted.
+% The owner of a pipe, which had a size before, changes. A directory with an index is created, and a
+% file is deleted.
 change(inode,15,object,present,present).
 change(inode,15,uid,0,1).
 object(inode,15).
@@ -48,8 +48,8 @@ change(inode,17,object,present,null).
 change(inode,17,f(mode,s_ifmt),s_ifreg,null).
 change(inode,17,size,5,null).
 
-% A file is made with contents, append-only; a link gets another size. A pipe loses the size
-% that it has had.
+% An append-only file with contents is created; a link gets another size. A pipe loses the size that
+% it had.
 change(inode,18,object,null,present).
 change(inode,18,f(mode,s_ifmt),null,s_ifreg).
 change(inode,18,size,null,5).
@@ -69,7 +69,8 @@ object(inode,20).
 state(inode,20,f(mode,s_ifmt),s_ififo).
 state(inode,20,size,0).
 
-% Files turn into directories, one with an index, and a directory into a file without one.
+% Files become directories, one of them with an index, and a directory becomes a file without an
+% index.
 change(inode,21,object,present,present).
 change(inode,21,f(mode,s_ifmt),s_ifreg,s_ifdir).
 object(inode,21).

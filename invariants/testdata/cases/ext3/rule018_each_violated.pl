@@ -1,4 +1,4 @@
-% Each of what has no contents gets a size.
+% Each type of inode without contents gets a size.
 rule(18).
 object(superblock,0).
 state(superblock,0,first_ino,11).
@@ -35,8 +35,8 @@ expect(18, inode, 13).
 expect(18, inode, 14).
 expect(18, inode, 15).
 
-% A symbolic link becomes immutable, a pipe append-only; a file that is so turns into a link, and
-% one with contents into a pipe.
+% A symbolic link becomes immutable, and a pipe append-only. An immutable or append-only file
+% becomes a link, and a file with contents becomes a pipe.
 change(inode,20,object,present,present).
 change(inode,20,f(flags,immutable),0,1).
 object(inode,20).
@@ -68,7 +68,7 @@ expect(18, inode, 22).
 expect(18, inode, 23).
 expect(18, inode, 24).
 
-% A directory with an index turns into a file.
+% A directory with an index becomes a file.
 change(inode,25,object,present,present).
 change(inode,25,f(mode,s_ifmt),s_ifdir,s_ifreg).
 object(inode,25).

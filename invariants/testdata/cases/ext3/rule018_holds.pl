@@ -1,4 +1,4 @@
-% A device comes, and a directory gets an index.
+% A device is created, and a directory gets an index.
 rule(18).
 change(inode,12,object,null,present).
 change(inode,12,f(mode,s_ifmt),null,s_ifchr).

@@ -1,4 +1,4 @@
-% The file system has no feature of indexed directories.
+% A directory gets an index, and the file system lacks the feature dir_index.
 rule(18).
 object(superblock,0).
 state(superblock,0,first_ino,11).

@@ -1,4 +1,5 @@
-% A directory is made in the root, and one in that; a file and a link to it; a directory is removed.
+% A directory is created in the root, and another in it; a file and a link to it are created; a
+% directory is removed.
 rule(19).
 object(inode,2).
 state(inode,2,f(mode,s_ifmt),s_ifdir).
@@ -65,7 +66,7 @@ change(inode,15,object,present,null).
 change(inode,15,f(mode,s_ifmt),s_ifdir,null).
 change(inode,15,links_count,2,null).
 
-% A file that was there gets a second name.
+% An existing file gets a second name.
 change(dirent,a(2,'g'),object,null,present).
 change(dirent,a(2,'g'),inode,null,16).
 object(dirent,a(2,'g')).
@@ -100,8 +101,8 @@ object(inode,18).
 state(inode,18,f(mode,s_ifmt),s_ifreg).
 state(inode,18,links_count,1).
 
-% A directory takes the number of a file that is deleted, and another one that of a directory
-% which was open still.
+% A new directory gets the inode number of a deleted file; another gets that of a directory that was
+% deleted while open.
 change(dirent,a(2,'j'),object,present,null).
 change(dirent,a(2,'j'),inode,19,null).
 change(dirent,a(2,'k'),object,null,present).

@@ -30,7 +30,7 @@ state(dirent,a(20,'..'),inode,2).
 expect(19, dirent, a(20,'d')).
 expect(19, dirent, a(20,'e')).
 
-% A directory that was there gets a second name beside the first; a directory in it is removed.
+% An existing directory gets a second name in addition to the first; a directory in it is removed.
 change(dirent,a(20,'g'),object,null,present).
 change(dirent,a(20,'g'),inode,null,31).
 object(dirent,a(20,'g')).
@@ -48,7 +48,7 @@ change(dirent,a(32,'..'),object,present,null).
 change(dirent,a(32,'..'),inode,31,null).
 expect(19, dirent, a(20,'g')).
 
-% .. of a new directory names the directory itself, and nothing else names it.
+% '..' of a new directory names the directory itself, and nothing else names it.
 change(dirent,a(33,'.'),object,null,present).
 change(dirent,a(33,'.'),inode,null,33).
 object(dirent,a(33,'.')).
@@ -65,7 +65,7 @@ state(inode,33,f(mode,s_ifmt),s_ifdir).
 state(inode,33,links_count,2).
 expect(19, dirent, a(33,'..')).
 
-% Two new directories name each other with .. and have no names.
+% The '..' of two new directories name each other, and neither has a name.
 change(dirent,a(34,'..'),object,null,present).
 change(dirent,a(34,'..'),inode,null,35).
 object(dirent,a(34,'..')).

@@ -1,4 +1,4 @@
-% A directory moves, and its .. with it.
+% A directory moves, and its '..' changes.
 rule(19).
 change(dirent,a(20,'d'),object,present,null).
 change(dirent,a(20,'d'),inode,30,null).

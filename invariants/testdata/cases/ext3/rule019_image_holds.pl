@@ -1,4 +1,4 @@
-% The directories of a whole file system: the root, lost+found, and one more.
+% The directories of a whole file system: the root, lost+found, and another.
 rule(19).
 rule(20).
 change(dirent,a(2,'.'),object,null,present).

@@ -1,4 +1,4 @@
-% A directory gets a second name, and a name leads to the root; .. of the root changes.
+% A directory gets a second name, a name leads to the root, and '..' of the root changes.
 rule(19).
 change(dirent,a(20,'d'),object,null,present).
 change(dirent,a(20,'d'),inode,null,30).

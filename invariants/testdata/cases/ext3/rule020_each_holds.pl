@@ -1,4 +1,4 @@
-% A directory is made, another one deleted, and one moved to the root and one below another.
+% A directory is created, another is deleted, one moves to the root, and one moves below another.
 rule(20).
 object(superblock,0).
 state(superblock,0,first_ino,11).

@@ -1,5 +1,5 @@
-% Two new directories lie in each other, and a third one in the first: they form a circle. One
-% moves to where a circle was before.
+% Two new directories lie in each other and form a circle; a third lies in the first. A directory
+% moves into a circle that existed before.
 rule(20).
 change(dirent,a(31,'a'),object,null,present).
 change(dirent,a(31,'a'),inode,null,30).

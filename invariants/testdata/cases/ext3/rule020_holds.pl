@@ -1,4 +1,4 @@
-% A directory moves two levels down, beside where it was.
+% A directory moves two levels down, below its former neighbor.
 rule(20).
 change(dirent,a(30,'..'),object,present,present).
 change(dirent,a(30,'..'),inode,2,50).

@@ -1,4 +1,4 @@
-% The root is deleted, a reserved inode without a use is made, and the last of them.
+% The root is deleted. A reserved inode without a use is added, and so is the last reserved inode.
 rule(21).
 object(superblock,0).
 state(superblock,0,first_ino,11).
@@ -24,7 +24,7 @@ expect(21, inode, 2).
 expect(21, inode, 3).
 expect(21, inode, 10).
 
-% The journal turns into a directory.
+% The journal becomes a directory.
 change(inode,8,object,present,present).
 change(inode,8,f(mode,s_ifmt),s_ifreg,s_ifdir).
 object(inode,8).

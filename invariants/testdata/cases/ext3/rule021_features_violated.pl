@@ -1,4 +1,4 @@
-% Without their features the inodes for resizing and for the journal have no use.
+% Without their features, the resize inode and the journal have no use.
 rule(21).
 object(superblock,0).
 state(superblock,0,first_ino,11).

@@ -1,4 +1,4 @@
-% The root gets another owner, and a file comes.
+% The root gets another owner, and a file is created.
 rule(21).
 change(inode,2,object,present,present).
 change(inode,2,uid,0,1000).

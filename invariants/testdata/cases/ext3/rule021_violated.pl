@@ -1,4 +1,4 @@
-% The root becomes a file, the journal a directory, and an inode that is reserved is used.
+% The root becomes a file, the journal a directory, and a reserved inode is used.
 rule(21).
 change(inode,2,object,present,present).
 change(inode,2,f(mode,s_ifmt),s_ifdir,s_ifreg).

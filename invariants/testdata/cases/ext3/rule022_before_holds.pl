@@ -1,4 +1,4 @@
-% What was wrong with the features before is no fault of a commit that changes another field.
+% The features were wrong before. A commit that changes another field is not at fault.
 rule(22).
 object(superblock,0).
 state(superblock,0,first_ino,11).

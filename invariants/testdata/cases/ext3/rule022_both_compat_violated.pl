@@ -1,4 +1,4 @@
-% A resize inode comes where descriptors go with their groups.
+% The feature resize_inode is added to a file system with meta_bg.
 rule(22).
 object(superblock,0).
 state(superblock,0,first_ino,11).

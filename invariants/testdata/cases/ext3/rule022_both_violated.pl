@@ -1,4 +1,4 @@
-% Descriptors go with their groups, and there is a resize inode.
+% The feature meta_bg is added to a file system with resize_inode.
 rule(22).
 object(superblock,0).
 state(superblock,0,first_ino,11).

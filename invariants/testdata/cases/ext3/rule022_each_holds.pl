@@ -1,4 +1,4 @@
-% A file system of revision 0 loses its features, and the blocks that were reserved.
+% A file system of revision 0 loses its features and its reserved blocks.
 rule(22).
 object(superblock,0).
 state(superblock,0,first_ino,11).

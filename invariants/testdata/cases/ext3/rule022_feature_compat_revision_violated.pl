@@ -1,4 +1,4 @@
-% A file system with a feature, in feature_compat, becomes one of revision 0.
+% A file system with a feature in feature_compat gets revision 0.
 rule(22).
 object(superblock,0).
 state(superblock,0,first_ino,11).

@@ -1,4 +1,4 @@
-% A file system of revision 0 gets a feature: feature_ro_compat.
+% A file system of revision 0 gets a feature in feature_ro_compat.
 rule(22).
 object(superblock,0).
 state(superblock,0,first_ino,11).

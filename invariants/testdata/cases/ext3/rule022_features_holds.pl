@@ -1,4 +1,4 @@
-% Descriptors go with their groups, without a resize inode; and recovery is needed with a journal.
+% meta_bg is set without resize_inode, and recovery is needed with a journal.
 rule(22).
 object(superblock,0).
 state(superblock,0,first_ino,11).

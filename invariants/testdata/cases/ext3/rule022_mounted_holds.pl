@@ -1,4 +1,5 @@
-% What has long been wrong is not said of a commit that changes something else.
+% The features and the reserved blocks were wrong before. A commit that changes another field is not
+% at fault.
 rule(22).
 object(superblock,0).
 state(superblock,0,first_ino,11).

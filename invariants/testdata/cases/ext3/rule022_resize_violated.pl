@@ -1,4 +1,4 @@
-% The resize inode is given up, and a block stays reserved.
+% The feature resize_inode is removed, and a block stays reserved.
 rule(22).
 object(superblock,0).
 state(superblock,0,first_ino,11).

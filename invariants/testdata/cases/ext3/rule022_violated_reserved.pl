@@ -1,4 +1,4 @@
-% Blocks are reserved for descriptors, and there is no resize inode.
+% Blocks are reserved for descriptors, and the feature resize_inode is not set.
 rule(22).
 change(superblock,0,object,present,present).
 change(superblock,0,reserved_gdt_blocks,0,255).

@@ -1,4 +1,4 @@
-% The flags of a group are about its inode table alone.
+% Only the flag of the inode table is set in the flags of a group.
 rule(23).
 change(group,1,object,present,present).
 change(group,1,flags,0,4).

@@ -1,4 +1,4 @@
-% A group loses what it said of unused inodes.
+% The itable_unused of a group becomes 0.
 rule(23).
 change(group,1,object,present,present).
 change(group,1,itable_unused,7,0).

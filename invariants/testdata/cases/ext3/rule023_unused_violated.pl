@@ -1,4 +1,4 @@
-% Inodes of a group are said to be unused, which is a matter of ext4.
+% A group gets an itable_unused, which only ext4 uses.
 rule(23).
 change(group,1,object,present,present).
 change(group,1,itable_unused,0,7).

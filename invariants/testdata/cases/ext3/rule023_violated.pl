@@ -1,4 +1,4 @@
-% A group is marked as one without blocks in use.
+% A group gets the mark that its block bitmap is to be taken as empty.
 rule(23).
 change(group,1,object,present,present).
 change(group,1,flags,0,2).

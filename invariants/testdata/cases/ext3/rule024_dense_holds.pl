@@ -1,4 +1,4 @@
-% Without sparse_super each group has copies; blocks of 4096 bytes.
+% Without sparse_super each group has copies. Blocks have 4096 bytes.
 rule(24).
 object(superblock,0).
 state(superblock,0,first_ino,11).

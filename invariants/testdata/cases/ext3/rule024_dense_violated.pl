@@ -1,4 +1,4 @@
-% Without sparse_super, a copy in the place of another.
+% Without sparse_super, a copy is in the place of another.
 rule(24).
 object(superblock,0).
 state(superblock,0,first_ino,11).

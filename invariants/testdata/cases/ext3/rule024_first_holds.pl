@@ -1,4 +1,4 @@
-% As many blocks of descriptors as a block can name: the first that is reserved stands in the
+% The descriptors take as many blocks as one block can name: the first reserved block is in the
 % first place.
 rule(24).
 object(superblock,0).

@@ -1,4 +1,4 @@
-% The block in the first place stands below a third level as well.
+% The block in the first place is also below a third level.
 rule(24).
 object(superblock,0).
 state(superblock,0,first_ino,11).

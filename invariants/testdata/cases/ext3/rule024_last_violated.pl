@@ -1,5 +1,5 @@
-% What belongs to the last place stands in front of the first, and a copy in the place of a first
-% block.
+% The block that belongs to the last place is in front of the first, and a copy is in the place of a
+% primary block.
 rule(24).
 object(superblock,0).
 state(superblock,0,first_ino,11).

@@ -1,4 +1,4 @@
-% 130 groups: 81 and 125 have copies as well.
+% 130 groups: groups 81 and 125 have copies as well.
 rule(24).
 object(superblock,0).
 state(superblock,0,first_ino,11).

@@ -1,5 +1,5 @@
-% Without the feature, rule 21 and not this one speaks of the inode; and what another inode points
-% to is another matter.
+% Without the feature, rule 21 and not this one judges the inode. The rule does not judge the
+% pointers of other inodes.
 rule(24).
 object(superblock,0).
 state(superblock,0,first_ino,11).

@@ -1,5 +1,5 @@
-% 9000 groups have 282 blocks of descriptors: more than a block can name, so that what is reserved
-% goes round.
+% 9000 groups have 282 blocks of descriptors: more than one block can name, so the places wrap
+% around.
 rule(24).
 object(superblock,0).
 state(superblock,0,first_ino,11).

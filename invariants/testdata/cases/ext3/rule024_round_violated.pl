@@ -1,4 +1,4 @@
-% Descriptors go round, and a pointer is at the place of another.
+% The places wrap around, and a pointer is in the place of another.
 rule(24).
 object(superblock,0).
 state(superblock,0,first_ino,11).

@@ -1,5 +1,5 @@
-% Pointers at other places, to other blocks, to groups without copies, and to a copy in the place
-% of another.
+% Pointers in wrong places, to wrong blocks, to groups without copies, and to a copy in the place of
+% another.
 rule(24).
 object(superblock,0).
 state(superblock,0,first_ino,11).

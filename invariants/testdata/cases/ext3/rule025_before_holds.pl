@@ -1,4 +1,4 @@
-% A resize inode that was damaged before is no fault of a commit that changes something else.
+% The resize inode was damaged before. A commit that changes something else is not at fault.
 rule(25).
 object(superblock,0).
 state(superblock,0,first_ino,11).

@@ -1,4 +1,4 @@
-% The inode gets a block more.
+% The resize inode gets one more block.
 rule(25).
 object(superblock,0).
 state(superblock,0,first_ino,11).

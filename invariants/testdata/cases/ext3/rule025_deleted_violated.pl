@@ -1,4 +1,4 @@
-% The inode goes.
+% The resize inode is removed.
 rule(25).
 object(superblock,0).
 state(superblock,0,first_ino,11).

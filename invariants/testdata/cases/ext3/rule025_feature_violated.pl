@@ -1,4 +1,4 @@
-% The feature comes without the inode.
+% The feature resize_inode is set, and there is no resize inode.
 rule(25).
 object(superblock,0).
 state(superblock,0,first_ino,11).

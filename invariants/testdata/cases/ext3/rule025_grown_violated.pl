@@ -1,4 +1,4 @@
-% The file system gets a group with copies, and the resize inode nothing.
+% A group with copies is added, and the resize inode gets no block.
 rule(25).
 object(superblock,0).
 state(superblock,0,first_ino,11).

@@ -1,4 +1,4 @@
-% The resize inode gets what is reserved in a new group.
+% The resize inode gets the reserved blocks of a new group.
 rule(25).
 object(superblock,0).
 state(superblock,0,first_ino,11).

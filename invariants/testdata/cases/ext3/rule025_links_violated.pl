@@ -1,4 +1,4 @@
-% The inode loses its link.
+% The resize inode loses its link.
 rule(25).
 object(superblock,0).
 state(superblock,0,first_ino,11).

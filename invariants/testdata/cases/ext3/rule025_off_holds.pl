@@ -1,4 +1,4 @@
-% The file system gives its resize inode up (ext4_convert_meta_bg).
+% The file system removes its resize inode (ext4_convert_meta_bg).
 rule(25).
 object(superblock,0).
 state(superblock,0,first_ino,11).

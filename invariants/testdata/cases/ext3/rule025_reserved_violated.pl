@@ -1,4 +1,4 @@
-% A block is reserved less.
+% One block fewer is reserved.
 rule(25).
 object(superblock,0).
 state(superblock,0,first_ino,11).

@@ -1,4 +1,4 @@
-% The inode becomes a pipe.
+% The resize inode becomes a pipe.
 rule(25).
 object(superblock,0).
 state(superblock,0,first_ino,11).

@@ -1,4 +1,4 @@
-% More was for root before, and another field changes.
+% Too many blocks were reserved for root before, and another field changes.
 rule(26).
 object(superblock,0).
 state(superblock,0,first_ino,11).

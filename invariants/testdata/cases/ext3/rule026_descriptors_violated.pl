@@ -1,4 +1,4 @@
-% More blocks are reserved than a block can name.
+% More blocks are reserved for descriptors than one block can name.
 rule(26).
 object(superblock,0).
 state(superblock,0,first_ino,11).

@@ -1,5 +1,5 @@
-% Half of the blocks, as many for descriptors as a block can name, and all that is beyond the
-% first 128 bytes.
+% Half of the blocks for root, as many blocks for descriptors as one block can name, and all bytes
+% after the first 128 of an inode.
 rule(26).
 object(superblock,0).
 state(superblock,0,first_ino,11).

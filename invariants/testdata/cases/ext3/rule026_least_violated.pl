@@ -1,4 +1,4 @@
-% A third of a field.
+% A min_extra_isize of one byte.
 rule(26).
 object(superblock,0).
 state(superblock,0,first_ino,11).

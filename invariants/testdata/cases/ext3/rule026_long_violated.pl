@@ -1,4 +1,4 @@
-% More than the inode has.
+% More extra bytes than the inode has.
 rule(26).
 object(superblock,0).
 state(superblock,0,first_ino,11).

@@ -1,4 +1,4 @@
-% Large inodes without a size that is wanted, and what inodes of 128 bytes cannot use.
+% Large inodes with extra sizes of 0, and extra sizes that inodes of 128 bytes cannot use.
 rule(26).
 object(superblock,0).
 state(superblock,0,first_ino,11).

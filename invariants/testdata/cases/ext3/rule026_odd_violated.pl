@@ -1,4 +1,4 @@
-% Fields of no multiple of 4 bytes.
+% A min_extra_isize that is not a multiple of 4.
 rule(26).
 object(superblock,0).
 state(superblock,0,first_ino,11).

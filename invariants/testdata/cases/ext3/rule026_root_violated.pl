@@ -1,4 +1,4 @@
-% More than half of the blocks are for root.
+% More than half of the blocks are reserved for root.
 rule(26).
 object(superblock,0).
 state(superblock,0,first_ino,11).

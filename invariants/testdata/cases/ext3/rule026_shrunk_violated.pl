@@ -1,4 +1,4 @@
-% What is for root stays when the blocks become fewer.
+% The file system shrinks, and the number of blocks reserved for root does not change.
 rule(26).
 object(superblock,0).
 state(superblock,0,first_ino,11).

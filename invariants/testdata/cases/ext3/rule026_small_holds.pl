@@ -1,4 +1,4 @@
-% Inodes of 128 bytes have no room, whatever is wanted.
+% Inodes of 128 bytes have no extra bytes, whatever the superblock says.
 rule(26).
 object(superblock,0).
 state(superblock,0,first_ino,11).

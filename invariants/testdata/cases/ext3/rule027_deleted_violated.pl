@@ -1,4 +1,4 @@
-% The journal goes.
+% The journal is removed.
 rule(27).
 object(superblock,0).
 state(superblock,0,first_ino,11).

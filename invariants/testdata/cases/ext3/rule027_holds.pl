@@ -1,4 +1,4 @@
-% The journal is given another time and mode; another file loses its link, its size and its blocks.
+% The journal gets another time and mode; another file loses its link, its size and its blocks.
 rule(27).
 object(superblock,0).
 state(superblock,0,first_ino,11).

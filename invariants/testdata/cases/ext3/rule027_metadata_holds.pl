@@ -1,4 +1,4 @@
-% The fixed metadata of a group that comes belong to inode 0, which is no journal.
+% The fixed metadata of a new group belongs to inode 0, which is not the journal.
 rule(27).
 object(superblock,0).
 state(superblock,0,first_ino,11).

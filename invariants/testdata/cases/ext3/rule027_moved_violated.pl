@@ -1,4 +1,4 @@
-% A block of the journal is another one.
+% A block of the journal is replaced by another.
 rule(27).
 object(superblock,0).
 state(superblock,0,first_ino,11).

@@ -1,4 +1,4 @@
-% Without a journal its number names an inode like others.
+% Without a journal, journal_inum names an ordinary inode.
 rule(27).
 object(superblock,0).
 state(superblock,0,first_ino,11).

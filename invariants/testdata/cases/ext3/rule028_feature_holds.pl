@@ -1,4 +1,4 @@
-% A file gets 2 GiB, and the file system the feature.
+% A file gets 2 GiB, and large_file is set.
 rule(28).
 object(superblock,0).
 state(superblock,0,first_ino,11).

@@ -1,4 +1,4 @@
-% A file gets 2 GiB less one byte.
+% A file gets 2 GiB minus one byte.
 rule(28).
 object(superblock,0).
 state(superblock,0,first_ino,11).

@@ -1,4 +1,4 @@
-% What has such a size and is no file is no large file.
+% An inode with such a size that is not a regular file needs no feature.
 rule(28).
 object(superblock,0).
 state(superblock,0,first_ino,11).

@@ -1,4 +1,4 @@
-% The mark of an error goes.
+% The mark of an error is cleared.
 rule(29).
 change(superblock,0,object,present,present).
 change(superblock,0,state,3,1).

@@ -1,4 +1,4 @@
-% An error that was marked before stays, and orphans are marked.
+% An error that was marked before stays marked, and orphans are marked.
 rule(29).
 change(superblock,0,object,present,present).
 change(superblock,0,state,3,7).

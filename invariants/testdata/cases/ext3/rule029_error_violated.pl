@@ -1,4 +1,4 @@
-% An error is marked that nobody counted.
+% An error is marked, and error_count does not change.
 rule(29).
 change(superblock,0,object,present,present).
 change(superblock,0,state,1,3).

@@ -1,4 +1,4 @@
-% A transaction takes away the feature dir_index.
+% A transaction removes the feature dir_index.
 rule(29).
 change(superblock,0,object,present,present).
 change(superblock,0,feature_compat,60,28).

@@ -1,4 +1,4 @@
-% A transaction brings the feature filetype.
+% A transaction adds the feature filetype.
 rule(29).
 change(superblock,0,object,present,present).
 change(superblock,0,feature_incompat,4,6).

@@ -1,4 +1,4 @@
-% A transaction brings the feature btree_dir.
+% A transaction adds the feature btree_dir.
 rule(29).
 change(superblock,0,object,present,present).
 change(superblock,0,feature_ro_compat,1,5).

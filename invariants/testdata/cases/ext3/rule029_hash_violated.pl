@@ -1,4 +1,4 @@
-% Names are hashed otherwise from now on.
+% The flags select another hash for names.
 rule(29).
 change(superblock,0,object,present,present).
 change(superblock,0,f(flags,hash),1,2).

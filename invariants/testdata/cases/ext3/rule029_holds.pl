@@ -1,5 +1,5 @@
-% Features and marks change as Linux changes them: an attribute, a large file, descriptors that go
-% with their groups, an error that is counted, orphans.
+% Features and marks change as Linux changes them: ext_attr, large_file, meta_bg, an error that is
+% counted, orphans.
 rule(29).
 change(superblock,0,object,present,present).
 change(superblock,0,feature_compat,60,44).

@@ -1,4 +1,4 @@
-% Of a whole image nothing is known that it was before.
+% A whole image has no former state.
 rule(29).
 change(superblock,0,object,null,present).
 change(superblock,0,mtime,null,5).

@@ -1,4 +1,4 @@
-% A revision that nobody knows.
+% An unknown revision.
 rule(29).
 change(superblock,0,object,present,present).
 change(superblock,0,rev_level,1,2).

@@ -1,4 +1,4 @@
-% The file system was clean and is not any more.
+% The file system was clean and is no longer.
 rule(29).
 change(superblock,0,object,present,present).
 change(superblock,0,state,1,0).

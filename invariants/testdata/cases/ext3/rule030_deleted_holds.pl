@@ -1,4 +1,4 @@
-% A symbolic link that is deleted.
+% A symbolic link is deleted.
 rule(30).
 object(inode,20).
 state(inode,20,f(mode,s_ifmt),s_iflnk).

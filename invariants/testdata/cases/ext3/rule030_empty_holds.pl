@@ -1,4 +1,4 @@
-% An inode that had nothing becomes a symbolic link.
+% An inode of size 0 becomes a symbolic link.
 rule(30).
 object(inode,20).
 state(inode,20,f(mode,s_ifmt),s_iflnk).

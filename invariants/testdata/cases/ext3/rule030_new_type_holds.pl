@@ -1,4 +1,4 @@
-% What was a file becomes a symbolic link.
+% A file becomes a symbolic link.
 rule(30).
 object(inode,20).
 state(inode,20,f(mode,s_ifmt),s_iflnk).
