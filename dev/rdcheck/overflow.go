@@ -94,7 +94,7 @@ func readGaps(r *ramdisk.Reader, counted uint64) (gaps int, err error) {
 		}
 		lost += rec.Len
 		gaps++
-		if !errors.Is(err, ramdisk.ErrNotWhole) {
+		if !errors.Is(err, ramdisk.ErrIncomplete) {
 			accepted := fmt.Errorf("the converter accepts a log that lacks %d records", rec.Len)
 			return 0, errors.Join(accepted, err)
 		}

@@ -89,7 +89,7 @@ func (b *bioConverter) add(r *ramdisk.Record) error {
 	switch {
 	case r.Type == ramdisk.Lost:
 		return fmt.Errorf("bio log: record %d: %d records were lost, since the log was full: %w",
-			r.Seq, r.Len, ramdisk.ErrNotWhole)
+			r.Seq, r.Len, ramdisk.ErrIncomplete)
 	case r.Type == ramdisk.Mark: // a mark belongs to all disks
 		b.out = append(b.out, Event{Kind: Marked, Mark: string(r.Data)})
 	case !slices.Contains(b.disks, r.Disk):
@@ -99,13 +99,13 @@ func (b *bioConverter) add(r *ramdisk.Record) error {
 		f := b.inFlight[r.ID]
 		if f == nil {
 			return fmt.Errorf("bio log: record %d: bio %d was never submitted: %w",
-				r.Seq, r.ID, ramdisk.ErrNotWhole)
+				r.Seq, r.ID, ramdisk.ErrIncomplete)
 		}
 		delete(b.inFlight, r.ID)
 		b.complete(f, r)
 	case r.Type == ramdisk.Restore, r.Type == ramdisk.Patch:
 		return fmt.Errorf("bio log: record %d: %s of disk %d: %w",
-			r.Seq, r.Type, r.Disk, ramdisk.ErrNotWhole)
+			r.Seq, r.Type, r.Disk, ramdisk.ErrIncomplete)
 	}
 	return nil
 }

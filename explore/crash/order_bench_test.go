@@ -137,8 +137,9 @@ func BenchmarkFlight(b *testing.B) {
 		b.Run(fmt.Sprintf("enter/slice/%d", n), func(b *testing.B) {
 			for b.Loop() {
 				e := &Enumerator{}
-				for i := range units {
-					e.flight = append(e.flight, units[i])
+				enter := func(u *unit) { e.flight = append(e.flight, u) }
+				for _, u := range units {
+					enter(u)
 				}
 			}
 			perUnit(b)

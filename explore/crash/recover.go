@@ -29,7 +29,7 @@ type RecoveryOptions struct {
 // RecoveryStats count what Recoveries did.
 type RecoveryStats struct {
 	States  int // states that a crash during recovery can leave
-	Skipped int // of these states, those with no change in what the recovery read: it does the same
+	Skipped int // of these states, those that change no page that the recovery read
 	Known   int // recoveries that were not run, because an earlier one had read the same
 	Run     int // recoveries that were run
 }

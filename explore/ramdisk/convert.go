@@ -8,9 +8,9 @@ import (
 	"fsward/blocktap/trace"
 )
 
-// ErrNotWhole means that a log lacks changes of a disk: records were lost, or Restore or SetPage
+// ErrIncomplete means that a log lacks changes of a disk: records were lost, or Restore or SetPage
 // changed the contents without a bio.
-var ErrNotWhole = errors.New("the log does not have all changes")
+var ErrIncomplete = errors.New("the log does not have all changes")
 
 // maxInFlight bounds the bios in flight. Rules delay few bios, and a guard delays at most what a
 // kernel submits at once.
@@ -36,12 +36,12 @@ func NewConverter(logs map[uint32]*trace.Writer) *Converter {
 	return &Converter{logs: logs, inFlight: make(map[uint64]bio)}
 }
 
-// Add takes the next record. An error is final. If it wraps ErrNotWhole, the logs are right as far
+// Add takes the next record. An error is final. If it wraps ErrIncomplete, the logs are right as far
 // as they go.
 func (c *Converter) Add(r *Record) error {
 	if r.Type == Lost {
 		return fmt.Errorf("bio log: record %d: %d records were lost, since the log was full: %w",
-			r.Seq, r.Len, ErrNotWhole)
+			r.Seq, r.Len, ErrIncomplete)
 	}
 	if r.Type == Mark { // a mark belongs to all disks
 		for _, w := range c.logs {
@@ -62,7 +62,7 @@ func (c *Converter) Add(r *Record) error {
 		return c.complete(w, r)
 	case Restore, Patch:
 		return fmt.Errorf("bio log: record %d: %s of disk %d: %w",
-			r.Seq, r.Type, r.Disk, ErrNotWhole)
+			r.Seq, r.Type, r.Disk, ErrIncomplete)
 	}
 	return nil
 }
@@ -85,7 +85,7 @@ func (c *Converter) complete(w *trace.Writer, r *Record) error {
 	b, ok := c.inFlight[r.ID]
 	if !ok {
 		return fmt.Errorf("bio log: record %d: bio %d was never submitted: %w",
-			r.Seq, r.ID, ErrNotWhole)
+			r.Seq, r.ID, ErrIncomplete)
 	}
 	delete(c.inFlight, r.ID)
 	s := &b.rec

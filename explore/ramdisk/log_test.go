@@ -144,15 +144,15 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// TestConvertNotWhole checks that a log that lacks changes is an error.
-func TestConvertNotWhole(t *testing.T) {
+// TestConvertIncomplete checks that a log that lacks changes is an error.
+func TestConvertIncomplete(t *testing.T) {
 	for name, r := range map[string]Record{
 		"lost":    {Seq: 9, Type: Lost, Len: 9},
 		"restore": {Seq: 1, Type: Restore, Data: []byte("s")},
 		"patch":   {Seq: 1, Type: Patch, Len: PageSize, Data: sectors(8, 1)},
 		"middle":  {Seq: 1, ID: 1, Type: Complete, Op: Write, Len: 512, Done: 512},
 	} {
-		if _, err := convert(stream(r)); !errors.Is(err, ErrNotWhole) {
+		if _, err := convert(stream(r)); !errors.Is(err, ErrIncomplete) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
