@@ -17,8 +17,8 @@ type Alterer interface {
 	Alter(w Write) string
 }
 
-// A Corrupter alters the metadata of a state that a disk holds as a whole. It takes the same
-// specifications as an Alterer. It only reads the disk. It is used by one goroutine.
+// A Corrupter alters the metadata of the whole state on a disk. It takes the same specifications as
+// an Alterer. It only reads the disk. It is used by one goroutine.
 type Corrupter interface {
 	// Corrupt makes the change that spec names at the pick-th place where it is possible, counted
 	// from 0 in the order of the trees. The error is about the spec, or is ErrNoPlace.

@@ -29,7 +29,7 @@ func ExampleSet() {
 	// Output: 2 disks; byte 4096 of disk 1
 }
 
-// A budget of 2 KiB takes what it lacks from a pool that several disks share.
+// A budget of 2 KiB borrows more memory from a pool that several disks share.
 func ExampleMemoryBudget() {
 	pool := interp.NewMemoryPool(32<<20, nil)
 	budget := interp.NewMemoryBudget(2<<10, pool)

@@ -1,14 +1,14 @@
 package interp
 
-// A Foresight is the part of a Forecast that every file system needs: memory of its own, and an end
-// that others wait for. Make it with NewForesight.
+// A Foresight is the common part of the Forecasts of all file systems: their memory, and the signal
+// that Prepare has ended. Make it with NewForesight.
 type Foresight struct {
 	Memory *MemoryBudget
 	done   chan struct{} // closed when Prepare ends
 }
 
-// NewForesight returns a Foresight that may use a quarter of the memory within limits, and what the
-// pool can spare.
+// NewForesight returns a Foresight that may use a quarter of the memory within limits, and memory
+// of the pool that no commit needs.
 func NewForesight(limits Limits) Foresight {
 	return Foresight{Memory: NewMemoryBudget(limits.Memory/4, limits.Pool), done: make(chan struct{})}
 }

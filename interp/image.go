@@ -6,12 +6,12 @@ import "errors"
 // invariant holds.
 var ErrNoState = errors.New("it is in use and has no journal, so that there is no state to check")
 
-// ImageOptions bound and follow the reading of a whole file system. The zero value reads as fast as
-// possible.
+// ImageOptions bound the reading of a whole file system and report its progress. The zero value
+// reads as fast as possible.
 type ImageOptions struct {
 	// Budget bounds the change records that are kept. If they are too many, there is no Txn, and
-	// Stream has the records part by part. With a nil Budget the file system's own bound applies,
-	// beyond which Unknown says so.
+	// Stream has the records part by part. With a nil Budget the file system's own bound applies. If
+	// there are more records, Unknown is set.
 	Budget *MemoryBudget
 	// Stream asks for a Stream in any case, if the file system can make one.
 	Stream bool
@@ -23,12 +23,12 @@ type ImageOptions struct {
 	InUse bool
 	// SkipLog leaves out the log of a Btrfs.
 	SkipLog bool
-	// Progress, if not nil, is called with what is done and with an estimate of the total: metadata
-	// blocks of Btrfs, inodes of ext3. total is 0 while it is not known.
+	// Progress, if not nil, is called with the number of metadata blocks (Btrfs) or inodes (ext3) that
+	// are done, and with an estimate of their total. total is 0 while it is unknown.
 	Progress func(done, total uint64)
 }
 
-// A Baseline is an interpreter that knows from which part of a disk the present state is read.
+// A Baseline is an interpreter that knows which part of a disk holds the present state.
 type Baseline interface {
 	// Needs returns a function that reports whether Image may read a range of the disk for the
 	// state that is committed now. That function may be called from then on, concurrently with the

@@ -23,13 +23,14 @@ type Disk interface {
 
 // A Write is a change of the device's contents that a guest asks for, shown before it is done.
 type Write struct {
-	// Seq numbers the writes to one disk from 1, in the order in which the disk performs them. It
-	// is 0 for a write that is durable as soon as it is acknowledged (FUA), and if nobody counts.
+	// Seq numbers the writes to one disk from 1, in the order in which the disk performs them. It is 0
+	// for a write that is durable when it completes (FUA), and if the writes are not numbered.
 	Seq  uint64
 	Off  uint64 // bytes from the start of the device
 	Len  uint64 // bytes; Off+Len is within the device
 	Data []byte // new contents, Len bytes, valid only during Observe; nil: zeros
-	// Discard: the guest gives up the range; its contents are undefined afterwards. Data is nil.
+	// Discard means that the guest gives up the range. Its contents are undefined afterwards. Data is
+	// nil.
 	Discard bool
 }
 
@@ -66,11 +67,11 @@ type Observation struct {
 	Logs []Part
 	// Violations concern the structure or this single write. Any write can have them.
 	Violations []change.Violation
-	// Unknown says why the write could not be judged ("cannot read the block at 4096: …"), which
-	// makes the verdict undecided. It is nil otherwise.
+	// Unknown is the reason why the write cannot be judged ("cannot read the block at 4096: …"). The
+	// verdict is then undecided. It is nil otherwise.
 	Unknown error
-	// Baseline: once the write is done, commits are compared with the present state, which no rule
-	// has judged.
+	// Baseline means that commits after this write are compared with the state that it leaves. No rule
+	// has judged that state.
 	Baseline bool
 	// Note is a line for the log, mostly "": a file system appeared, was unmounted, or lost its
 	// superblock.
@@ -83,8 +84,8 @@ type Part struct {
 	View change.View
 }
 
-// An Interpreter follows one file system on one disk. It is used by one goroutine at a time. It
-// answers any bytes with a value: it does not panic, and takes bounded memory and time.
+// An Interpreter follows one file system on one disk. It is used by one goroutine at a time. No
+// bytes make it panic or take unbounded memory or time.
 type Interpreter interface {
 	// FS returns the name of the file system: "btrfs", "ext3", or "" while there is none.
 	FS() string
@@ -111,14 +112,14 @@ type Forecaster interface {
 	Forecast() Forecast
 }
 
-// A Forecast is a commit that is expected. If it comes as expected, Observe returns the Txn and the
-// View of the forecast. Observe, and the next call of Forecast, wait for Prepare, which the caller
-// has to call.
+// A Forecast is an expected commit. If the commit arrives as expected, Observe returns the Txn and
+// the View of the forecast. The caller must call Prepare: Observe and the next call of Forecast
+// wait until it has ended.
 type Forecast interface {
-	// Prepare finds the changes of the commit. It may run concurrently with Observe and Settle. ok
-	// is false if it found a fault or was stopped: then Observe starts anew.
+	// Prepare finds the changes of the commit. It may run concurrently with Observe and Settle. ok is
+	// false if it found a fault or was stopped. Observe then finds the changes itself.
 	Prepare() (p Part, ok bool)
-	// Stop ends Prepare, and questions to the View, soon: nobody waits for the answer.
+	// Stop makes Prepare and the reads through the View end soon, since their results are not needed.
 	Stop()
 }
 
@@ -136,14 +137,15 @@ func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("%s: %s is not supported", e.FS, e.Feature)
 }
 
-// A MissingDiskError says that not all devices of a file system are here.
+// A MissingDiskError says that a device of a file system is missing.
 type MissingDiskError struct {
 	FS     string // "btrfs"
 	Device string // description of what is missing
 }
 
 func (e *MissingDiskError) Error() string {
-	return fmt.Sprintf("%s: %s: all disks of a file system have to be given together (--disk, repeated)", e.FS, e.Device)
+	return fmt.Sprintf("%s: %s: all disks of a file system have to be given together"+
+		" (--disk, repeated)", e.FS, e.Device)
 }
 
 // A CorruptError says where and why a file system cannot be read as a baseline.

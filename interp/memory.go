@@ -9,10 +9,10 @@ import (
 // Limits bound what an interpreter keeps in memory. The zero value sets no bound beyond those of
 // each file system's package.
 type Limits struct {
-	// Memory is for one disk, in bytes: a quarter for the blocks that were read, half for the
-	// transaction that is judged.
+	// Memory is the memory for one disk in bytes. A quarter is for blocks that were read, and half for
+	// the transaction under judgment.
 	Memory uint64
-	Pool   *MemoryPool // for transactions that need more; nil: there is none
+	Pool   *MemoryPool // for transactions that need more; may be nil
 }
 
 // RecordBytes is what one change record takes while it is made and judged: 80 bytes, and as much
@@ -25,11 +25,12 @@ type MemoryPool struct {
 	mu       sync.Mutex
 	free     uint64
 	size     uint64
-	pressure func() // asks those who can wait to give back their memory; nil: nobody can
+	pressure func() // makes budgets that are not urgent release their memory; may be nil
 }
 
-// NewMemoryPool returns a pool of that many bytes. When someone who cannot wait finds too little in
-// the pool, it calls pressure, which may be nil, without holding a lock.
+// NewMemoryPool returns a pool of that many bytes. If the budget of a commit does not get its
+// memory, it calls pressure, without a lock, to make other budgets release theirs. pressure may be
+// nil.
 func NewMemoryPool(bytes uint64, pressure func()) *MemoryPool {
 	return &MemoryPool{free: bytes, size: bytes, pressure: pressure}
 }
@@ -75,16 +76,16 @@ type MemoryBudget struct {
 	own      uint64 // bytes; 0: without bound
 	borrowed uint64 // bytes from the pool
 	pool     *MemoryPool
-	urgent   bool // others have to give way
+	urgent   bool // it is the budget of a commit: other budgets have to release memory for it
 }
 
-// NewMemoryBudget returns the budget of a commit: half of Memory, and the pool. It makes others
-// give way.
+// NewMemoryBudget returns the budget of a commit: half of Memory, and the pool. It makes other
+// budgets release their memory of the pool if it needs it.
 func (l Limits) NewMemoryBudget() *MemoryBudget {
 	return &MemoryBudget{own: l.Memory / 2, pool: l.Pool, urgent: true}
 }
 
-// NewMemoryBudget returns a budget of own bytes, and of as much of a pool as nobody else needs.
+// NewMemoryBudget returns a budget of own bytes, and of free memory of the pool.
 func NewMemoryBudget(own uint64, pool *MemoryPool) *MemoryBudget {
 	return &MemoryBudget{own: own, pool: pool}
 }
@@ -129,8 +130,8 @@ func (b *MemoryBudget) Release() {
 	}
 }
 
-// A MemoryError is a transaction that needs more memory than its budget: what lies beyond has not
-// been judged.
+// A MemoryError says that a transaction needs more memory than its budget. The rest of the
+// transaction has not been judged.
 type MemoryError struct{ Bytes uint64 }
 
 func (e *MemoryError) Error() string {

@@ -6,36 +6,37 @@ import (
 	"fsward/interp"
 )
 
-// A budget borrows from the pool what exceeds its own bytes, and gives it back.
+// A budget borrows memory beyond its own bytes from the pool, and returns it.
 func TestMemoryBudget(t *testing.T) {
 	const piece = 16 << 20
 	pool := interp.NewMemoryPool(3*piece, nil)
 	budget := interp.Limits{Memory: 2 << 20, Pool: pool}.NewMemoryBudget()
 	if !budget.Holds(1 << 20) {
-		t.Error("its own half is missing")
+		t.Error("the budget does not hold its own half")
 	}
 	other := interp.NewMemoryBudget(1, pool)
 	if !other.Holds(2 * piece) {
-		t.Error("two pieces of three are missing")
+		t.Error("the other budget does not hold two of three pieces")
 	}
 	if !budget.Holds(piece) {
-		t.Error("the third piece is missing")
+		t.Error("the budget does not hold the third piece")
 	}
 	if budget.Holds(2 * piece) {
-		t.Error("a fourth piece was given")
+		t.Error("the budget holds a fourth piece, which the pool does not have")
 	}
 	other.Release()
 	if !budget.Holds(2*piece) || !budget.Holds(3*piece) || budget.Holds(4*piece) {
-		t.Error("the budgets do not hold what was given back, or hold more")
+		t.Error("the budget does not hold exactly the three pieces after the other's release")
 	}
 	budget.Release()
 	budget.Release()
 	if !other.Holds(3*piece) || other.Holds(3*piece+2) {
-		t.Error("the pool does not have its first size")
+		t.Error("after the release the pool does not have its first size")
 	}
 }
 
-// A commit that needs memory which others hold makes them give way. One that can wait does not.
+// The budget of a commit makes other budgets release their memory of the pool. Other budgets do
+// not.
 func TestMemoryBudgetUnderPressure(t *testing.T) {
 	const piece = 16 << 20
 	var check *interp.MemoryBudget
@@ -46,14 +47,14 @@ func TestMemoryBudgetUnderPressure(t *testing.T) {
 	})
 	check = interp.NewMemoryBudget(1, pool)
 	if !check.Holds(2*piece) || check.Holds(3*piece) || asked != 0 {
-		t.Fatalf("the check does not hold the whole pool, or asked %d times", asked)
+		t.Fatalf("the check does not hold the whole pool, or pressure was called %d times", asked)
 	}
 	commit := interp.Limits{Memory: 2, Pool: pool}.NewMemoryBudget()
 	if !commit.Holds(2*piece) || asked != 1 {
-		t.Errorf("the commit did not get the pool; others were asked %d times", asked)
+		t.Errorf("the commit did not get the pool; pressure was called %d times, want 1", asked)
 	}
 	if commit.Holds(4*piece) || asked != 1 {
-		t.Errorf("more than there ever was: others were asked %d times", asked)
+		t.Errorf("the commit got more than the pool, or pressure was called %d times, want 1", asked)
 	}
 }
 
@@ -62,7 +63,7 @@ func TestMemoryBudgetWithoutLimits(t *testing.T) {
 	var none *interp.MemoryBudget
 	for _, budget := range []*interp.MemoryBudget{none, interp.Limits{}.NewMemoryBudget()} {
 		if !budget.Holds(1 << 60) {
-			t.Error("there is a bound without limits")
+			t.Error("a budget without limits has a bound")
 		}
 		budget.Release()
 	}

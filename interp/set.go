@@ -12,9 +12,9 @@ const DiskStride = 1 << 48 // 256 TiB
 // MaxDisks is the most disks that a Set may have, so that every address is a positive int64.
 const MaxDisks = 1 << 14
 
-// A Set is the disks of one guest as one address space: disk i begins at the address i·DiskStride,
-// and between the end of one disk and the start of the next there is nothing. A single disk is the
-// same as a Set of one.
+// A Set is the disks of one guest as one address space: disk i begins at the address i·DiskStride.
+// No disk has the addresses between the end of one disk and the start of the next. A single disk is
+// the same as a Set of one.
 type Set struct{ disks []Disk }
 
 // NewSet returns a Set of disks in the order given. It returns an error if there are no disks, too
@@ -82,7 +82,7 @@ func Sizes(d Disk) []uint64 {
 	return []uint64{d.Size()}
 }
 
-// Sub returns disk i of d, with addresses of its own.
+// Sub returns disk i of d. Its addresses begin at 0.
 func Sub(d Disk, i int) Disk {
 	sizes := Sizes(d)
 	if len(sizes) == 1 {

@@ -2,8 +2,8 @@
 //
 //	OBJECT.FIELD=N  OBJECT.FIELD+N  OBJECT.FIELD-N  OBJECT.FIELD^N  OBJECT!ACTION
 //
-// Conditions may follow: @NAME=VALUE,NAME=VALUE. Which objects, fields, actions and conditions there
-// are is for each file system to say.
+// Conditions may follow: @NAME=VALUE,NAME=VALUE. Each file system defines its objects, fields,
+// actions and conditions. Start reading at Parse.
 package corruptspec
 
 import (
@@ -14,7 +14,7 @@ import (
 	"fsward/interp"
 )
 
-// A Spec is a specification taken apart. It has either a Field or an Action.
+// A Spec is a parsed specification. It has either a Field or an Action.
 type Spec struct {
 	Object string
 	Action string
@@ -33,7 +33,8 @@ var (
 	ErrNoOperation = errors.New("no operation")
 )
 
-// Parse takes a specification apart. With an error, the Spec has what stands before the fault.
+// Parse parses a specification. The error is ErrNoChange, ErrNoOperation or that of a number. With
+// an error, the Spec has the parts before the fault.
 func Parse(text string) (Spec, error) {
 	what, where, _ := strings.Cut(text, "@")
 	i := strings.IndexAny(what, ".!")
@@ -71,7 +72,8 @@ func (c Condition) Number() (uint64, error) {
 	return n, nil
 }
 
-// Apply returns what an operation makes of an old value.
+// Apply returns the result of the operation op on an old value: '+' adds, '-' subtracts, '^' flips
+// the bits of value, and '=' replaces the old value.
 func Apply(op byte, old, value uint64) uint64 {
 	switch op {
 	case '+':

@@ -19,14 +19,16 @@ func ExampleParse() {
 
 func TestParseErrors(t *testing.T) {
 	for text, want := range map[string]error{
-		"inode": corruptspec.ErrNoChange, "": corruptspec.ErrNoChange, "inode.mode": corruptspec.ErrNoOperation,
-		"inode.=1": corruptspec.ErrNoOperation,
+		"inode":      corruptspec.ErrNoChange,
+		"":           corruptspec.ErrNoChange,
+		"inode.mode": corruptspec.ErrNoOperation,
+		"inode.=1":   corruptspec.ErrNoOperation,
 	} {
 		if _, err := corruptspec.Parse(text); !errors.Is(err, want) {
 			t.Errorf("%q: %v, want %v", text, err, want)
 		}
 	}
 	if s, err := corruptspec.Parse("inode.mode=x"); err == nil || s.Field != "mode" {
-		t.Errorf("a value that is no number: %+v, %v", s, err)
+		t.Errorf("a value that is not a number: %+v, %v; want an error and the field mode", s, err)
 	}
 }

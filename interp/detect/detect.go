@@ -1,5 +1,5 @@
-// Package detect finds out which file system a disk holds and opens its interpreter. It is the one
-// place that lists the file systems: a new one is a new row of formats. Start with Follow.
+// Package detect finds out which file system a disk holds and opens its interpreter. No other place
+// lists the file systems: a new one is a new row of formats. Start with Follow.
 package detect
 
 import (
@@ -62,7 +62,7 @@ func watcher[T interp.Interpreter](watch func(interp.Disk, interp.Limits) T) wat
 	return func(d interp.Disk, limits interp.Limits) interp.Interpreter { return watch(d, limits) }
 }
 
-// alone opens a file system that has one disk.
+// alone returns a function that opens a file system with one disk.
 func alone[T interp.Interpreter](open func(interp.Disk, interp.Limits) (T, error)) openFunc {
 	return func(d interp.Disk, i int, limits interp.Limits) (interp.Interpreter, error) {
 		f, err := open(interp.Sub(d, i), limits)
@@ -73,7 +73,7 @@ func alone[T interp.Interpreter](open func(interp.Disk, interp.Limits) (T, error
 	}
 }
 
-// Names lists the values for a choice of file system.
+// Names lists the values of a file system option: Auto and the names of all file systems.
 func Names() []string {
 	names := []string{Auto}
 	for _, f := range formats {
@@ -84,7 +84,7 @@ func Names() []string {
 
 // find returns the format of a disk: the one with the name fs or, under Auto, the one whose magic
 // is there. In an interp.Set the first disk with a file system decides. The error is
-// interp.ErrNotFound or one about the name.
+// interp.ErrNotFound, or says that the name is unknown.
 func find(d interp.Disk, fs string) (format, error) {
 	for i := range interp.Sizes(d) {
 		for _, f := range formats {
@@ -120,8 +120,8 @@ func ImageWith(d interp.Disk, fs string,
 	return f.name, obs, err
 }
 
-// BaseState reads the file system on a disk as the base state of comparisons. It is not judged: see
-// Image.
+// BaseState reads the file system on a disk as the base state of comparisons. It does not check
+// that the state is sound: see Image.
 func BaseState(d interp.Disk, fs string) (string, interp.BaseState, error) {
 	f, err := find(d, fs)
 	if err != nil {
@@ -150,8 +150,8 @@ func Alterer(d interp.Disk, fs, spec string) (interp.Alterer, error) {
 	return f.alter(d, spec)
 }
 
-// Corrupter returns a Corrupter of the file system on a disk: of all of its state or, with last, of
-// what its last transaction wrote.
+// Corrupter returns a Corrupter of the file system on a disk. It alters the whole state or, with
+// last, only blocks that the last transaction wrote.
 func Corrupter(d interp.Disk, fs string, last bool) (interp.Corrupter, error) {
 	f, err := find(d, fs)
 	if err != nil {
@@ -188,8 +188,8 @@ func Checks(fs string) []interp.Check {
 	return nil
 }
 
-// blankBytes is how many bytes at the start of a disk have to be zeros for the disk to count as
-// blank: it covers the places of all superblocks and partition tables that fsward knows of.
+// blankBytes is the number of bytes at the start of a disk that are zeros on a blank disk. They
+// cover the places of all superblocks and partition tables that fsward knows.
 const blankBytes = 1 << 20
 
 // Blank reports whether a disk holds nothing yet.

@@ -18,8 +18,8 @@ const superblockEnd = 128 << 10
 
 // A Follower is the Interpreter of disks whose file systems may appear later or be replaced. While
 // a disk has none, writes to it pass, and the Follower checks after each write near a superblock
-// whether the write completes a file system (mkfs in the guest). There is one disk, or those of an
-// interp.Set, of which several can belong to one file system.
+// whether the write completes a file system (mkfs in the guest). It follows one disk, or the disks
+// of an interp.Set. Several disks can belong to one file system.
 type Follower struct {
 	disk     pendingDisk // all of them
 	fs       string
@@ -37,8 +37,8 @@ type followed struct {
 	disk int // its disk, if it cannot have several
 }
 
-// An owner is an interpreter of a file system that can have several disks. Owns takes into account
-// what the write under observation would change.
+// An owner is an interpreter of a file system that can have several disks. Owns answers for the
+// state after the write under observation.
 type owner interface{ Owns(disk int) bool }
 
 func (f *followed) owns(disk int) bool {
@@ -110,8 +110,8 @@ func (f *Follower) attach(i int) error {
 type orderer interface{ ExpectOrdered() }
 
 // ExpectOrdered says that the guest mounts every ext3 on the disks with data=ordered, also those
-// that appear later: what a commit makes reachable has to be written before it. The disk does not
-// say the mode.
+// that appear later: the data that a commit makes reachable must be written before the commit. The
+// mode is not stored on the disk.
 func (f *Follower) ExpectOrdered() {
 	f.ordered = true
 	for _, in := range f.followed {
@@ -154,8 +154,8 @@ func (f *Follower) Needs(disk int) func(off, n uint64) bool {
 	return nil
 }
 
-// Found returns what was on a disk, when it was attached, that the next mount acts on. Only the
-// first disk of a file system has a result.
+// Found returns the changes that the next mount makes, as the disk had them when it was attached.
+// Only the first disk of a file system has a result.
 func (f *Follower) Found(disk int) interp.Observation {
 	if in := f.ownerOf(disk); in != nil && in.disk == disk {
 		if b, ok := in.Interpreter.(interp.Finder); ok {
@@ -309,7 +309,7 @@ func (f *Follower) Forecast() interp.Forecast {
 	return nil
 }
 
-// pendingDisk is the disk, or the disks, as they will be once the write under observation is done.
+// pendingDisk is the disk, or the disks, after the write under observation.
 type pendingDisk struct {
 	interp.Disk
 	pending atomic.Pointer[interp.Write] // forecasts read concurrently with writes
@@ -332,7 +332,8 @@ func (d *pendingDisk) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// one is the interpreter of a file system on one of several disks. It knows nothing of the others.
+// one adapts the interpreter of a file system with one disk to one of several disks: it translates
+// addresses.
 type one struct {
 	interp.Interpreter
 	start uint64

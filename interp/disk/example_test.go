@@ -6,7 +6,7 @@ import (
 	"fsward/interp/disk"
 )
 
-// A structure is cut out of a block. What lies outside of the block is an error that names the
+// Sub returns a structure in a block. A range outside of the block is an error that names the
 // device address.
 func ExampleRegion_Sub() {
 	block := disk.NewRegion([]byte{0x53, 0xef, 1, 0, 0, 0, 0, 0}, 4096)

@@ -7,15 +7,14 @@ import (
 	"fmt"
 )
 
-// A Region is a run of bytes that were read from, or are written to, a known device address. All
-// access at a variable offset or of a variable length goes through it and is checked. Errors name
-// the address.
+// A Region is a range of bytes of a known device address. All access at a variable offset or of a
+// variable length goes through it and is checked. Errors name the address.
 type Region struct {
 	b    []byte
 	addr uint64
 }
 
-// NewRegion returns a Region of bytes that stand at a device address.
+// NewRegion returns the Region of bytes at a device address.
 func NewRegion(b []byte, addr uint64) Region { return Region{b: b, addr: addr} }
 
 // Len returns the number of bytes.

@@ -36,8 +36,7 @@ func TestAccessLists(t *testing.T) {
 		name  string
 		b     []byte
 		fault string
-		// Linux reads the list, refuses to set it, and denies access to everyone whom it does not
-		// cover
+		// Linux reads such a list, refuses to set it, and denies access to users whom it does not cover
 		read bool
 	}{
 		{"full", full, "", false},

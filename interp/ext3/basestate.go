@@ -9,9 +9,9 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A BaseState is the ext3 file system that a disk defines once its journal has been replayed. The
-// disk stays as it is. Its roles and its orphans are read once, and not again for each state that
-// is compared with it.
+// A BaseState is the ext3 file system on a disk after a replay of its journal. It does not write to
+// the disk. It reads the roles and the orphans once, and not again for each state that is compared
+// with it.
 type BaseState struct {
 	m     *Mounted
 	sb    []byte // the superblock in its place
@@ -19,7 +19,8 @@ type BaseState struct {
 	names *change.Names
 	most  int // bound on roles; 0: none
 
-	// indirect blocks of the journal: while they and its inode stay the same, the journal has not moved
+	// indirect blocks of the journal: while they and the journal's inode are unchanged, the journal
+	// has not moved
 	maps []uint32
 	last comparison
 	next *Mounted // the state that was compared last
@@ -88,8 +89,8 @@ func (k *BaseState) Compare(f interp.CrashImage) (obs interp.Observation, err er
 	return obs, nil
 }
 
-// mount is Mount for a crash image. It finds the journal without a walk if the journal is where it
-// was.
+// mount is Mount for a crash image. It finds the journal without reading its pointers if the
+// journal has not moved.
 func (k *BaseState) mount(f interp.CrashImage) (*Mounted, error) {
 	sb, err := readSuper(f)
 	if err != nil {

@@ -58,9 +58,8 @@ func (d *blockDiff) look(block uint32) error {
 	return nil
 }
 
-// lookInPlace compares the blocks in their places that were metadata and have no copy in the
-// journal.
-// Blocks that become metadata are found through the pointers to them.
+// lookInPlace compares the blocks that were metadata and have no copy in the journal. Other steps
+// find the blocks that become metadata, through the pointers to them.
 func (d *blockDiff) lookInPlace() error {
 	pages := d.image.Differing(func(addr uint64) (keep bool) {
 		d.eachBlock(addr, func(block uint32) { keep = keep || d.inPlace(block) })

@@ -9,14 +9,14 @@ import (
 )
 
 // jbd2 writes a metadata block to its place only once the transaction that changed it is in the
-// log, and not while the next transaction changes it. So it goes there only as the last commit made
-// it. Blocks that are not metadata yet, or not any more, can be written at any time. So can the
-// superblock, which has checks of its own.
+// log, and not while the next transaction changes it. So a write to the place of a metadata block
+// has the contents of the last commit. jbd2 can write blocks that are not metadata yet, or not any
+// more, at any time. The same holds for the superblock, which has its own checks.
 
 // observeCheckpoint checks the blocks that a write puts into their places, if they are metadata in
-// the committed state. placed lists the blocks that now equal their copies in the journal, which
-// are not needed any more. The superblock in its place is always newer than its copy, since it is
-// also written without the journal. The error is of reading.
+// the committed state. placed lists the blocks that now equal their copies in the journal, so that
+// these copies are not needed any more. The superblock in its place is always newer than its copy,
+// since the kernel also writes it without the journal. An error comes from a read.
 func (m *Mounted) observeCheckpoint(w interp.Write, dev PendingDevice, judge bool,
 	obs *interp.Observation) (placed []uint32, err error) {
 	geo := m.Geo
@@ -60,8 +60,8 @@ func (m *Mounted) observeCheckpoint(w interp.Write, dev PendingDevice, judge boo
 
 // sameSuper reports whether a block that begins with a copy of the superblock still begins with one
 // of the same file system and differs nowhere else. The size may differ: a copy can be older than
-// the last resize2fs. A copy with another UUID and no other difference comes before the commit that
-// sets that UUID.
+// the last resize2fs. A copy may differ in the UUID alone: the kernel writes it before the commit
+// that sets the UUID.
 func sameSuper(committed, written []byte, geo *ondisk.Geometry) bool {
 	copied, err := ondisk.ParseGeometry(written[:ondisk.SuperLen], math.MaxUint64)
 	renamed := bytes.Equal(committed[:ondisk.SuperUUIDAt], written[:ondisk.SuperUUIDAt]) &&

@@ -9,7 +9,7 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// Metadata of a mounted file system may be written to its place only as it was committed.
+// Metadata of a mounted file system may be written to its place only with its committed contents.
 func TestHomeWrites(t *testing.T) {
 	ready := func(fs *FS, w interp.Write) bool {
 		return mountedNow(fs, w) &&
@@ -42,8 +42,8 @@ func TestHomeWrites(t *testing.T) {
 	}
 	only(t, fs.Observe(interp.Write{Off: fs.geo.Addr(root.Pointer(0)), Len: 512, Data: make([]byte,
 		512)}), "ext3/home")
-	// A block that is committed and not in its place yet is written as it was before: the update is
-	// lost.
+	// A committed block that is not in its place yet is written with its former contents: the update
+	// is lost.
 	lost := 0
 	for b := range fs.m.State.Copies {
 		old, err := ReadBlock(d, fs.geo, b)
@@ -120,8 +120,8 @@ func TestCommitOrder(t *testing.T) {
 	}
 }
 
-// A program that writes through the page cache writes a whole page. The part of the log in it stays
-// the same.
+// A program that writes through the page cache writes a whole page. The part of the log in the page
+// does not change.
 func TestLogWrittenAsItWas(t *testing.T) {
 	ready := func(fs *FS, w interp.Write) bool {
 		return mountedNow(fs, w) && !fs.m.Log.idle && fs.m.Log.nextSeq-fs.m.Log.Seq > 1 &&

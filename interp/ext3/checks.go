@@ -19,11 +19,13 @@ var (
 	checkSuperblock = check{"ext3/superblock", change.ByStructure,
 		"The superblock is that of a file system that fits its device."}
 	checkImmutable = check{"ext3/superblock-geometry", change.ByWrite,
-		"The sizes, counts and identity in the superblock do not change while the file system is mounted."}
+		"The sizes, counts and identity in the superblock do not change" +
+			" while the file system is mounted."}
 	checkCleanCounts = check{"ext3/clean-counts", change.ByWrite,
 		"When a file system is marked clean, its free counts become the sums of those of its groups."}
 	checkCleanJournal = check{"ext3/clean-journal", change.ByWrite,
-		"When a file system is marked clean, all that its journal committed is in its place."}
+		"When a file system is marked clean, all blocks that its journal committed" +
+			" are in their places."}
 	checkTail = check{"ext3/journal-tail", change.ByWrite,
 		"The journal gives up a transaction only when its blocks are in their places."}
 	checkJournalSuper = check{"ext3/journal-superblock", change.ByStructure,
@@ -41,11 +43,13 @@ var (
 	checkFlushed = check{"ext3/commit-flush", change.ByWrite,
 		"A transaction is flushed before its commit block is written."}
 	checkData = check{"ext3/data-order", change.ByWrite,
-		"With data=ordered, the data of a file is written and flushed before the commit that makes it reachable."}
+		"With data=ordered, the data of a file is written and flushed before the commit" +
+			" that makes it reachable."}
 	checkBaseline = check{"ext3/baseline", change.ByStructure,
 		"A file system that is mounted can be read."}
 	checkGroup = check{"ext3/group-descriptor", change.ByStructure,
-		"The bitmaps and the inode table of a group stay in their places within the group, and its counts within its size."}
+		"The bitmaps and the inode table of a group stay in their places within the group," +
+			" and its counts within its size."}
 	checkMode = check{"ext3/inode-mode", change.ByStructure,
 		"An inode in use has a known file type."}
 	checkSize = check{"ext3/inode-size", change.ByStructure,
@@ -61,7 +65,7 @@ var (
 	checkReserved = check{"ext3/reserved-inode", change.ByStructure,
 		"The inode of bad blocks has nothing but pointers, and a reserved one without a use has nothing."}
 	checkJournalCopy = check{"ext3/journal-backup", change.ByStructure,
-		"Where the superblock keeps a copy of the pointers of the journal's inode, they are those."}
+		"If the superblock has a copy of the pointers of the journal's inode, both are equal."}
 	checkDirentLen = check{"ext3/dirent-length", change.ByStructure,
 		"Directory entries are aligned, hold their names, and fill their block exactly."}
 	checkDirentInode = check{"ext3/dirent-inode", change.ByStructure,
@@ -73,29 +77,33 @@ var (
 	checkDots = check{"ext3/directory-dots", change.ByStructure,
 		"A directory begins with the entries . (itself) and .. and has them nowhere else."}
 	checkHtree = check{"ext3/htree", change.ByStructure,
-		"The index of a directory is well formed: known hash, count within limit, hashes in order, blocks inside the directory."}
+		"The index of a directory is well formed: known hash, count within limit, hashes in order," +
+			" blocks inside the directory."}
 	checkOrphans = check{"ext3/orphan-list", change.ByStructure,
-		"The list of inodes that are to be deleted or truncated leads to inodes, and ends."}
+		"The list of inodes to be deleted or truncated leads to inodes, and ends."}
 	checkDeleted = check{"ext3/inode-deleted", change.ByStructure,
-		"An inode that is deleted has the time of its deletion, and not the number of another one."}
+		"A deleted inode has the time of its deletion, and not the number of another inode."}
 	checkXattr = check{"ext3/xattr-block", change.ByStructure,
-		"An extended attribute block has its magic and a reference count, and its entries lie beside each other with the hashes that fit them; access lists can be read."}
+		"An extended attribute block has its magic and a reference count," +
+			" and its entries lie beside each other with the hashes that fit them;" +
+			" access lists can be read."}
 	checkInodeXattr = check{"ext3/inode-xattr", change.ByStructure,
-		"What an inode has beyond its first 128 bytes is as long as it says, and the attributes in it lie beside each other; access lists can be read."}
+		"The part of an inode after its first 128 bytes has the length that the inode states," +
+			" and the attributes in it lie beside each other; access lists can be read."}
 	checkPadding = check{"ext3/bitmap-padding", change.ByStructure,
 		"The bits of a bitmap behind the last block or inode of its group are set."}
 )
 
 // checks lists all checks, for tests and documents.
-var checks = []check{checkSuperblock, checkImmutable, checkCleanCounts, checkCleanJournal,
-	checkTail,
-	checkJournalSuper, checkJournalChain, checkOverwrite, checkJournalTag, checkJournalSum, checkHome,
-	checkFlushed, checkData,
+var checks = []check{
+	checkSuperblock, checkImmutable, checkCleanCounts, checkCleanJournal, checkTail,
+	checkJournalSuper, checkJournalChain, checkOverwrite, checkJournalTag, checkJournalSum,
+	checkHome, checkFlushed, checkData,
 	checkBaseline, checkGroup, checkMode, checkSize, checkFlags, checkPointer, checkIndirect,
-	checkSymlink, checkReserved,
-	checkJournalCopy, checkDirentLen, checkDirentInode, checkDirentName, checkDirentType, checkDots,
-	checkHtree,
-	checkOrphans, checkDeleted, checkXattr, checkInodeXattr, checkPadding}
+	checkSymlink, checkReserved, checkJournalCopy,
+	checkDirentLen, checkDirentInode, checkDirentName, checkDirentType, checkDots, checkHtree,
+	checkOrphans, checkDeleted, checkXattr, checkInodeXattr, checkPadding,
+}
 
 // Checks describes the checks of each block and of each write that are made before any rule runs.
 func Checks() []interp.Check {

@@ -17,7 +17,7 @@ type comparison struct {
 }
 
 // compare makes the change records of a transaction. old is the state before it. dev holds the
-// transaction's copies; size is the device's, bytes.
+// transaction's copies. size is the size of the device in bytes.
 func (m *Mounted) compare(t *transaction, old *State, dev io.ReaderAt, size uint64,
 	names *change.Names, memory *interp.MemoryBudget) comparison {
 	c := comparison{t: t}

@@ -16,11 +16,10 @@ type compared struct {
 	old, new Snapshot
 	roles    Roles
 	orphans  orphanChange
-	// image is set if all of a file system is new: old has nothing, and every block counts as
-	// rewritten.
+	// image is set if the whole file system is new: old is empty, and every block counts as rewritten.
 	image *imageDiff
-	// leap: several commits lie between the states, so that a block that becomes metadata need not
-	// be in rewritten.
+	// leap is set if several commits lie between the states. A block that becomes metadata may then be
+	// missing in rewritten.
 	leap      bool
 	rewritten map[uint32]bool // the blocks that the transaction rewrote or revoked
 	order     []uint32        // the same, in order
@@ -57,7 +56,7 @@ func (d *compared) rewrittenIn(first, n uint32) iter.Seq[uint32] {
 	}
 }
 
-// fresh reports whether a group was not there before.
+// fresh reports whether a group is new.
 func (d *compared) fresh(g uint32) bool { return d.image != nil || g >= d.was.Geo.Groups }
 
 // sides returns an inode in both states.

@@ -85,16 +85,20 @@ func TestCorruptedChecksum(t *testing.T) {
 // without a place returns ErrNoPlace. After unmounting, nothing is known of the last transaction.
 func TestEveryAlterationIsMade(t *testing.T) {
 	image := ext3.Mkfs(t, "16M", "-b", "1024", "-J", "size=1")
-	ext3.Follow(t, image, 0, nil, nil, `mkdir a a/b a/c; for i in 1 2 3; do echo $i > a/f$i; done; ln -s x a/link; ln -s $(head -c 90 /dev/zero | tr '\0' n) a/slow; mkfifo a/pipe
-		head -c 400000 /dev/urandom > a/big; for i in $(seq 200); do ln a/f1 a/b/name$(head -c 90 /dev/zero | tr '\0' n)$i; done
-		for i in 1 2 3 4 5; do setfattr -n user.n$i -v $(head -c 90 /dev/zero | tr '\0' n) a/f1; done; sync -f .
+	ext3.Follow(t, image, 0, nil, nil, `
+		long=$(head -c 90 /dev/zero | tr '\0' n)
+		mkdir a a/b a/c; for i in 1 2 3; do echo $i > a/f$i; done
+		ln -s x a/link; ln -s $long a/slow; mkfifo a/pipe
+		head -c 400000 /dev/urandom > a/big; for i in $(seq 200); do ln a/f1 a/b/name$long$i; done
+		for i in 1 2 3 4 5; do setfattr -n user.n$i -v $long a/f1; done; sync -f .
 		rm a/f2 a/b/*11; sync -f .; exec 9> open; echo x >&9; rm open; sync -f .`)
 	d := ext3.OpenImage(t, image)
 	c, err := corrupt.NewCorrupter(d, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	nowhere := regexp.MustCompile(`^(journal_(descriptor|tag|commit|revoke)|revoke_record|.*_bitmap!(set_freed|unset_new)$)`)
+	nowhere := regexp.MustCompile(`^(journal_(descriptor|tag|commit|revoke)|revoke_record|` +
+		`.*_bitmap!(set_freed|unset_new)$)`)
 	made, none := 0, 0
 	for _, a := range corrupt.Alterables() {
 		specs := make([]string, 0, len(a.Fields)+len(a.Actions))

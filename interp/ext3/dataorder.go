@@ -12,10 +12,10 @@ import (
 // the data of the inodes on the list, waits, flushes, and then writes the commit block. In any
 // other order, a crash could show old data of other files.
 //
-// A transaction starts to run while the one before it commits, and that one starts to commit after
-// the one before it has its commit block on the disk. So the data of a transaction was written
-// after the commit before the last. The disk does not say that the mount orders its data: the
-// operator has to (ExpectOrdered). See docs/decisions/0024.
+// A transaction starts to run while its predecessor commits, and the predecessor starts to commit
+// after the commit block of its own predecessor is on the disk. So the data of a transaction was
+// written after the commit before the last. The mount option is not stored on the disk: the
+// operator states it (ExpectOrdered). See docs/decisions/0024.
 
 // A dataRun is a run of blocks of one file that a transaction makes reachable.
 type dataRun struct{ block, n, ino uint32 }
@@ -30,7 +30,7 @@ type writtenRun struct {
 // durable.
 const maxPending = 1 << 16
 
-// A dataOrder holds which blocks were written since the commit before the last.
+// A dataOrder holds the blocks that were written since the commit before the last.
 type dataOrder struct {
 	// durable: written since the last commit, and between the last two commits
 	now, before blockSet
@@ -39,7 +39,7 @@ type dataOrder struct {
 	noted       bool         // a note already said that data comes after its commit
 }
 
-// wrote adds a write that was done.
+// wrote adds a completed write.
 func (o *dataOrder) wrote(r writtenRun) {
 	if r.seq == 0 {
 		o.now.add(r.block, r.n)
@@ -68,7 +68,8 @@ func (o *dataOrder) flush(seq uint64) {
 	o.settle(n)
 }
 
-// committed begins the next transaction. flushed says that there was a flush since the last one.
+// committed begins the next transaction. flushed reports whether there was a flush since the last
+// one.
 func (o *dataOrder) committed(flushed bool) {
 	if !flushed {
 		o.settle(len(o.pending)) // no flush will say when they are durable
@@ -78,7 +79,8 @@ func (o *dataOrder) committed(flushed bool) {
 }
 
 // missing counts the blocks of runs that were not written and, if flushes is set, those that were
-// written and not flushed. first is one of them, one that was not written if there is any.
+// written and not flushed. first is one of them. It is one that was not written, if there is such a
+// block.
 func (o *dataOrder) missing(runs []dataRun, flushes bool) (unwritten, unflushed int,
 	first dataRun) {
 	var pending blockSet
@@ -104,7 +106,7 @@ func (o *dataOrder) missing(runs []dataRun, flushes bool) (unwritten, unflushed 
 	return unwritten, unflushed, first
 }
 
-// observeData checks that the data which a commit makes reachable was written before it.
+// observeData checks that the data that a commit makes reachable was written before the commit.
 func (f *FS) observeData(c comparison, obs *interp.Observation) {
 	if f.data.commits < 2 || len(c.delta.inodes.data) == 0 || !f.ordered && f.data.noted {
 		return
@@ -122,9 +124,9 @@ func (f *FS) observeData(c comparison, obs *interp.Observation) {
 			first.block, first.ino, what, unwritten, unflushed),
 			ondisk.KindInode, uint64(first.ino)))
 	case unwritten > 0 && obs.Note == "":
-		obs.Note = fmt.Sprintf("transaction %d makes %d blocks reachable that were not written before (the first is block %d, of inode %d): "+
-			"data=writeback? If the guest mounts with data=ordered, guard it with --data-ordered", c.t.seq,
-			unwritten, first.block, first.ino)
+		obs.Note = fmt.Sprintf("transaction %d makes %d blocks reachable that were not written before"+
+			" (the first is block %d, of inode %d): data=writeback? If the guest mounts with"+
+			" data=ordered, guard it with --data-ordered", c.t.seq, unwritten, first.block, first.ino)
 		f.data.noted = true
 	}
 }

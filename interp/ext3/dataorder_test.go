@@ -10,16 +10,22 @@ import (
 	"fsward/interp"
 )
 
-// A dataMode is a way to mount, and what the commits of the host's kernel show of it.
+// A dataMode is a data mode of a mount, and the order of writes that the host's kernel then uses.
 type dataMode struct {
 	mount   string
 	ordered bool // data comes before the commit that makes it reachable
 }
 
-// unsynced makes commits for a file that is synced. They contain other files whose data nobody asks
-// to be written.
-const unsynced = `sync -f .; for i in 1 2 3 4 5 6; do head -c 30000 /dev/urandom > large$i; echo $i >> large1; ln -s $(head -c 200 /dev/zero | tr '\0' n) slow$i
-	perl -e 'open(F, ">", "extended"); truncate(F, 50000); seek(F, 20000, 0); print F "x" x 3000; close F'; echo $i > other; sync other; rm extended; done; sync -f .`
+// unsynced makes commits by syncing a file. They contain other files, whose data is not synced.
+const unsynced = `sync -f .
+	for i in 1 2 3 4 5 6; do
+		head -c 30000 /dev/urandom > large$i; echo $i >> large1
+		ln -s $(head -c 200 /dev/zero | tr '\0' n) slow$i
+		perl -e 'open(F, ">", "extended"); truncate(F, 50000); seek(F, 20000, 0);
+			print F "x" x 3000; close F'
+		echo $i > other; sync other; rm extended
+	done
+	sync -f .`
 
 // recordMode returns a file system and the writes to it while it is mounted in a mode.
 func recordMode(t *testing.T, mode string, mkfsOpts ...string) (base []byte,
@@ -75,8 +81,8 @@ func feedOrdered(t *testing.T, base []byte, writes []interp.Write, ordered bool,
 	return found, notes
 }
 
-// The writes of the kernel in each mode: with data=writeback data comes after its commit, which is
-// a fault only if the operator says that the mount orders its data.
+// The writes of the kernel in each mode: with data=writeback data is written after its commit. This
+// is a fault only if the operator states that the mount orders its data.
 func TestDataModes(t *testing.T) {
 	for _, mode := range []dataMode{{"ordered", true}, {"journal", true}, {"writeback", false}} {
 		t.Run(mode.mount, func(t *testing.T) {
@@ -113,8 +119,8 @@ func dataOf(t *testing.T, fs *FS, d *MemDisk, w interp.Write) []dataRun {
 	return c.delta.inodes.data
 }
 
-// A write of data that is lost, or that comes after the commit or after the flush before it, is a
-// fault of the commit.
+// A lost write of data, or a write after the commit or after the flush before it, is a fault of the
+// commit.
 func TestDataOutOfOrder(t *testing.T) {
 	base, writes := recordMode(t, "ordered")
 	// The last commit whose data was written between it and the commit before it, and that write.

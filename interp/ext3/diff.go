@@ -24,7 +24,7 @@ func newDelta(was, l *Layout, device uint64, old, new *State, r Roles, rewritten
 	return &delta{compared: c, groups: groupDiff{c}, inodes: newInodeDiff(c)}
 }
 
-// run makes all records of a transaction. The errors are of reading a block, errTooMany, and
+// run makes all records of a transaction. The error is that of a read, errTooMany, or an
 // *interp.MemoryError.
 func (d *delta) run() error {
 	d.begin()
@@ -71,7 +71,7 @@ func (d *delta) compareGroups() error {
 	return nil
 }
 
-// compareTrees compares what inodes point to, and the entries of directories.
+// compareTrees compares the blocks of inodes, and the entries of directories.
 func (d *delta) compareTrees() error {
 	for ino := range d.todo.inodes.all() {
 		if err := d.inodes.compareTree(ino); err != nil {
@@ -122,7 +122,7 @@ func (d *delta) compareFields() error {
 	return nil
 }
 
-// conclude puts the findings into an observation. The records are left out if the structure is not
+// conclude puts the findings into an observation. It leaves out the records if the structure is not
 // sound.
 func (d *compared) conclude(obs *interp.Observation) {
 	if obs.Violations = append(obs.Violations, d.faults...); len(obs.Violations) == 0 {

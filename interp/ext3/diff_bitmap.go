@@ -8,7 +8,8 @@ import (
 // zeros stands for the earlier contents of a block in a group that did not exist. It is only read.
 var zeros [ondisk.MaxBlockSize]byte
 
-// bitmap calls visit for each bit below count that changed. The bitmap had had bits before.
+// bitmap calls visit for each changed bit below count. Before the transaction the bitmap had had
+// bits.
 func (d *groupDiff) bitmap(block, had, count uint32, visit func(n uint32, set bool)) error {
 	if !d.rewrote(block) && had == count {
 		return nil
@@ -46,8 +47,8 @@ func (d *groupDiff) bitmap(block, had, count uint32, visit func(n uint32, set bo
 	return nil
 }
 
-// padded looks for a bit behind the end of a bitmap that was cleared or, in an image, that is
-// clear. Old mke2fs left these bits clear, and Linux leaves them as they are.
+// padded looks for a bit after the end of a bitmap that the transaction clears or, in an image,
+// that is clear. Old versions of mke2fs left these bits clear, and Linux does not change them.
 func (d *groupDiff) padded(before, after []byte, had, count uint32) (n uint32, ok bool) {
 	for n := max(had, count); n < 8*d.Geo.BlockSize; n++ {
 		if n%8 == 0 && after[n/8] == 0xff {

@@ -92,8 +92,8 @@ func (d *dirDiff) newEntries(ino uint32, before side, i ondisk.Inode, blocks []d
 	return nil
 }
 
-// entryRecords makes the records of one entry. An entryValue of inode 0 means no entry. An entry
-// whose type alone changed has a record of its inode as well.
+// entryRecords makes the records of one entry. An entryValue of inode 0 means no entry. If only the
+// type changed, there is a record of the inode too.
 func (d *dirDiff) entryRecords(dir uint32, name []byte, was, is entryValue) {
 	value := func(v entryValue) func(change.Field) change.Value {
 		if v.ino == 0 {

@@ -15,8 +15,8 @@ import (
 type groupDiff struct{ *compared }
 
 // touched returns, in order, the groups of which the transaction rewrote a block or the descriptor.
-// All metadata of a group is in the group (see Misplaced), so that the cost follows the
-// transaction.
+// All metadata of a group is in the group (see Misplaced), so that the cost depends on the size of
+// the transaction.
 func (d *groupDiff) touched() []uint32 {
 	groups := make(map[uint32]bool)
 	perBlock := d.Geo.PerDescBlock()
@@ -192,9 +192,9 @@ func (d *groupDiff) inodeTable(g, table uint32) error {
 	return nil
 }
 
-// expectTurned reserves room for the records that the changed bits in the bitmaps of groups lead
-// to. A block makes records of itself and of its owner; an inode makes records of its fields and of
-// a directory entry.
+// expectTurned reserves room for the records that follow from changed bits in the bitmaps of
+// groups. A block makes records of itself and of its owner; an inode makes records of its fields
+// and of a directory entry.
 func (d *groupDiff) expectTurned(groups []uint32) error {
 	n := 0
 	for _, g := range groups {
@@ -229,12 +229,13 @@ func (d *groupDiff) turned(block uint32) (n int, err error) {
 		return 0, err
 	}
 	for i := 0; i < len(after); i += 8 {
-		n += bits.OnesCount64(binary.LittleEndian.Uint64(before[i:]) ^ binary.LittleEndian.Uint64(after[i:]))
+		old, now := binary.LittleEndian.Uint64(before[i:]), binary.LittleEndian.Uint64(after[i:])
+		n += bits.OnesCount64(old ^ now)
 	}
 	return n, nil
 }
 
-// fixedOwners makes the records of the blocks of a group that become metadata of fixed place.
+// fixedOwners makes the records of the blocks of a group that become metadata with a fixed place.
 func (d *groupDiff) fixedOwners(g uint32, p ondisk.Places) (err error) {
 	add := func(first, n uint32) {
 		for b := first; b < first+n && err == nil; b++ {

@@ -23,7 +23,7 @@ type imageDiff struct {
 	progress func(done, total uint64)
 }
 
-// newImageDiff compares a file system that has nothing with the state s. The records go to p.
+// newImageDiff compares an empty file system with the state s. The records go to p.
 func newImageDiff(s Snapshot, generation uint32, dev io.ReaderAt, size uint64, p *parts,
 	names *change.Names) *imageDiff {
 	txn := &change.Txn{Schema: schema, Generation: uint64(generation), Names: names}
@@ -35,7 +35,7 @@ func newImageDiff(s Snapshot, generation uint32, dev io.ReaderAt, size uint64, p
 }
 
 // run makes the records, group by group and inode by inode, so that memory does not grow with them.
-// The records of a block stand beside the record of the first pointer to it.
+// The records of a block follow the record of the first pointer to it.
 func (d *imageDiff) run() error {
 	if err := d.superblock(); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (d *imageDiff) inodesInUse() (n uint64, err error) {
 	return n, nil
 }
 
-// inode makes the records of an inode and of what it points to.
+// inode makes the records of an inode and of its blocks.
 func (d *imageDiff) inode(ino uint32) error {
 	marked, err := d.new.marked(ino)
 	if err != nil {

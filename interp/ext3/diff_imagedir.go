@@ -9,8 +9,7 @@ import (
 // maxHashes bounds the names of a directory that are compared at a time. Their hashes take 8 MiB.
 const maxHashes = 1 << 20
 
-// directory makes the records of the entries of a directory in which everything is new, block by
-// block.
+// directory makes the records of the entries of a new directory, block by block.
 func (d *imageDiff) directory(ino uint32, s side, blocks []dirBlock) error {
 	i := s.inode
 	if !i.ListsNames() {

@@ -6,9 +6,8 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// index checks the index of a directory that got an index or of which blocks were rewritten. It
-// checks the hashes of the names in the rewritten blocks, and in the blocks whose range of hashes
-// changed.
+// index checks the index of a directory that got an index or whose blocks were rewritten. It checks
+// the hashes of the names in the rewritten blocks, and in the blocks whose range of hashes changed.
 func (d *dirDiff) index(ino uint32, before side, i ondisk.Inode, blocks []dirBlock) error {
 	now := NewIndexReader(d.new, ino, i)
 	if err := now.Read(); err != nil {
@@ -38,7 +37,8 @@ func (d *dirDiff) index(ino uint32, before side, i ondisk.Inode, blocks []dirBlo
 			suspects = append(suspects, n)
 		}
 	}
-	// In order, so that two runs report the same violations where not all are reported.
+	// The order is fixed, so that two runs report the same violations if there are too many to report
+	// all.
 	slices.Sort(suspects)
 	for _, n := range suspects {
 		if err := d.leafHashes(now, n, now.leaves[n]); err != nil {
@@ -72,7 +72,7 @@ func (d *dirDiff) leafHashes(r *IndexReader, n uint32, own hashRange) error {
 	return nil
 }
 
-// elsewhere reports new names that also stand in a block of the directory which the transaction did
+// elsewhere reports new names that are also in a block of the directory that the transaction did
 // not rewrite. With an index, equal names are in one block. Without an index, Linux also reads all
 // blocks before it adds a name.
 func (d *dirDiff) elsewhere(ino uint32, i ondisk.Inode, blocks []dirBlock) error {

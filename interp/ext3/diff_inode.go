@@ -14,8 +14,8 @@ type inodeDiff struct {
 	visited *Visits
 	newRole Roles           // roles that the transaction gives
 	noRole  map[uint32]Role // and takes
-	// dirBlocks and indirect hold the rewritten blocks of an inode: the pointers above one need not
-	// be rewritten.
+	// dirBlocks and indirect hold the rewritten blocks of an inode. The pointers to such a block may
+	// be unchanged.
 	dirBlocks map[uint32][]dirBlock
 	indirect  map[uint32][]indirectBlock
 	data      []dataRun // blocks of files that become reachable
@@ -99,8 +99,8 @@ func (d *inodeDiff) sound(ino uint32, before, after side) bool {
 }
 
 // slowLink checks a symbolic link with a block of its own that the transaction writes. Before 6.2,
-// Linux did not journal this block: mounted with the default options it writes the block to its
-// place before the commit, and with data=writeback it does not wait for that.
+// Linux did not journal this block: with the default mount options it writes the block to its place
+// before the commit, and with data=writeback it does not wait for that write.
 func (d *inodeDiff) slowLink(ino uint32, after side) error {
 	i := after.mapped(ino)
 	if i == nil || i.Type() != ondisk.ModeLink || i.Links() == 0 || !d.Geo.InRange(i.Pointer(0)) ||
@@ -183,8 +183,8 @@ func (d *inodeDiff) compareFields(ino uint32) error {
 }
 
 // deletionTime checks that the dtime of a deleted inode is a time, and not the number of another
-// inode as on the list of orphans. A clock that starts in 1970 makes such times; e2fsck uses the
-// same test.
+// inode as on the list of orphans. e2fsck uses the same test. A clock that starts in 1970 makes
+// times that look like numbers.
 func (d *inodeDiff) deletionTime(ino uint32, before, after side) error {
 	t := after.inode.Dtime()
 	if after.exists() || t == 0 || t >= d.Geo.Inodes || before.inode != nil &&
@@ -200,7 +200,7 @@ func (d *inodeDiff) deletionTime(ino uint32, before, after side) error {
 	return nil
 }
 
-// undated reports whether a deleted inode has the remains of an inode in use, and no time of
+// undated reports whether a deleted inode still has fields of an inode in use, and no time of
 // deletion.
 func undated(i ondisk.Inode) bool { return i.Mode() != 0 && i.Dtime() == 0 }
 

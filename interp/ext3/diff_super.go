@@ -43,7 +43,7 @@ func (d *compared) superblock() error {
 // superCopy checks the first copy of the superblock if the transaction writes it or changes the
 // UUID of the file system. e2fsck compares the UUID with that of the first copy
 // (check_backup_super_block), and Linux writes both at once (ext4_update_superblocks_fn). Linux
-// brings the size in the copies up to date later (update_backups).
+// updates the size in the copies later (update_backups).
 func (d *compared) superCopy() error {
 	g := uint32(1)
 	for g < d.Geo.Groups && !d.Geo.HasSuper(g) {
@@ -55,7 +55,8 @@ func (d *compared) superCopy() error {
 		if err != nil {
 			return err
 		}
-		if uuid := [ondisk.UUIDLen]byte(b[ondisk.SuperUUIDAt:]); ondisk.SuperOf(b).Magic() != ondisk.Magic || uuid != d.Geo.UUID {
+		uuid := [ondisk.UUIDLen]byte(b[ondisk.SuperUUIDAt:])
+		if ondisk.SuperOf(b).Magic() != ondisk.Magic || uuid != d.Geo.UUID {
 			d.fault(on(checkSuperblock.at(d.Geo.Addr(block),
 				"the first copy of the superblock has the UUID %x, want %x", uuid, d.Geo.UUID),
 				ondisk.KindSuperblock, 0))

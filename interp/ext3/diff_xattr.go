@@ -46,8 +46,8 @@ func (d *inodeDiff) compareXattrBlock(block uint32) error {
 	return nil
 }
 
-// checkBody checks an inode beyond its first 128 bytes: the length of its additional fields, and
-// the extended attributes behind them.
+// checkBody checks an inode after its first 128 bytes: the length of its additional fields, and the
+// extended attributes after them.
 func (d *inodeDiff) checkBody(ino uint32) error {
 	_, after, err := d.sides(ino)
 	if err != nil || !after.exists() {

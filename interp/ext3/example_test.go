@@ -18,7 +18,7 @@ func (b blank) ReadAt(p []byte, _ int64) (int, error) {
 	return len(p), nil
 }
 
-// A disk without an ext3 superblock gives an error of its own.
+// A disk without an ext3 superblock is interp.ErrNotFound.
 func ExampleNew() {
 	_, err := ext3.New(blank(1 << 20))
 	fmt.Println(errors.Is(err, interp.ErrNotFound))

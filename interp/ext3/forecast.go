@@ -13,9 +13,9 @@ import (
 
 // A forecast holds the changes of the running transaction, found while the guest still waits for
 // the flush before its commit block. jbd2 writes the descriptors and copies, waits for them, and
-// submits the commit block with a flush (journal_submit_commit_record); here that arrives as a
-// flush and then a write. The verdict counts if the commit block comes where the transaction ends
-// and no block that the forecast read was written in between. See docs/decisions/0021.
+// submits the commit block with a flush (journal_submit_commit_record); at the disk this arrives as
+// a flush and then a write. The verdict is used if the commit block is written at the end of the
+// transaction and no block that the forecast read was written in between. See docs/decisions/0021.
 type forecast struct {
 	interp.Foresight
 	m         *Mounted
@@ -33,7 +33,7 @@ type forecast struct {
 
 var _ interp.Forecaster = (*FS)(nil)
 
-// Forecast expects a commit if the guest has written to the log since the last commit.
+// Forecast returns a forecast if the guest has written to the log since the last commit.
 func (f *FS) Forecast() interp.Forecast {
 	m := f.m
 	if m == nil || m.Log.idle || f.failed != nil || !f.logged {
@@ -76,9 +76,8 @@ func (fc *forecast) Prepare() (interp.Part, bool) {
 	return interp.Part{Txn: obs.Txn, View: obs.View}, true
 }
 
-// foreseen returns the forecast, once it is prepared, if the write is the commit block that it
-// expects; else nil. It ends the forecast in either case. The memory is returned when the write is
-// settled.
+// foreseen waits for the forecast and returns it if the write is the commit block that it expects,
+// else nil. It ends the forecast in either case. Settle returns the memory.
 func (f *FS) foreseen(w interp.Write) *forecast {
 	fc, m := f.forecasts.Next(), f.m
 	if fc == nil {
@@ -101,7 +100,7 @@ func (f *FS) foreseen(w interp.Write) *forecast {
 	return fc
 }
 
-// meanwhile drops the forecast if a write, which is no commit, makes it wrong.
+// meanwhile drops the forecast if a write that is no commit invalidates it.
 func (f *FS) meanwhile(w interp.Write) {
 	if fc := f.forecasts.Next(); fc != nil {
 		super := fc.journal.Geo.Addr(fc.journal.Block(0))
@@ -117,7 +116,8 @@ const maxWatched = 1 << 17
 
 var (
 	errStopped = errors.New("ext3: the forecast was stopped")
-	errSpoiled = errors.New("ext3: a block that the forecast read was overwritten, or it read too many blocks")
+	errSpoiled = errors.New("ext3: a block that the forecast read was overwritten," +
+		" or it read too many blocks")
 )
 
 // A watch notes the blocks that a forecast has read and those that were written since the forecast
@@ -143,8 +143,8 @@ func (w *watch) stop() {
 	w.stopped.Store(!w.kept)
 }
 
-// keep reports whether no block that was read has been written. Then the forecast cannot be stopped
-// any more.
+// keep reports whether no block that was read has been written. In this case the forecast cannot be
+// stopped any more.
 func (w *watch) keep() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -172,7 +172,7 @@ func (w *watch) note(off, n uint64, to, among map[uint64]bool) error {
 	return nil
 }
 
-// reads notes what is read; a nil watch notes nothing.
+// reads notes the blocks of a read. A nil watch notes nothing.
 func (w *watch) reads(off, n uint64) error {
 	if w == nil {
 		return nil
@@ -182,8 +182,8 @@ func (w *watch) reads(off, n uint64) error {
 	return w.note(off, n, w.read, w.written)
 }
 
-// writes notes a write that is about to be done, and reports whether it leaves all blocks that were
-// read as they are.
+// writes notes a write before it is done, and reports whether it changes none of the blocks that
+// were read.
 func (w *watch) writes(write interp.Write) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

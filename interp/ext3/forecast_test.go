@@ -130,7 +130,11 @@ func newFS(t *testing.T, d interp.Disk) *FS {
 }
 
 // manyCommits makes commits with files, data and deletions.
-const manyCommits = `mkdir d; for i in 1 2 3 4 5 6; do head -c 20000 /dev/urandom > d/f$i; echo $i >> d/same; ln -s x d/l$i; sync -f .; rm d/l$i; done; sync -f .`
+const manyCommits = `mkdir d
+	for i in 1 2 3 4 5 6; do
+		head -c 20000 /dev/urandom > d/f$i; echo $i >> d/same; ln -s x d/l$i; sync -f .; rm d/l$i
+	done
+	sync -f .`
 
 // For every kind of journal and every time of a flush, the observation of each write is the same
 // with and without forecasts.

@@ -1,14 +1,14 @@
 // Package ext3 follows an ext3 file system from the writes that its guest makes: it finds the
-// commits of its journal (jbd2), checks the structure of what they hold, and makes the records of
-// what they change.
+// commits of its journal (jbd2), checks the structure of the committed blocks, and makes the change
+// records.
 //
-// A commit is the write of a commit block where the running transaction ends in the log. The change
-// is the difference between the file system with and without that transaction. Blocks of earlier
-// transactions count as committed, whether or not they have been written to their places.
+// A commit is the write of a commit block at the end of the running transaction in the log. The
+// change is the difference between the file system with and without that transaction. Blocks of
+// earlier transactions count as committed, whether or not they have been written to their places.
 //
-// Start with FS.Observe in fs.go, which judges a write, and pendingwrite.go, which says what a
-// write changes when it lands. diff.go shows how two states are compared. The on-disk format is in
-// interp/ext3/ondisk.
+// Start with FS.Observe in fs.go, which judges a write, and pendingwrite.go, which holds the
+// changes that a write makes when it lands. diff.go shows how two states are compared. The on-disk
+// format is in interp/ext3/ondisk.
 package ext3
 
 import (
@@ -32,8 +32,7 @@ type FS struct {
 	// ordered: the guest mounts with data=ordered (see ExpectOrdered).
 	ordered bool
 	failed  error // the device could not be read when a write landed
-	// loose: a tool, a repair program for instance, wrote to the file system while it was not
-	// mounted.
+	// loose is set if a tool, such as a repair program, wrote to the unmounted file system.
 	loose  bool
 	memory *interp.MemoryBudget
 	limits interp.Limits
@@ -43,9 +42,9 @@ type FS struct {
 	forecasts interp.Forecasts[*forecast]
 }
 
-// New attaches to a disk. If the file system needs recovery or is in use, New reads it with what
-// its journal commits; if it is marked clean, it is read when it is mounted. The errors are
-// interp.ErrNotFound, *interp.UnsupportedError, *interp.CorruptError, or of reading the disk.
+// New attaches to a disk. If the file system needs recovery or is in use, New reads it together
+// with the committed transactions of its journal. If it is marked clean, the mount reads it. The
+// error is interp.ErrNotFound, *interp.UnsupportedError, *interp.CorruptError, or that of a read.
 func New(d interp.Disk) (*FS, error) { return NewWithin(d, interp.Limits{}) }
 
 // NewWithin is New with bounds on memory.
@@ -115,8 +114,8 @@ func (f *FS) Observe(w interp.Write) (obs interp.Observation) {
 	return obs
 }
 
-// observeMounted judges the parts of a write that go to places of metadata or to the journal.
-// Whatever it finds, the state follows the write if it is let through.
+// observeMounted judges the parts of a write that go to places of metadata or to the journal. The
+// state follows the write if the write is performed, also if there are violations.
 func (f *FS) observeMounted(w interp.Write, obs *interp.Observation) {
 	m, p := f.m, &f.pending
 	if bs := uint64(m.Geo.BlockSize); !w.Discard {
@@ -144,7 +143,7 @@ func (f *FS) observeMounted(w interp.Write, obs *interp.Observation) {
 	}
 }
 
-// Settle ends the write last observed. written says that it is on the device.
+// Settle ends the write last observed. written reports whether it is on the device.
 func (f *FS) Settle(written bool) {
 	p := f.pending
 	f.pending = pendingWrite{} // its bytes belong to the transport

@@ -82,8 +82,8 @@ func FuzzJournalBlocks(f *testing.F) {
 	})
 }
 
-// patch changes bytes of an image as a fuzzer says: each four bytes are a place and a value. The
-// places are in blocks that hold metadata.
+// patch changes bytes of an image by the fuzzer's input: each four bytes are a place and a value.
+// The places are in blocks that hold metadata.
 func Patch(d *MemDisk, meta []uint64, edits []byte) {
 	for ; len(edits) >= 4 && len(meta) > 0; edits = edits[4:] {
 		block := meta[int(edits[0])%len(meta)]

@@ -16,9 +16,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the goldens")
 
-// unsplit keeps the kernel from making commits of its own. It ends a transaction after 5 seconds,
-// which on a busy machine is between two commands of a script. Some seconds after mounting it also
-// notes in the group descriptors that the inode tables are zeros (ext4_lazyinit_thread).
+// unsplit keeps the kernel from making commits at other times than the script does. It ends a
+// transaction after 5 seconds, which on a busy machine is between two commands of a script. Some
+// seconds after mounting it also notes in the group descriptors that the inode tables are zeros
+// (ext4_lazyinit_thread).
 var unsplit = []string{"commit=300", "noinit_itable"}
 
 // Small commits of the host's kernel as records. A file holds a script, a line of dashes, and the
@@ -57,7 +58,8 @@ func TestGoldenCommits(t *testing.T) {
 	}
 }
 
-var blockNumber = regexp.MustCompile(`^change\((block,|owner,k\(|xattr_owner,a\(|xattr_block,)(\d+)`)
+var blockNumber = regexp.MustCompile(
+	`^change\((block,|owner,k\(|xattr_owner,a\(|xattr_block,)(\d+)`)
 
 // normal writes the records of a transaction, with the blocks numbered in the order of their
 // appearance.
@@ -81,7 +83,7 @@ func normal(txn *change.Txn) string {
 	return b.String()
 }
 
-// known0 replaces a number by whether it is 0.
+// known0 replaces a number by a bit: whether it is not 0.
 func known0(v change.Value) change.Value {
 	if n, ok := v.Num(); ok {
 		return change.Bit(n != 0)

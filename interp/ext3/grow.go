@@ -15,8 +15,8 @@ import (
 // groups are added, and descriptors take blocks that the resize inode reserved for them. The new
 // blocks, inodes and groups appear in the commit that writes the superblock with the new size.
 
-// grown returns the layout after a transaction: the same one if the file system stays as it is. A
-// superblock that is damaged or changed in any other way is reported where it is compared.
+// grown returns the layout after a transaction: the same one if the file system stays as it is. The
+// comparison of the superblock reports damage and all other changes.
 func (m *Mounted) grown(after *State, t *transaction, device uint64) (*Layout, *change.Violation,
 	error) {
 	if _, ok := t.Copies[m.Geo.SuperBlock()]; !ok {

@@ -8,8 +8,8 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// Linux grows a mounted file system: every commit on the way holds, following it gives what reading
-// anew gives, and e2fsck finds no fault at the end.
+// Linux grows a mounted file system: every commit holds, the followed state equals the state that a
+// new reader finds, and e2fsck finds no fault at the end.
 func TestGrowth(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -26,7 +26,8 @@ func TestGrowth(t *testing.T) {
 			if err := os.Truncate(image, 700<<20); err != nil {
 				t.Fatal(err)
 			}
-			work := "for i in 1 2 3 4 5 6 7 8 9; do mkdir d/g$i; head -c 300000 /dev/urandom > d/g$i/f; done; sync; rm -r d/g*; sync\n"
+			work := "for i in 1 2 3 4 5 6 7 8 9; do\n" +
+				"mkdir d/g$i; head -c 300000 /dev/urandom > d/g$i/f\ndone; sync; rm -r d/g*; sync\n"
 			script := "mount -t ext3 /dev/ubda $MNT; cd $MNT; mkdir d\n" + work
 			for _, size := range tc.sizes[1:] {
 				script += "resize2fs /dev/ubda " + size + "\n" + work

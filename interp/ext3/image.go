@@ -8,9 +8,9 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// Image reads a whole image as one transaction of additions. If the journal is needed, Image
-// replays it in memory. Time and memory grow with the contents of the file system. The errors are
-// those of New. Faults of the structure are in the Observation, which has no Txn then.
+// Image reads a whole image as one transaction of additions. If the file system needs recovery,
+// Image replays the journal in memory. Time and memory grow with the contents of the file system.
+// The errors are those of New. If the structure has faults, the Observation has them and no Txn.
 func Image(d interp.Disk) (interp.Observation, error) { return ImageWith(d, interp.ImageOptions{}) }
 
 // ImageWith is Image with bounds on memory and a report of progress.
@@ -31,7 +31,7 @@ func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, 
 	return wholeImage(m.Snapshot, m.Log.nextSeq, d, d.Size(), options), nil
 }
 
-// wholeImage makes the records of all that a state holds.
+// wholeImage makes the records of all objects of a state.
 func wholeImage(now Snapshot, generation uint32, dev io.ReaderAt, size uint64,
 	options interp.ImageOptions) interp.Observation {
 	obs := interp.Observation{Point: interp.CommitPoint, Generation: uint64(generation)}

@@ -69,10 +69,12 @@ func (l *Layout) checkInode(ino uint32, i ondisk.Inode, marked bool) (faults []c
 	switch {
 	case ino == ondisk.BadIno && (i.Mode() != 0 || i.UID()|i.GID() != 0 || i.Links() != 0 ||
 		i.Flags() != 0 || i.FileACL() != 0 || i.Dtime() != 0):
-		fault(checkReserved, "the inode of bad blocks has mode %#o, user %d, group %d, %d links, flags %#x, file_acl %d, dtime %d",
+		fault(checkReserved, "the inode of bad blocks has mode %#o, user %d, group %d, %d links,"+
+			" flags %#x, file_acl %d, dtime %d",
 			i.Mode(), i.UID(), i.GID(), i.Links(), i.Flags(), i.FileACL(), i.Dtime())
 	case reserved && ino != ondisk.BadIno && !i.Exists(marked) && i.HoldsSomething():
-		fault(checkReserved, "inode %d has no use, and has size %d, high size %d, %d blocks, flags %#x, file_acl %d and pointers %d",
+		fault(checkReserved, "inode %d has no use, and has size %d, high size %d, %d blocks,"+
+			" flags %#x, file_acl %d and pointers %d",
 			ino, i.Size(), i.SizeHigh(), i.Blocks(), i.Flags(), i.FileACL(), i.Pointers())
 	}
 	if !i.Exists(marked) {

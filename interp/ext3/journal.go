@@ -10,7 +10,7 @@ import (
 // A run is a part of the journal that is contiguous on the device.
 type run struct{ logical, Block, N uint32 }
 
-// A Journal is the place of the log on the device, and what its superblock says.
+// A Journal is the place of the log on the device, and the contents of its superblock.
 type Journal struct {
 	Geo  *ondisk.Geometry
 	Runs []run // in the order of logical blocks, without a gap
@@ -44,7 +44,7 @@ func (j *Journal) Logical(block uint32) (logical uint32, ok bool) {
 	return 0, false
 }
 
-// Next returns the block of the journal after one: the log wraps around.
+// Next returns the block of the journal after block n. The log wraps around.
 func (j *Journal) Next(logical uint32) uint32 {
 	if logical+1 >= j.MaxLen {
 		return j.First
@@ -64,7 +64,7 @@ type transaction struct {
 	sum uint32
 }
 
-// A chainError says why there is no whole transaction at a place in the journal.
+// A chainError is the reason why there is no whole transaction at a place in the journal.
 type chainError struct {
 	check  check // checkJournalChain: all or a part of it is missing; else the check that it fails
 	addr   uint64
@@ -80,8 +80,8 @@ func chainFault(c check, addr uint64, format string, args ...any) *chainError {
 }
 
 // Read reads the transaction with the number seq that begins at a block of the journal, as the
-// kernel's do_one_pass does. The error is a *chainError if there is no such transaction, or only a
-// part of it, or a damaged one.
+// kernel's do_one_pass does. The error is a *chainError if the transaction is missing, incomplete
+// or damaged.
 func (j *Journal) Read(dev io.ReaderAt, start, seq uint32) (*transaction, error) {
 	t, b, err := j.collect(dev, start, seq)
 	if err != nil {
@@ -160,8 +160,9 @@ func (j *Journal) addRevoked(t *transaction, b []byte, addr uint64) error {
 	return nil
 }
 
-// addCopies adds the copies that follow a descriptor b, which stands at a block of the journal, to a
-// transaction, and returns their number. used is how many blocks of the journal it has before them.
+// addCopies adds the copies that follow the descriptor b at a block of the journal to a
+// transaction, and returns their number. used is the number of blocks of the journal that the
+// transaction has before them.
 func (j *Journal) addCopies(t *transaction, dev io.ReaderAt, b []byte, at, used uint32) (uint32,
 	error) {
 	addr := j.Geo.Addr(j.Block(at))

@@ -13,8 +13,8 @@ import (
 
 const journalCopyBlocks = 1 // s_jnl_backup_type (EXT3_JNL_BACKUP_BLOCKS)
 
-// journalCopyFault checks the copy in a superblock. before is the superblock that was there, nil if
-// there was none: a copy that was wrong before is no fault.
+// journalCopyFault checks the copy in a superblock. before is the former superblock, or nil: a copy
+// that was wrong before is no fault.
 func (s Snapshot) journalCopyFault(before, sb []byte) (*change.Violation, error) {
 	copied := func(b []byte) []byte {
 		return b[ondisk.SuperJnlBlocksAt : ondisk.SuperJnlBlocksAt+4*ondisk.NPointers]

@@ -13,8 +13,7 @@ import (
 )
 
 // Journaled makes a file system whose journal holds transactions that debugfs wrote, with checksums
-// of a version (0: none). Its blocks 333, 334 and 2000 belong to nobody and have contents that
-// differ.
+// of a version (0: none). Its blocks 333, 334 and 2000 have no owner and different contents.
 func Journaled(t *testing.T, version int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -36,8 +35,8 @@ func Journaled(t *testing.T, version int) string {
 			1024-len(first))...)...)
 	}
 	script := open + "\njw -b 2333,2334,4000 " + data + "\n"
-	// with version 1, debugfs puts a checksum into a commit of revoke blocks alone that its own
-	// replay refuses
+	// with version 1, debugfs writes a checksum for a commit that has only revoke blocks, and its own
+	// replay rejects it
 	if version != 1 {
 		script += "jw -r 2333\n"
 	}

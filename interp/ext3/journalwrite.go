@@ -31,8 +31,8 @@ func (f *FS) observeJournal(w interp.Write, obs *interp.Observation) {
 	f.observeCommit(w, at, obs)
 }
 
-// observeTail judges a write of the journal's superblock. at becomes the place where the log goes
-// on after the write. observeTail reports whether the rest of the write is to be judged.
+// observeTail judges a write of the journal's superblock. at becomes the place where the log
+// continues after the write. observeTail reports whether the rest of the write has to be judged.
 func (f *FS) observeTail(dev PendingDevice, at *tailMove, obs *interp.Observation) bool {
 	js, resync, fault, err := f.m.readTail(dev)
 	switch {
@@ -54,8 +54,7 @@ func (f *FS) observeTail(dev PendingDevice, at *tailMove, obs *interp.Observatio
 	return true
 }
 
-// observeCommit judges a write that holds the commit block of the transaction that begins at the
-// head of the log.
+// observeCommit judges a write with the commit block of the transaction at the head of the log.
 func (f *FS) observeCommit(w interp.Write, at tailMove, obs *interp.Observation) {
 	m, dev := f.m, PendingDevice{f.disk, w}
 	var t *transaction

@@ -10,11 +10,12 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A guest waits for the verdict on a commit. So fsward keeps in memory the blocks that a commit is
-// compared with, and the log as it is written: for a commit of a few hundred blocks it reads less
-// from the device than the kernel's own flush takes.
+// A guest waits for the verdict on a commit. So fsward keeps two stores in memory: the blocks that
+// the next commit is compared with, and the new blocks of the log. For a commit of a few hundred
+// blocks, the reads from the device then take less time than the kernel's own flush.
 
-// keptBytes bounds each of the two stores, bytes, if the disk has the default bound on memory.
+// keptBytes is the bound on each of the two stores in bytes, if the disk has the default bound on
+// memory.
 const keptBytes = 16 << 20
 
 // maxKept returns the bound on each store within limits, bytes: a sixteenth of the disk's memory.
@@ -81,7 +82,8 @@ func (k *keptBlocks) within(first, last uint64) (blocks []uint32) {
 	return blocks
 }
 
-// committed keeps the blocks that were read to compare a transaction, which is committed now.
+// committed keeps the blocks that the comparison of a transaction has read. The transaction is
+// committed now.
 func (k *keptBlocks) committed(c comparison) {
 	if k == nil {
 		return
@@ -101,7 +103,7 @@ func (k *keptBlocks) committed(c comparison) {
 	}
 }
 
-// put adds a block. If there are too many, it takes the place of another.
+// put adds a block. If there are too many blocks, it replaces another.
 func (k *keptBlocks) put(block uint32, contents []byte) {
 	if len(k.blocks) >= k.most {
 		for other := range k.blocks {
@@ -114,8 +116,8 @@ func (k *keptBlocks) put(block uint32, contents []byte) {
 	}
 }
 
-// stale lists the kept blocks whose contents a write changes. placed lists, in order, the blocks
-// that the write leaves as the last commit made them.
+// stale lists the kept blocks whose contents a write changes. placed lists, in order, the blocks to
+// which the write gives the contents of the last commit.
 func (s *State) stale(w interp.Write, placed []uint32) []uint32 {
 	bs := uint64(s.geo.BlockSize)
 	return slices.DeleteFunc(s.kept.within(w.Off/bs, (w.Off+w.Len-1)/bs), func(b uint32) bool {

@@ -19,8 +19,8 @@ func withoutKept(t *testing.T, d interp.Disk) *FS {
 	return fs
 }
 
-// keptIsRight checks that the kept blocks are those that the last commit left, and that the kept
-// log is that on the device. It returns how many blocks of each there are.
+// keptIsRight checks that the kept blocks have the contents of the last commit, and that the kept
+// log equals that on the device. It returns the number of blocks of each.
 func keptIsRight(t *testing.T, fs *FS) (blocks, log int) {
 	t.Helper()
 	if fs.m == nil {
@@ -86,7 +86,7 @@ func TestKeptBlocks(t *testing.T) {
 	}
 }
 
-// Memory bounds what is kept.
+// The memory limit bounds the kept blocks.
 func TestKeptBlocksAreBounded(t *testing.T) {
 	k := &keptBlocks{blocks: make(map[uint32][]byte), most: 10}
 	for b := range uint32(100) {

@@ -22,7 +22,7 @@ import (
 	"fsward/invariants"
 )
 
-// peer runs a program that has to succeed.
+// peer runs a program, which must succeed.
 func peer(t testing.TB, name string, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -36,14 +36,15 @@ func peer(t testing.TB, name string, args ...string) {
 
 // staleFileTypes runs e2fsck on a file system without the feature filetype. There Linux does not
 // set the type of `.` and `..` (ext4_init_dot_dotdot), and does not clear a buffer that was in use
-// before (ext4_getblk). e2fsck has to find fault with that byte, and with nothing else.
+// before (ext4_getblk). e2fsck must report this byte and nothing else.
 func staleFileTypes(t *testing.T, image string) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "e2fsck", "-fn", image).CombinedOutput()
 	if exit := new(exec.ExitError); !errors.As(err, &exit) || exit.ExitCode() != 4 {
 		t.Fatalf("e2fsck: %v, want exit status 4\n%s", err, out)
 	}
-	usual := regexp.MustCompile(`^(e2fsck [0-9].*|Pass [1-5]: .*|Clear\? no|.*: \*+ WARNING: Filesystem still has errors \*+|.*: [0-9]+/[0-9]+ files .*|)$`)
+	usual := regexp.MustCompile(`^(e2fsck [0-9].*|Pass [1-5]: .*|Clear\? no|` +
+		`.*: \*+ WARNING: Filesystem still has errors \*+|.*: [0-9]+/[0-9]+ files .*|)$`)
 	stale := regexp.MustCompile(`^Entry '\.\.?' in .* has filetype set\.$`)
 	found := 0
 	for line := range strings.Lines(string(out)) {
@@ -68,7 +69,7 @@ func Mkfs(t testing.TB, size string, opts ...string) string {
 }
 
 // A follower is the hook of a device that the host's kernel has mounted: it judges every commit,
-// and compares its state with one that is read anew.
+// and compares its state with the state that a new reader finds.
 type follower struct {
 	t       *testing.T
 	disk    blocktap.Disk
@@ -109,7 +110,8 @@ func (f *follower) Handle(_ context.Context, r *blocktap.Request, do func() erro
 	return err
 }
 
-// compare reads the file system anew, as after a crash now, and compares.
+// compare reads the file system with a new reader, as after a crash at this moment, and compares
+// the states.
 func (f *follower) compare() {
 	f.t.Helper()
 	anew, err := New(f.disk)
@@ -275,7 +277,9 @@ const workload = `
 mkdir d0 d1 d2 d3; i=0
 while [ $i -lt 25 ]; do
 	mkdir -p d$((i % 4))/sub$i
-	for j in 1 2 3 4 5; do head -c $((j * j * 4000)) /dev/urandom > d$((i % 4))/f$i.$j; sync d$((i % 4))/f$i.$j; done
+	for j in 1 2 3 4 5; do
+		head -c $((j * j * 4000)) /dev/urandom > d$((i % 4))/f$i.$j; sync d$((i % 4))/f$i.$j
+	done
 	ln d$((i % 4))/f$i.1 d$((i % 4))/sub$i/hard; ln -s ../f$i.2 d$((i % 4))/sub$i/soft
 	ln -s $(head -c 200 /dev/zero | tr '\0' x) d$((i % 4))/sub$i/long
 	mkfifo d$((i % 4))/pipe$i; mknod d$((i % 4))/dev$i b 259 $i
@@ -285,7 +289,9 @@ while [ $i -lt 25 ]; do
 	dd if=/dev/urandom of=sparse bs=1k count=3 seek=$((i * i * 150)) conv=notrunc,fsync 2> /dev/null
 	[ $((i % 7)) != 6 ] || truncate -s 70k sparse
 	mv -T d$(((i + 1) % 4))/moved$i over
-	for j in 0 1 2 3 4 5 6 7 8 9 a b c d e f; do : > d0/a-rather-long-name-that-fills-the-directory-$i-$j; done
+	for j in 0 1 2 3 4 5 6 7 8 9 a b c d e f; do
+		: > d0/a-rather-long-name-that-fills-the-directory-$i-$j
+	done
 	[ $i -lt 9 ] || rm d0/a-rather-long-name-that-fills-the-directory-$((i - 8))-*
 	exec 3> open; echo x >&3; rm open; sync -f .; exec 3>&-
 	head -c 3000 /dev/urandom >> log; sync log
@@ -313,8 +319,8 @@ setfattr -x user.one c; sync -f .
 rm a d; sync -f .
 `
 
-// Real file systems with several geometries: no commit of the kernel has a violation, and following
-// the commits gives what reading anew gives.
+// Real file systems with several geometries: no commit of the kernel has a violation, and the
+// followed state equals the state that a new reader finds.
 func TestKernel(t *testing.T) {
 	clean := func(t *testing.T, image string) { peer(t, "e2fsck", "-fn", image) }
 	for _, tc := range []struct {

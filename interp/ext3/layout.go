@@ -14,7 +14,7 @@ func (l *Layout) FixedMeta(block uint32) bool {
 		block-l.Geo.GroupStart(g) < l.Geo.HeadBlocks(g)
 }
 
-// A Layout is the place of all metadata of fixed place. It has been checked.
+// A Layout has the places of all metadata with a fixed place. The places have been checked.
 type Layout struct {
 	Geo    *ondisk.Geometry
 	Places []ondisk.Places

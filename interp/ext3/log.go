@@ -11,18 +11,18 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A Log is the journal of a mounted file system, and how far it has come.
+// A Log is the journal of a mounted file system with the position of its next transaction.
 type Log struct {
 	Journal
-	// If idle, the journal's superblock says that nothing in the log is needed, and the next
-	// transaction begins with a write of it.
+	// idle is set if the journal's superblock says that the log is empty. The next transaction then
+	// begins with a write of this superblock.
 	idle bool
-	// recovering: the guest replays the log, and may first put in its place what later transactions
-	// change again. It ends with the next write of the journal's superblock.
+	// recovering is set while the guest replays the log. The replay may write blocks that later
+	// transactions overwrite. It ends with the next write of the journal's superblock.
 	recovering bool
 	head       uint32 // where the next transaction begins, a block of the journal
 	nextSeq    uint32 // its number
-	// starts holds where each transaction begins that the log still holds, by number.
+	// starts holds the first block of each transaction that is still in the log, by its number.
 	starts map[uint32]uint32
 }
 
@@ -42,27 +42,27 @@ func (l *Log) Entries() (list []LogEntry) {
 // NextSeq returns the number of the transaction that the next commit ends.
 func (l *Log) NextSeq() uint32 { return l.nextSeq }
 
-// begin starts where the journal's superblock says. recover says that the file system's superblock
-// asks for recovery.
+// begin sets the position to that in the journal's superblock. recover reports whether the file
+// system's superblock asks for recovery.
 func (l *Log) begin(recover bool) {
 	l.idle, l.head, l.nextSeq = l.Start == 0 || !recover, l.Start, l.Seq
 	l.recovering = !l.idle
 }
 
-// committed goes on behind a transaction.
+// committed moves the position behind a transaction.
 func (l *Log) committed(t *transaction) {
 	l.starts[t.seq] = t.start
 	l.head, l.nextSeq = t.next, t.seq+1
 }
 
-// A tailMove is what a write of the journal's superblock makes of the log.
+// A tailMove is the change of the log by a write of the journal's superblock.
 type tailMove struct {
 	super         ondisk.JournalSuper
 	head, nextSeq uint32
 	idle          bool
 }
 
-// moveTo gives up the transactions before the one that the journal's superblock names.
+// moveTo drops the transactions before the one that the journal's superblock names.
 func (l *Log) moveTo(to tailMove) {
 	l.JournalSuper, l.recovering = to.super, false
 	l.head, l.nextSeq, l.idle = to.head, to.nextSeq, to.idle
@@ -99,8 +99,8 @@ func (l *Log) contains(w interp.Write) bool {
 }
 
 // overwritten checks a write over a part of the log that recovery would still read. before is the
-// device without the write. A program that writes through the page cache writes a whole page, whose
-// other blocks stay the same; e2fsck writes the journal's superblock in this way.
+// device without the write. A program that writes through the page cache writes a whole page, and
+// the other blocks of the page do not change. e2fsck writes the journal's superblock in this way.
 func (l *Log) overwritten(w interp.Write, before io.ReaderAt) (*change.Violation, error) {
 	tail := l.Start
 	if l.idle || tail == 0 || l.nextSeq == l.Seq {

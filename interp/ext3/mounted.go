@@ -25,8 +25,8 @@ type Mounted struct {
 }
 
 // Mount reads a baseline. If the file system needs recovery, the baseline includes what its journal
-// commits. size is the device's, bytes. The errors are interp.ErrNotFound,
-// *interp.UnsupportedError, *interp.CorruptError, or of reading.
+// commits. size is the size of the device in bytes. The error is interp.ErrNotFound,
+// *interp.UnsupportedError, *interp.CorruptError, or that of a read.
 func Mount(dev io.ReaderAt, size uint64) (*Mounted, error) {
 	sb, err := readSuper(dev)
 	if err != nil {
@@ -72,7 +72,8 @@ func (m *Mounted) ReadRoles() (err error) {
 	return err
 }
 
-// openJournal finds the journal's blocks and reads its superblock. size is the device's, bytes.
+// openJournal finds the journal's blocks and reads its superblock. size is the size of the device
+// in bytes.
 func (m *Mounted) openJournal(size uint64) error {
 	geo := m.Geo
 	ino := geo.JournalInum
@@ -133,7 +134,7 @@ func (m *Mounted) readJournalSuper() error {
 }
 
 // replay applies the transactions in the log to the state, as recovery does: in order, up to the
-// first that is not whole. A block that a later transaction revokes stays as it is.
+// first incomplete one. It skips blocks that a later transaction revokes.
 func (m *Mounted) replay() error {
 	for total := uint32(0); !m.Log.idle; {
 		t, err := m.Log.Read(m.State.dev, m.Log.head, m.Log.nextSeq)
@@ -169,10 +170,10 @@ func (m *Mounted) commit(t *transaction) {
 	m.State.forget()
 }
 
-// lost returns a block of a transaction before seq that is metadata now and that is not in its
-// place, if there is one. Under data=journal, Linux forgets a block that was freed without a revoke
-// record. lost reads the place itself, since blocks may have been written there before the disk was
-// attached.
+// lost returns a block of a transaction before seq that is metadata now and whose contents are not
+// in its place, if there is one. Under data=journal, Linux forgets a block that was freed without a
+// revoke record. lost reads the place itself, since blocks may have been written there before the
+// disk was attached.
 func (m *Mounted) lost(dev io.ReaderAt, seq uint32) (block uint32, p copyPlace, found bool,
 	err error) {
 	var left []uint32
@@ -199,8 +200,8 @@ func (m *Mounted) lost(dev io.ReaderAt, seq uint32) (block uint32, p copyPlace, 
 	return 0, p, false, nil
 }
 
-// metadata reports whether a block is interpreted. The superblock does not count: Linux also writes
-// it without the journal, so that its copies there say nothing.
+// metadata reports whether fsward interprets a block. The superblock does not count: Linux also
+// writes it without the journal, so that the journal's copies may be outdated.
 func (m *Mounted) metadata(block uint32) bool {
 	if block == m.Geo.SuperBlock() || !m.Geo.InRange(block) {
 		return false
@@ -210,6 +211,7 @@ func (m *Mounted) metadata(block uint32) bool {
 }
 
 func (m *Mounted) describe() string {
-	return fmt.Sprintf("%d blocks of %d bytes, %d groups, journal of %d blocks, %d blocks to be written home",
+	return fmt.Sprintf("%d blocks of %d bytes, %d groups, journal of %d blocks,"+
+		" %d blocks to be written home",
 		m.Geo.Blocks, m.Geo.BlockSize, m.Geo.Groups, m.Log.MaxLen, len(m.State.Copies))
 }

@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// An entryValue is what the name of a directory entry stands for.
+// An entryValue is the inode and the file type of a directory entry.
 type entryValue struct {
 	ino uint32 // 0: there is no entry
 	typ uint8
 }
 
-// A nameDiff is a name in a directory, before and after a transaction.
+// A nameDiff is a name in a directory with its values before and after a transaction.
 type nameDiff struct {
 	name    []byte // in its block
 	hash    uint64
@@ -20,8 +20,8 @@ type nameDiff struct {
 }
 
 // A nameTable holds the names in the blocks of a directory that a transaction changed, before and
-// after it. Most names stay the same, so that a name takes neither a string of its own nor places
-// in two maps.
+// after it. Most names do not change. To save memory, a name takes neither its own string nor
+// entries in two maps.
 type nameTable struct {
 	seed  maphash.Seed
 	slots []uint32 // index in names plus 1; 0: empty. Their number is a power of two.

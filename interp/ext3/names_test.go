@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The names that differ are those that two maps give.
+// A nameTable finds the same differences as two maps.
 func TestDirDiff(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	d := newNameTable()

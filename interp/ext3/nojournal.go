@@ -9,12 +9,12 @@ import (
 )
 
 // A file system without a journal (ext2, or any that the ext4 driver mounts without one) has no
-// transactions. Its blocks go to their places one by one, in any order, and between two writes no
+// transactions. The kernel writes its blocks one by one, in any order, and between two writes no
 // invariant holds. It claims to be consistent at one moment: when its superblock is marked clean
-// again, after all other writes, on unmounting or on remounting read-only. That write is its
-// commit, and the whole image is judged by it as one transaction of additions. If the write is
-// refused, the file system stays marked as in use, and e2fsck runs before the next mount. In
-// between, the superblock has to stay that of the same file system.
+// again, after all other writes, at an unmount or a read-only remount. This write is its commit,
+// and the whole image is judged as one transaction of additions. If the write is refused, the file
+// system stays marked as in use, and e2fsck runs before the next mount. In between, the superblock
+// has to stay that of the same file system.
 
 // observeNoJournal judges a write over the superblock of a file system without a journal.
 func (f *FS) observeNoJournal(sb []byte, geo *ondisk.Geometry, dev io.ReaderAt,

@@ -8,8 +8,8 @@ import (
 )
 
 // A numberSet is a set of numbers of inodes, blocks or groups. The numbers in one commit are close
-// to each other, so that each of many takes a bit or two. A number that stands alone takes 64 bytes
-// and an entry in a map.
+// to each other, so that each takes a bit or two. A number without neighbors takes 64 bytes and an
+// entry in a map.
 type numberSet struct {
 	pages map[uint32]*numberPage
 	at    uint32 // number of the page that was used last
@@ -76,7 +76,7 @@ func (s *numberSet) len() (n int) {
 	return n
 }
 
-// all yields the numbers in order. It may miss numbers that are added meanwhile.
+// all yields the numbers in order. It may miss numbers that are added during the iteration.
 func (s *numberSet) all() iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for _, at := range slices.Sorted(maps.Keys(s.pages)) {

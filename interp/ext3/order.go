@@ -2,10 +2,10 @@ package ext3
 
 import "fsward/interp"
 
-// learned is how many commits of a mount have to come after a flush of their log before a missing
-// flush counts as a fault. Mounted with barrier=0, or on a disk that claims to have no cache, the
-// kernel does not flush, and order cannot be judged. That is no fault of the kernel, and the disk
-// does not say it.
+// learned is the number of commits of a mount that must follow a flush of their log before a
+// missing flush counts as a fault. With barrier=0, or on a disk that claims to have no volatile
+// write cache, the kernel does not flush, and the order cannot be judged. This is no fault of the
+// kernel, and the disk does not record it.
 const learned = 3
 
 // An order tracks the flushes before commit blocks.
@@ -18,8 +18,9 @@ type order struct {
 
 func (o *order) flush(seq uint64) { o.durable, o.flushed = max(o.durable, seq), true }
 
-// commit checks the flushes before a commit block. whole says that the same write holds a part of
-// its transaction. broken means a missing flush; given means that the mount has stopped flushing.
+// commit checks the flushes before a commit block. whole means that the same write holds a part of
+// the transaction. The result broken means a missing flush; given means that the mount has stopped
+// flushing.
 func (o *order) commit(whole bool) (broken, given bool) {
 	ordered := o.flushed && !whole && o.last <= o.durable
 	was := o.orderly >= learned

@@ -14,14 +14,14 @@ import (
 // or truncating them.
 
 // An OrphanList is the list of orphans. A guest can keep hundreds of thousands of deleted files
-// open, so the cost of a change to the list depends on the change alone.
+// open. So the cost of a change to the list must not depend on the length of the list.
 type OrphanList struct {
 	head, tail uint32
 	nodes      map[uint32]orphanNode
 	fault      string // why it ends early, "" if it does not
 }
 
-// An orphanNode is an inode on the list. place grows along the list.
+// An orphanNode is an inode on the list. place increases along the list.
 type orphanNode struct {
 	prev, next uint32
 	place      int64
@@ -103,8 +103,8 @@ func (o *OrphanList) diff(s Snapshot, inodes *numberSet) (*orphanDiff, error) {
 	return d, nil
 }
 
-// turns returns the inodes of the list, in its order, that name another successor in a state: there a
-// part of the old list ends. inodes are those that may differ.
+// turns returns the inodes of the list, in its order, that have another successor in a state: a
+// part of the old list ends there. inodes are the inodes that may differ.
 func (o *OrphanList) turns(s Snapshot, inodes *numberSet) (turns []uint32, err error) {
 	for ino := range inodes.all() {
 		if !o.Has(ino) {
@@ -118,7 +118,9 @@ func (o *OrphanList) turns(s Snapshot, inodes *numberSet) (turns []uint32, err e
 			turns = append(turns, ino)
 		}
 	}
-	slices.SortFunc(turns, func(a, b uint32) int { return cmp.Compare(o.nodes[a].place, o.nodes[b].place) })
+	slices.SortFunc(turns, func(a, b uint32) int {
+		return cmp.Compare(o.nodes[a].place, o.nodes[b].place)
+	})
 	return turns, nil
 }
 
@@ -140,8 +142,8 @@ func (d *orphanDiff) missing(o *OrphanList) {
 	}
 }
 
-// apply changes the list as a diff says. Linux adds inodes in front and removes them anywhere; a
-// list in any other order is rebuilt.
+// apply applies a diff to the list. Linux adds inodes in front and removes them anywhere; a list in
+// any other order is rebuilt.
 func (o *OrphanList) apply(d *orphanDiff) {
 	first := slices.IndexFunc(d.runs, func(r orphanRun) bool { return !r.came })
 	if first < 0 {
@@ -210,7 +212,7 @@ func (o *OrphanList) join(d *orphanDiff) {
 	}
 }
 
-// readOrphans reads the list in a state. It reads a damaged list as far as it makes sense.
+// readOrphans reads the list in a state. It reads a damaged list up to the damage.
 func (s Snapshot) readOrphans() (*OrphanList, error) {
 	o := &OrphanList{nodes: make(map[uint32]orphanNode)}
 	d, err := o.diff(s, &numberSet{})

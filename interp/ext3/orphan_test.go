@@ -44,7 +44,7 @@ func (c *chain) next(ino, then uint32) {
 		then)
 }
 
-// step compares the list with the one before and with the one that is read anew.
+// step compares the followed list with the list before and with the list that a new reader finds.
 func (c *chain) step(changed map[uint32]bool) *orphanDiff {
 	c.t.Helper()
 	diff, err := c.m.Orphans.diff(c.m.Snapshot, numbersOf(changed))
@@ -98,8 +98,8 @@ func (o *OrphanList) inodes() (list []uint32) {
 	return list
 }
 
-// Lists that change at random, as Linux changes them and in other ways: following a list gives what
-// reading it anew gives.
+// Lists change at random, as Linux changes them and in other ways. The followed list equals the
+// list that a new reader finds.
 func TestOrphansAtRandom(t *testing.T) {
 	c := newChain(t, "1000")
 	r := rand.New(rand.NewPCG(1, 2))
@@ -147,7 +147,8 @@ func TestOrphansAtRandom(t *testing.T) {
 	}
 }
 
-// Lists that lead nowhere or come back to themselves are reported, whichever part of them is new.
+// A list with a loop, or with an inode that does not exist, is a violation, whichever part of it is
+// new.
 func TestOrphanFaults(t *testing.T) {
 	for _, tc := range []struct {
 		name    string

@@ -8,14 +8,14 @@ import (
 // A pendingWrite holds the changes that the write last observed makes in FS once it lands. The zero
 // value changes nothing. Either landed or refused ends it.
 type pendingWrite struct {
-	// the write of a superblock begins or ends a mount, or replaces the file system; nil: no
+	// not nil if the write of a superblock begins or ends a mount, or replaces the file system
 	super     *superChange
 	unmounted bool // the file system was not mounted
 
 	// Of a mounted file system:
 	// blocks that reach their places, so that their copies in the journal are not needed any more
 	placed []uint32
-	// placed could not be found; the changes by super, tail and commit do not happen
+	// set if placed could not be found; the changes by super, tail and commit then do not happen
 	unread error
 	tail   *tailMove    // the write is one of the journal's superblock; nil: no
 	commit *commitWrite // the write ends a transaction; nil: no
@@ -24,7 +24,7 @@ type pendingWrite struct {
 	stale  []uint32     // kept blocks whose contents change
 }
 
-// A superChange is the file system after a write of the superblock.
+// A superChange is the change of FS by a write of the superblock.
 type superChange struct {
 	geo *ondisk.Geometry // nil: the superblock is erased
 	m   *Mounted         // the mount that begins; nil: not mounted
@@ -36,8 +36,8 @@ type commitWrite struct {
 	whole bool // the comparison found all that changed
 }
 
-// landed makes the changes, since the write is on the device. An error of reading the device means
-// that the state of the file system is unknown from then on.
+// landed makes the changes, since the write is on the device. After an error of a read, the state
+// of the file system is unknown.
 func (p *pendingWrite) landed(f *FS) error {
 	m := f.m
 	if m != nil {
@@ -92,7 +92,7 @@ func (c *superChange) landed(f *FS) {
 		return
 	}
 	c.m.State.dev = f.disk
-	// no data of this mount was written before
+	// there is no data of this mount yet
 	f.order, f.data = order{durable: f.order.durable}, dataOrder{commits: 2}
 	f.loose = false
 }

@@ -13,9 +13,9 @@ const (
 	// maxRecords bounds the records of a transaction: about 600 MB. Beyond it a commit is
 	// undecided.
 	maxRecords = 8 << 20
-	// maxFaults bounds the violations of structure that are reported of one write.
+	// maxFaults is the maximum number of structure violations that are reported for one write.
 	maxFaults = 100
-	// maxExpected bounds the records for which there is room at first: 5 MB.
+	// maxExpected bounds the initial capacity in records: 5 MB.
 	maxExpected = 1 << 16
 )
 
@@ -30,7 +30,7 @@ type records struct {
 	parts  *parts // nil: all records are kept
 }
 
-// parts says what happens to the records of a whole file system, which are not all kept.
+// parts takes the records of a whole file system, if they are not all kept.
 type parts struct {
 	take    func(*change.Txn) error // takes the records part by part; nil: nobody does
 	drop    bool                    // if memory runs out, records are counted and dropped
@@ -38,7 +38,7 @@ type parts struct {
 	tally   change.Tally            // of the dropped records
 }
 
-// partial reports whether the records leave memory part by part.
+// partial reports whether the records are handed on part by part.
 func (p *parts) partial() bool { return p != nil && (p.take != nil || p.dropped) }
 
 // fault adds a violation of the structure.
@@ -93,8 +93,9 @@ func (r *records) bitRecords(o change.Object, f change.Field, g uint32, set bool
 	r.txn.Append(rec)
 }
 
-// tooMany returns an error if there is no room for more records. When room gets short it moves them
-// to half as much again: append alone would move each of a million records four times.
+// tooMany returns an error if there is no memory for more records. At the end of the capacity it
+// moves the records to a slice with half as much again. append alone would move each of a million
+// records four times.
 func (r *records) tooMany() error {
 	if r.parts.partial() {
 		return r.handOn(change.PartRecords)

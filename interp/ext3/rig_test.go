@@ -13,7 +13,7 @@ import (
 	"fsward/interp"
 )
 
-// A MemDisk is a disk over a base that is only read. It keeps writes in memory.
+// A MemDisk is a disk over a read-only base. It keeps writes in memory.
 type MemDisk struct {
 	base  io.ReaderAt
 	size  uint64

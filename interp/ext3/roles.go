@@ -28,7 +28,7 @@ func (m *Mounted) MetadataBlocks() []uint32 {
 	return slices.Compact(list)
 }
 
-// A Role is the use of a metadata block of no fixed place.
+// A Role is the use of a metadata block without a fixed place.
 type Role struct {
 	Ino   uint32 // owner; of a shared extended attribute block, one of the owners
 	Level uint8  // RoleDir, 1 to 3 for an indirect block, RoleXattr
@@ -48,21 +48,22 @@ type Roles map[uint32]Role
 // roleBytes is the memory that an entry takes, bytes.
 const roleBytes = 48
 
-// maxRoles returns how many roles a limit on memory allows: they may take a quarter of it. 0 means
-// any number.
+// maxRoles returns the maximum number of roles, which may take a quarter of the memory. 0 means no
+// maximum.
 func maxRoles(limits interp.Limits) int { return int(limits.Memory / 4 / roleBytes) }
 
 // check returns an error if n more roles would be too many.
 func (r Roles) check(n, most int) error {
 	if most > 0 && len(r)+n > most {
 		return &interp.UnsupportedError{FS: schema.FS,
-			Feature: fmt.Sprintf("more than %d directory blocks and indirect blocks within its limit of memory", most)}
+			Feature: fmt.Sprintf("more than %d directory blocks and indirect blocks"+
+				" within its limit of memory", most)}
 	}
 	return nil
 }
 
 // readRoles reads the roles from a state: it goes through all inodes in use and their indirect
-// blocks. It passes over what makes no sense, since that was there before.
+// blocks. It skips faults, since they were there before.
 func (s Snapshot) readRoles(most int) (Roles, error) {
 	r := make(Roles)
 	visited := &Visits{}

@@ -21,9 +21,8 @@ type copyPlace struct {
 	Escaped bool   // the block begins with the journal's magic, which the copy has replaced with zeros
 }
 
-// A State is the file system as a sequence of commits defines it: the blocks in their places,
-// except those that a commit put into the journal and that have not been written to their places
-// since.
+// A State is the file system after a sequence of commits. Its blocks are in their places, or in the
+// journal if they were committed and not written to their places since.
 type State struct {
 	dev    io.ReaderAt
 	geo    *ondisk.Geometry
@@ -34,8 +33,7 @@ type State struct {
 	over    map[uint32]copyPlace
 	revoked map[uint32]bool
 	cache   map[uint32][]byte
-	// recent holds blocks of the cache that were asked for last, each at its number modulo
-	// recentBlocks.
+	// recent holds the last used blocks of the cache, each at its number modulo recentBlocks.
 	recent [recentBlocks]recentBlock
 	// the cache of the state that this one was forked from; it does not grow meanwhile
 	lender map[uint32][]byte
@@ -44,8 +42,8 @@ type State struct {
 	lends  bool        // another state reads Copies as well: see lent
 }
 
-// recentBlocks is how many blocks are found without the map: those that one inode needs, and the
-// next inode again.
+// recentBlocks is the number of blocks that are found without the map. They are those that several
+// inodes in sequence need.
 const recentBlocks = 64
 
 type recentBlock struct {
@@ -58,13 +56,13 @@ func NewState(dev io.ReaderAt, geo *ondisk.Geometry, size uint64) *State {
 		Copies: make(map[uint32]copyPlace), cache: make(map[uint32][]byte)}
 }
 
-// with returns the state after a transaction, which is read from dev.
+// with returns the state after a transaction. It reads from dev.
 func (s *State) with(dev io.ReaderAt, t *transaction) *State {
 	return &State{dev: dev, geo: s.geo, blocks: s.blocks, Copies: s.Copies, over: t.Copies,
 		revoked: t.Revoked, kept: s.kept, watch: s.watch, cache: make(map[uint32][]byte)}
 }
 
-// lent returns the present state for another goroutine, which reads from dev. Later commits do not
+// lent returns the present state for another goroutine. It reads from dev, and later commits do not
 // change it.
 func (s *State) lent(dev watched) *State {
 	s.lends = true
@@ -72,7 +70,7 @@ func (s *State) lent(dev watched) *State {
 		watch: dev.watch, cache: make(map[uint32][]byte)}
 }
 
-// fork returns the state for another goroutine. Until that one ends, s must not be read.
+// fork returns the state for another goroutine. Nobody may read s until that goroutine ends.
 func (s *State) fork() *State {
 	f := *s
 	f.cache, f.recent = make(map[uint32][]byte), [recentBlocks]recentBlock{}
@@ -175,8 +173,8 @@ func (s *State) read(block uint32, b []byte) ([]byte, error) {
 // where returns the place from which a block is read. It checks that the block is on the device.
 func (s *State) where(block uint32) (copyPlace, error) {
 	if uint64(block) >= s.blocks {
-		return copyPlace{}, ondisk.Corrupt(s.geo.Addr(block), "block %d lies outside the device of %d blocks", block,
-			s.blocks)
+		return copyPlace{}, ondisk.Corrupt(s.geo.Addr(block),
+			"block %d lies outside the device of %d blocks", block, s.blocks)
 	}
 	p, copied := s.Place(block)
 	if !copied {
@@ -203,7 +201,7 @@ func readInto(b []byte, dev io.ReaderAt, g *ondisk.Geometry, block uint32) error
 	return nil
 }
 
-// A PendingDevice is the device as it will be once a write is done.
+// A PendingDevice is the device as it will be after a write.
 type PendingDevice struct {
 	io.ReaderAt
 	W interp.Write

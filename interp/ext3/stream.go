@@ -12,8 +12,8 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A stream makes the records of a whole file system, whose structure is sound, anew each time that
-// they are asked for.
+// A stream makes the records of a whole file system with a sound structure. It makes them again for
+// each call of Each.
 type stream struct {
 	now    Snapshot
 	seq    uint32 // number of the transaction that comes next
@@ -56,7 +56,7 @@ func (d *imageDiff) stream(seq uint32, dev io.ReaderAt, obs *interp.Observation)
 	return nil
 }
 
-// owners holds who owns the blocks of a file system whose records are not kept.
+// owners holds the owners of the blocks of a file system whose records are not kept.
 type owners struct {
 	pointed  numberSet // blocks that a pointer names
 	disputed numberSet // blocks that several pointers name
@@ -66,16 +66,16 @@ type owners struct {
 // A sharer is an inode that names an extended attribute block.
 type sharer struct{ block, ino uint32 }
 
-// An ownerView answers who owns a block: a block that the part at hand has a record of, or one that
-// has several owners.
+// An ownerView answers queries for the owners of a block that the present part has a record of, or
+// that has several owners.
 type ownerView struct {
 	owners
 	several map[uint32][]change.Object
 	part    map[uint32]change.Object
 }
 
-// maxDisputed bounds the owners of disputed blocks that are kept. A file system that has more is
-// known to be unsound.
+// maxDisputed bounds the owners of disputed blocks that are kept. If there are more, the file
+// system is known to be unsound.
 const maxDisputed = 1 << 16
 
 var errOwners = errors.New("ext3: the file system is too large to keep its records: " +

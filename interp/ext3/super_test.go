@@ -33,8 +33,10 @@ func record(t *testing.T) ([]byte, []interp.Write) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := Follow(t, image, 0, nil, nil, `mkdir dir; echo one > dir/one; sync dir/one; ln dir/one two; sync two; sync -f .
-		head -c 30000 /dev/urandom > large; sync large; rm dir/one; sync two; echo three > three; sync three`)
+	f := Follow(t, image, 0, nil, nil, `
+		mkdir dir; echo one > dir/one; sync dir/one; ln dir/one two; sync two; sync -f .
+		head -c 30000 /dev/urandom > large; sync large; rm dir/one; sync two
+		echo three > three; sync three`)
 	recording.base, recording.writes = base, f.Writes
 	return base, f.Writes
 }
@@ -223,8 +225,7 @@ func TestJournalWrites(t *testing.T) {
 	})
 }
 
-// A refused commit leaves the base as it was: the same commit is the same change when it comes
-// again.
+// A refused commit does not change the base: the same commit has the same changes the next time.
 func TestRefusedCommit(t *testing.T) {
 	fs, d, w := replay(t, func(fs *FS, w interp.Write) bool {
 		return mountedNow(fs, w) && fs.m.Log.holdsCommit(w, fs.m.Log.nextSeq)
@@ -244,8 +245,8 @@ func TestRefusedCommit(t *testing.T) {
 	}
 }
 
-// After a crash at any write, reading anew finds what was committed, and the guest's recovery is
-// followed.
+// After a crash at any write, a new reader finds the committed state and follows the guest's
+// recovery.
 func TestCrashAnywhere(t *testing.T) {
 	base, writes := record(t)
 	rules := Engine(t)
@@ -310,7 +311,7 @@ func TestCrashAnywhere(t *testing.T) {
 	}
 }
 
-// Unsupported features and damage have errors of their own, which name the feature or the place.
+// The errors about unsupported features and damage name the feature or the place.
 func TestNewErrors(t *testing.T) {
 	base, _ := record(t)
 	for _, tc := range []struct {
@@ -330,7 +331,9 @@ func TestNewErrors(t *testing.T) {
 			interp.ErrNotFound.Error()},
 		{"block size", func(b []byte) { b[ondisk.SuperOff+ondisk.SuperLogBlockSizeAt] = 40 },
 			"device address 1024: log_block_size is 40"},
-		{"inodes_per_group", func(b []byte) { clear(b[ondisk.SuperOff+ondisk.SuperInodesPerGroupAt:][:4]) }, "device address 1024: inodes_per_group is 0"},
+		{"inodes_per_group",
+			func(b []byte) { clear(b[ondisk.SuperOff+ondisk.SuperInodesPerGroupAt:][:4]) },
+			"device address 1024: inodes_per_group is 0"},
 		{"descriptor", func(b []byte) {
 			b[ondisk.SuperOff+ondisk.SuperFeatureIncompatAt] |= ondisk.IncompatRecover
 			clear(b[2048:][:4])

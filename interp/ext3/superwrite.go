@@ -87,8 +87,9 @@ func (f *FS) observeMount(dev PendingDevice, obs *interp.Observation) {
 	f.pending.super = &superChange{geo: m.Geo, m: m}
 }
 
-// cleanFaults checks what has to be true when a file system is marked clean. Counts that stay as
-// they were are no fault: e2fsck replays the journal, clears the mark, and only then counts.
+// cleanFaults checks the conditions for a file system that is marked clean. Wrong counts that do
+// not change are no fault: e2fsck replays the journal, clears the mark, and only then corrects the
+// counts.
 func (m *Mounted) cleanFaults(sb []byte, obs *interp.Observation) error {
 	block, p, found, err := m.lost(m.State.dev, m.Log.nextSeq)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 )
 
 // readTail reads the journal's superblock from a device on which it is being written, and checks
-// it. It may give up a transaction only when all blocks of that are in their places, and may point
-// only at the beginning of a transaction. resync means that the log goes on where the superblock
-// says: the log was empty, or the guest's recovery after a crash has moved past the transactions
-// that it replayed.
+// it. The superblock may drop a transaction only when all its blocks are in their places, and may
+// point only at the beginning of a transaction. resync means that the log continues where the
+// superblock points: the log was empty, or the guest's recovery after a crash has moved past the
+// transactions that it replayed.
 func (m *Mounted) readTail(dev io.ReaderAt) (js ondisk.JournalSuper, resync bool,
 	fault *change.Violation, err error) {
 	geo := m.Geo
@@ -72,7 +72,7 @@ func (m *Mounted) readTail(dev io.ReaderAt) (js ondisk.JournalSuper, resync bool
 	return js, true, fault, nil
 }
 
-// moveTail makes the journal's superblock that was written the present one.
+// moveTail makes the written superblock of the journal the present one.
 func (m *Mounted) moveTail(to tailMove) {
 	m.Log.moveTo(to)
 	for b, p := range m.State.Copies {

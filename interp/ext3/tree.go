@@ -62,7 +62,7 @@ func (d *treeDiff) inodes(before, after ondisk.Inode) error {
 // rewritten compares the indirect blocks that the transaction rewrote below pointers that stay,
 // which the walk from the inode does not reach. It skips those that the walk did reach.
 func (d *treeDiff) rewritten(blocks []indirectBlock) error {
-	// From the top, so that a block below another is reached from there.
+	// The order is from the top, so that a block is reached from the block above it.
 	slices.SortFunc(blocks, func(a, b indirectBlock) int { return cmp.Compare(b.level, a.level) })
 	for _, b := range blocks {
 		if d.visited.old.has(b.block) || d.visited.new.has(b.block) {
@@ -117,7 +117,7 @@ func (d *treeDiff) pair(level int, start uint64, before, after uint32) error {
 	return nil
 }
 
-// gone visits all that a pointer reached before. It passes over faults, since they were there
+// gone visits all blocks that a pointer reached before. It skips faults, since they were there
 // before.
 func (d *treeDiff) gone(level int, start uint64, block uint32) error {
 	if block == 0 {
@@ -160,8 +160,8 @@ func (d *treeDiff) below(s *State, level int, start uint64, block uint32, do fun
 	return nil
 }
 
-// position returns the number by which rules call the place of a pointer in an inode (kind owner of
-// the schema).
+// position returns the number of a pointer's place in an inode, as rules use it (kind owner of the
+// schema).
 func position(level int, start uint64) uint64 { return uint64(level)<<40 + start }
 
 // mapBlock returns the block that the pointer at a position of an inode names, 0 if there is none.

@@ -19,6 +19,18 @@ import (
 	"fsward/interp"
 )
 
+// guestInit is the script of the guest's first process.
+const guestInit = `#!/bin/sh
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin MNT=%s
+mount -t proc proc /proc; mount -t devtmpfs dev %s; mount --bind %s /dev
+(set -ex
+%s
+) > %s 2>&1
+echo ended $? >> %s
+echo o > /proc/sysrq-trigger
+sleep 100
+`
+
 // inGuest gives an image to user-mode Linux as /dev/ubda, with a follower in between, and runs a
 // shell script there as root with all capabilities: on the host, root may lack CAP_SYS_RESOURCE.
 // The guest sees the host's files; $MNT is an empty directory to mount on.
@@ -37,8 +49,7 @@ func inGuest(t *testing.T, image string, reread int, visit func(interp.Observati
 		}
 	}
 	peer(t, "gcc", "-O2", "-shared", "-fPIC", "-o", at("ptrace.so"), "../../dev/uml/shim/ptrace.c")
-	init := fmt.Sprintf("#!/bin/sh\nexport PATH=/usr/sbin:/usr/bin:/sbin:/bin MNT=%s\nmount -t proc proc /proc; mount -t devtmpfs dev %s; mount --bind %s /dev\n(set -ex\n%s\n) > %s 2>&1\necho ended $? >> %s\necho o > /proc/sysrq-trigger\nsleep 100\n",
-		at("mnt"), at("dev"), at("dev"), script, at("output"), at("output"))
+	init := fmt.Sprintf(guestInit, at("mnt"), at("dev"), at("dev"), script, at("output"), at("output"))
 	if err := os.WriteFile(at("init"), []byte(init), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 // A mounted file system gets another UUID (EXT4_IOC_SETFSUUID): its superblock and two copies
-// change in a transaction, the other copies without the journal. The interpreter follows all of it,
-// and what comes afterwards.
+// change in a transaction, the other copies without the journal. The interpreter follows all these
+// writes and later commits.
 func TestNewUUID(t *testing.T) {
 	const uuid = "01234567-89ab-cdef-0123-456789abcdef"
 	want := [16]byte{0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x01, 0x23, 0x45, 0x67, 0x89,
@@ -17,7 +17,8 @@ func TestNewUUID(t *testing.T) {
 	image := Mkfs(t, "128M", "-b", "1024")
 	base := ReadFile(t, image)
 	f := Follow(t, image, 1, nil, nil,
-		`echo x > a; sync -f .; tune2fs -U `+uuid+` $(findmnt -no SOURCE .) && sync -f . && echo y > b && sync -f . && rm a && sync -f .`)
+		`echo x > a; sync -f .; tune2fs -U `+uuid+` $(findmnt -no SOURCE .) && sync -f . &&
+			echo y > b && sync -f . && rm a && sync -f .`)
 	if f.fs.geo.UUID != want {
 		t.Errorf("the UUID that is followed is %x", f.fs.geo.UUID)
 	}

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// find looks a name up in a directory. Rules ask for names roughly in the order in which they stand
-// there, so find searches from the place of the last name outward, in both directions. It does not
-// rely on the index of the directory.
+// find looks a name up in a directory. Rules query names roughly in their order on the disk. So
+// find searches outward from the place of the last name, in both directions. It does not rely on
+// the index of the directory.
 func (v *view) find(dir uint32, name string) (found ondisk.Entry, err error) {
 	s, err := v.side(dir)
 	if err != nil || s.mapped(dir) == nil {

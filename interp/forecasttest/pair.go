@@ -1,5 +1,5 @@
-// Package forecasttest is for tests: it compares what an interpreter says with forecasts and
-// without. Start with Pair.
+// Package forecasttest is for tests. It compares the observations of an interpreter with and
+// without forecasts. Start with Pair.
 package forecasttest
 
 import (
@@ -28,8 +28,8 @@ type Pair struct {
 	expected *change.Txn
 }
 
-// Show gives a write to both interpreters, compares what they say, and does the write. sound means
-// that neither found a fault.
+// Show gives a write to both interpreters, compares their observations, and performs the write.
+// sound reports whether neither found a fault.
 func (p *Pair) Show(t testing.TB, w interp.Write) (sound bool) {
 	t.Helper()
 	want, got := p.Plain.Observe(w), p.Ahead.Observe(w)
@@ -49,8 +49,8 @@ func (p *Pair) Show(t testing.TB, w interp.Write) (sound bool) {
 	return len(want.Violations) == 0 && want.Unknown == nil
 }
 
-// Forecast asks for a forecast and prepares it, stopped before if stop is set. made: there was one;
-// ok: it found what to expect.
+// Forecast asks for a forecast and prepares it. If stop is set, it stops the forecast first. made
+// reports whether there was a forecast, and ok whether it found the changes of the next commit.
 func (p *Pair) Forecast(stop bool) (made, ok bool) {
 	fc := p.Ahead.Forecast()
 	if fc == nil {
@@ -64,7 +64,7 @@ func (p *Pair) Forecast(stop bool) (made, ok bool) {
 	return true, ok
 }
 
-// Flushed tells both interpreters what is durable on the first disk.
+// Flushed passes on which writes to the first disk are durable.
 func (p *Pair) Flushed(seq uint64) {
 	p.Plain.Flushed(0, seq)
 	p.Ahead.Flushed(0, seq)

@@ -9,8 +9,8 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// An alterer changes an object in a block on its way into the journal. The descriptor, which
-// arrives before the block or with it, says which block a journal block is a copy of.
+// An alterer changes an object in a block that is written to the journal. The descriptor, which
+// arrives before the block or with it, names the block that is copied.
 type alterer struct {
 	survey
 	spec    alterSpec
@@ -23,13 +23,13 @@ type alterer struct {
 	done    bool
 }
 
-// NewAlterer returns an Alterer for an ext3 file system; SpecHelp says what spec may be. If a block
-// has several objects, the first that the transaction changes is altered, or the one that the spec
-// names. An inode has to be in use, and for a pointer be a file that has it. A bit of a bitmap has
-// to be one that the transaction leaves alone or, for set_freed and unset_new, one that it changes.
-// The alterer recognizes blocks by their bytes, so that it cannot alter indexes, indirect blocks or
-// the log itself. If the journal has checksums of version 2 or 3, it alters a block only if the
-// block comes in one write with its descriptor.
+// NewAlterer returns an Alterer for an ext3 file system. SpecHelp describes spec. If a block has
+// several objects, the Alterer alters the object that spec names, or else the first that the
+// transaction changes. An inode must be in use, and for a pointer it must be a file with this
+// pointer. A bit of a bitmap must be one that the transaction does not change or, for set_freed and
+// unset_new, one that it changes. The alterer recognizes blocks by their bytes, so that it cannot
+// alter indexes, indirect blocks or the log itself. If the journal has checksums of version 2 or 3,
+// it alters a block only if the block comes in one write with its descriptor.
 func NewAlterer(d interp.Disk, spec string) (interp.Alterer, error) {
 	s, err := parseAlterSpec(spec)
 	if err != nil {
@@ -68,7 +68,7 @@ func looksLikeDirectory(b []byte, fileType bool) bool {
 	return fault == "" && n > 0
 }
 
-// Alter changes the write if it holds the object.
+// Alter changes the write if it contains the object.
 func (a *alterer) Alter(w interp.Write) string {
 	if w.Data == nil || a.done && !a.journal.Checksum {
 		return ""

@@ -13,8 +13,8 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A corrupter alters the state that a disk defines. It alters a block in the journal if the journal
-// holds its contents, and updates the checksums of the transaction.
+// A corrupter alters the state on a disk. If the journal has the present contents of a block, it
+// alters the copy in the journal, and updates the checksums of the transaction.
 type corrupter struct {
 	survey
 	disk    interp.Disk
@@ -25,8 +25,8 @@ type corrupter struct {
 	targets map[string][]target
 }
 
-// NewCorrupter reads the state of a disk. With last, only what the last transaction in the journal
-// wrote is altered, and the journal's superblock. The errors are those of New.
+// NewCorrupter reads the state of a disk. With last, the corrupter alters only blocks of the last
+// transaction in the journal, and the journal's superblock. The errors are those of New.
 func NewCorrupter(d interp.Disk, last bool) (interp.Corrupter, error) {
 	m, err := ext3.Mount(d, d.Size())
 	if err != nil {
@@ -67,7 +67,7 @@ func NewCorrupter(d interp.Disk, last bool) (interp.Corrupter, error) {
 	return c, c.narrow(entries)
 }
 
-// narrow limits the corrupter to what the last transaction wrote, and reads the state before it.
+// narrow limits the corrupter to the blocks of the last transaction, and reads the state before it.
 func (c *corrupter) narrow(entries []ext3.LogEntry) error {
 	c.old = ext3.NewState(c.disk, c.Geo, c.disk.Size())
 	for n, e := range entries {
@@ -171,7 +171,7 @@ func (c *corrupter) before(block uint32) ([]byte, bool) {
 
 var errEscape = errors.New("ext3: the altered block would begin like one of the journal's own")
 
-// patches returns the changes to the disk. unsealed: checksums stay as they are.
+// patches returns the changes to the disk. unsealed means that checksums are not updated.
 func (c *corrupter) patches(d *draft, unsealed bool) ([]interp.Patch, error) {
 	out := make(map[uint32][]byte) // by block of the device
 	inLog := make(map[uint32]bool) // transactions

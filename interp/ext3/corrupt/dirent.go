@@ -71,7 +71,7 @@ func insert(b []byte, ino uint32, typ byte, name string) bool {
 		if head.Inode() != 0 {
 			used = ondisk.DirentLen + (int(head.NameLen())+3)&^3
 		}
-		// what .. covers there is an index
+		// the room after .. there is an index
 		root := off == ondisk.DotLen && off+length == len(b) &&
 			ondisk.IndexHeadOf(b[ondisk.IndexRootInfo:]).InfoLength() == ondisk.IndexInfoLen
 		if length-used < need || root {
@@ -117,7 +117,7 @@ func (d *draft) move(i int, b []byte, name string, typ byte) (string, bool, erro
 
 // cycle moves the directory D, which an entry names, below its own subdirectory E: it moves the
 // name from P to E, sets .. of D to E, and moves the link that .. counts for from P to E. Each of
-// these changes alone is as after a rename.
+// these changes is also part of a rename.
 func (d *draft) cycle(i int, b []byte, name string) (string, bool, error) {
 	t := d.ts[i]
 	if t.kind != "linear" && t.kind != "root" {

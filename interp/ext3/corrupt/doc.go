@@ -1,7 +1,7 @@
 // Package corrupt changes named fields and objects of an ext3 file system as a bug in the guest
-// would, and makes the checksums of the journal right again: in the state that a disk holds
-// (NewCorrupter), or in blocks on their way into the journal (NewAlterer).
+// would, and updates the checksums of the journal. NewCorrupter changes the state on a disk.
+// NewAlterer changes blocks when they are written to the journal.
 //
-// Start with object.go, which lists what can be altered, and spec.go, which reads what to alter and
-// where. target.go finds the objects in blocks, action.go changes them.
+// Start with object.go, which lists the objects, and spec.go, which parses an alteration. target.go
+// finds the objects in blocks, and action.go changes them.
 package corrupt

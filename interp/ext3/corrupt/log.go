@@ -24,7 +24,7 @@ type logTag struct {
 	at  uint32
 }
 
-// logTags reads the tags of a descriptor that stands at a block of the journal.
+// logTags reads the tags of the descriptor in a block of the journal.
 func logTags(j *ext3.Journal, b []byte, at uint32) (list []logTag) {
 	off := ondisk.JournalHeaderLen
 	for _, t := range j.ParseTags(b) {
@@ -64,7 +64,7 @@ func logBlocks(j *ext3.Journal, dev io.ReaderAt, e ext3.LogEntry) (list []logBlo
 }
 
 // seal updates the checksums of a transaction. block returns a block of the journal, to be changed
-// in place. log is the transaction before it was altered: it says where checksums are.
+// in place. log is the transaction before the alteration. It has the places of the checksums.
 func seal(j *ext3.Journal, log []logBlock, block func(at uint32) ([]byte, error)) error {
 	sum := ondisk.CrcBEStart
 	for _, l := range log {

@@ -17,8 +17,8 @@ type alterable struct {
 	kinds   []string // values of the condition @kind=
 }
 
-// unsealed reports whether a field is a checksum of the journal: if it is altered, no checksum is
-// updated.
+// unsealed reports whether a field is a checksum of the journal. An alteration of such a field
+// updates no checksum.
 func unsealed(c ondisk.Field) bool {
 	return c.Big() && c.Name == "checksum" || strings.HasPrefix(c.Name, "chksum")
 }
@@ -77,8 +77,8 @@ var alterables = []alterable{
 	{name: objRevoked, members: ondisk.RevokedLayout.Fields, actions: []string{actDelete, actAdd}},
 }
 
-// blockUses are the uses of a block that has a bit in a block bitmap. padding stands for the bits
-// behind the last block.
+// blockUses are the uses of a block with a bit in a block bitmap. padding stands for the bits after
+// the last block.
 var blockUses = []string{"superblock", "descriptors", "bitmap", "inode_table", "journal", "resize",
 	"directory", "indirect", "xattr", "data", "free", "padding"}
 

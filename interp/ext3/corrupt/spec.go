@@ -9,7 +9,7 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// An alterSpec says what to change and where, as SpecHelp describes.
+// An alterSpec is a parsed alteration: see SpecHelp.
 type alterSpec struct {
 	object *alterable
 	action string // "": change member
@@ -23,17 +23,19 @@ type alterSpec struct {
 // SpecHelp describes the grammar of alterations.
 const SpecHelp = `OBJECT.FIELD=N  OBJECT.FIELD+N  OBJECT.FIELD-N  OBJECT.FIELD^N  OBJECT!ACTION
 
-OBJECT is a structure on the disk (superblock, group, inode, pointer: one in an indirect block,
-dirent, index: the root or a node of a directory's, xattr_block, journal_superblock and others), FIELD
-a member of it. N is decimal, 0x or 0o; a negative one stands for the same bits, and what does not
-fit in the field is cut off. ^ flips the bits of N.
+OBJECT is a structure on the disk: superblock, group, inode, pointer (in an indirect block), dirent,
+index (a root or node of a directory's index), xattr_block, journal_superblock and others. FIELD is
+a member of it. N is decimal, 0x or 0o. A negative N stands for the same bits. Bits that do not fit
+into the field are cut off. ^ flips the bits of N.
 
-Conditions may follow, with a comma between: OBJECT.FIELD=N@kind=directory,id=12. The id of an inode
-is its number, of a dirent that of its directory, of a pointer that of its file, of a group its number.`
+Conditions may follow, separated by commas: OBJECT.FIELD=N@kind=directory,id=12. The id of an inode
+or a group is its number. The id of a dirent is the number of its directory, and the id of a pointer
+that of its file.`
 
 func parseAlterSpec(spec string) (s alterSpec, err error) {
 	bad := func(why string) (alterSpec, error) {
-		return s, fmt.Errorf("ext3: %s in %q; want OBJECT.FIELD and one of =N +N -N ^N, or OBJECT!ACTION, of %s", why, spec, known())
+		return s, fmt.Errorf("ext3: %s in %q; want OBJECT.FIELD and one of =N +N -N ^N,"+
+			" or OBJECT!ACTION, of %s", why, spec, known())
 	}
 	parsed, parseErr := corruptspec.Parse(spec)
 	if s.object = findAlterable(parsed.Object); s.object == nil {
@@ -44,7 +46,8 @@ func parseAlterSpec(spec string) (s alterSpec, err error) {
 		return bad("no such action")
 	}
 	if parsed.Field != "" {
-		j := slices.IndexFunc(s.object.members, func(m ondisk.Field) bool { return m.Name == parsed.Field })
+		named := func(m ondisk.Field) bool { return m.Name == parsed.Field }
+		j := slices.IndexFunc(s.object.members, named)
 		if j < 0 {
 			return bad("no such field")
 		}

@@ -1,6 +1,6 @@
 package ondisk
 
-// DotLen is the length of the entry ., which .. follows, bytes.
+// DotLen is the length in bytes of the entry ".", the first of a directory.
 const DotLen = 12
 
 // An Entry is a directory entry that names an inode.

@@ -31,7 +31,9 @@ func ExampleEntries() {
 	}
 	put(0, ondisk.DotLen, 12, ".")
 	put(ondisk.DotLen, 1024-ondisk.DotLen, 2, "..")
-	_, fault := ondisk.Entries(b, true, func(e ondisk.Entry) { fmt.Printf("%s: inode %d\n", e.Name, e.Ino) })
+	_, fault := ondisk.Entries(b, true, func(e ondisk.Entry) {
+		fmt.Printf("%s: inode %d\n", e.Name, e.Ino)
+	})
 	fmt.Printf("fault: %q\n", fault)
 	// Output:
 	// .: inode 12

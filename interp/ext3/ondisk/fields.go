@@ -7,9 +7,9 @@ import (
 	"fsward/change"
 )
 
-// A Structure is an on-disk structure. Its table of fields is the one place where offsets are
-// written: it drives the records, the views of rules, the corrupter, and the views in views_*.go,
-// which are generated from it. A test holds the tables against the headers of e2fsprogs.
+// A Structure is an on-disk structure. No other place has its offsets: its table of fields drives
+// the records, the views of rules, the corrupter, and the generated views in views_*.go. A test
+// compares the tables with the headers of e2fsprogs.
 type Structure struct {
 	Name   string // in C
 	Size   int    // bytes, as far as they are read
@@ -71,7 +71,7 @@ func (f Field) Width() int {
 // Big reports whether a number is big-endian.
 func (f Field) Big() bool { return f.enc == encBE16 || f.enc == encBE32 }
 
-// Get reads a field of a structure, which has to be long enough.
+// Get reads a field of a structure. b must be long enough.
 func (f Field) Get(b []byte) uint64 {
 	switch b = b[f.Off:]; f.enc {
 	case encU8:
@@ -87,8 +87,7 @@ func (f Field) Get(b []byte) uint64 {
 	}
 }
 
-// Put writes a field of a structure, which has to be long enough. It cuts off the bits that do not
-// fit.
+// Put writes a field of a structure. b must be long enough. Put cuts off the bits that do not fit.
 func (f Field) Put(b []byte, v uint64) {
 	switch b = b[f.Off:]; f.enc {
 	case encU8:

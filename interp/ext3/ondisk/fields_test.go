@@ -12,7 +12,8 @@ import (
 // The tables of fields agree with the structures in the headers of e2fsprogs.
 func TestColumnsStandAsInTheHeaders(t *testing.T) {
 	var source strings.Builder
-	source.WriteString("#include <stdio.h>\n#include <stddef.h>\n#include <ext2fs/ext2_fs.h>\n#include <ext2fs/ext2_ext_attr.h>\nint main(void){\n")
+	source.WriteString("#include <stdio.h>\n#include <stddef.h>\n#include <ext2fs/ext2_fs.h>\n" +
+		"#include <ext2fs/ext2_ext_attr.h>\nint main(void){\n")
 	var want []string
 	for _, s := range []struct {
 		name    string
@@ -38,10 +39,8 @@ func TestColumnsStandAsInTheHeaders(t *testing.T) {
 			return "i_" + n
 		}},
 		{"struct ext2_inode_large", InodeLargeLayout.Fields, func(n string) string { return "i_" + n }},
-		{"struct ext2_ext_attr_entry", XattrEntryLayout.Fields, func(n string) string {
-			return "e_" +
-				n
-		}},
+		{"struct ext2_ext_attr_entry", XattrEntryLayout.Fields,
+			func(n string) string { return "e_" + n }},
 		{"struct ext2_dir_entry_2", DirentLayout.Fields, func(n string) string { return n }},
 		{"struct ext2_ext_attr_header", XattrLayout.Fields, func(n string) string { return "h_" + n }},
 	} {
@@ -50,7 +49,8 @@ func TestColumnsStandAsInTheHeaders(t *testing.T) {
 				continue // the first byte of a name of any length
 			}
 			m := s.member(c.Name)
-			fmt.Fprintf(&source, "{%s x; printf(\"%s.%s %%zu %%zu\\n\", (size_t)((char *)&x.%s - (char *)&x), sizeof x.%s);}\n",
+			fmt.Fprintf(&source, "{%s x; printf(\"%s.%s %%zu %%zu\\n\","+
+				" (size_t)((char *)&x.%s - (char *)&x), sizeof x.%s);}\n",
 				s.name, s.name, m, m, m)
 			want = append(want, fmt.Sprintf("%s.%s %d %d", s.name, m, c.Off, max(c.Width(), c.Array)))
 		}
@@ -84,7 +84,8 @@ func TestSchemaNamesEveryField(t *testing.T) {
 	if got, want := len(schema.Kinds), int(KindOrphan)+1; got != want {
 		t.Errorf("%d names for %d kinds", got, want)
 	}
-	if got, want := schema.FieldName(FieldGroup)+schema.FieldName(FieldType)+schema.FieldName(FieldDtime), "groupf(mode,s_ifmt)dtime"; got != want {
+	got := schema.FieldName(FieldGroup) + schema.FieldName(FieldType) + schema.FieldName(FieldDtime)
+	if want := "groupf(mode,s_ifmt)dtime"; got != want {
 		t.Errorf("got %q, want %q: names and numbers are out of step", got, want)
 	}
 	for _, s := range []struct {

@@ -25,7 +25,8 @@ type Geometry struct {
 	FirstIno       uint32 // the first inode that is not reserved
 	Groups         uint32
 	DescBlocks     uint32 // blocks of the group descriptor table
-	// descriptor blocks before this one stand behind the superblock; with meta_bg the rest stands in their groups
+	// descriptor blocks before this one follow the superblock; with meta_bg the others are in their
+	// groups
 	firstMetaBG uint32
 	TableBlocks uint32 // blocks of a group's inode table
 	JournalInum uint32 // 0: there is no journal (ext2)
@@ -35,7 +36,7 @@ type Geometry struct {
 	UUID        [UUIDLen]byte
 }
 
-// ChangedFrom describes the first difference between two geometries, "" if there is none.
+// ChangedFrom describes the first difference between two geometries, or returns "".
 func (g *Geometry) ChangedFrom(old *Geometry) string {
 	if g.Blocks != old.Blocks {
 		return fmt.Sprintf("blocks_count changed from %d to %d", old.Blocks, g.Blocks)
@@ -52,7 +53,7 @@ func (g *Geometry) ChangedFrom(old *Geometry) string {
 // GrownFrom reports whether a file system grew while it was mounted (ext4_resize_fs) and is the
 // same otherwise.
 func (g *Geometry) GrownFrom(old *Geometry) bool {
-	// Descriptors beyond the reserved blocks stand with their groups (ext4_convert_meta_bg).
+	// Descriptors beyond the reserved blocks are in their groups (ext4_convert_meta_bg).
 	places := old.firstMetaBG == old.DescBlocks && g.firstMetaBG == g.DescBlocks ||
 		g.firstMetaBG == old.firstMetaBG
 	return g.Blocks > old.Blocks && places && g.ReshapedFrom(old) == ""
@@ -65,8 +66,8 @@ func (g *Geometry) RenamedFrom(old *Geometry) bool {
 	return g.UUID != old.UUID && as.ChangedFrom(old) == ""
 }
 
-// ReshapedFrom describes the first difference between two geometries other than their size, "" if
-// there is none.
+// ReshapedFrom describes the first difference between two geometries, except in size, or returns
+// "".
 func (g *Geometry) ReshapedFrom(old *Geometry) string {
 	for _, f := range []struct {
 		name     string

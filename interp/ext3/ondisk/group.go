@@ -5,7 +5,7 @@ import "fmt"
 // Places holds the blocks of a group's bitmaps and the first block of its inode table.
 type Places struct{ BlockBitmap, InodeBitmap, InodeTable uint32 }
 
-// Misplaced describes what is wrong with the places of a group's metadata, "" if nothing is.
+// Misplaced describes the first fault in the places of a group's metadata, or returns "".
 func (g *Geometry) Misplaced(group uint32, p Places) string {
 	start := uint64(g.GroupStart(group))
 	end := start + uint64(g.GroupBlocks(group))

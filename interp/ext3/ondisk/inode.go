@@ -84,9 +84,9 @@ func (i Inode) ListsNames() bool { return i.IsDir() && i.Links() > 0 }
 
 func (i Inode) HasIndex() bool { return i.Flags()&FlagIndex != 0 }
 
-// HoldsSomething reports whether an inode that is not in use has contents, or what e2fsck takes for
-// contents: it also checks reserved inodes that are not in use (e2fsck/pass1.c, check_blocks). A
-// time of deletion does not count, since e2fsck sets it when it clears an inode.
+// HoldsSomething reports whether an unused inode has contents in the sense of e2fsck, which also
+// checks reserved inodes that are not in use (e2fsck/pass1.c, check_blocks). A time of deletion
+// does not count, since e2fsck sets it when it clears an inode.
 func (i Inode) HoldsSomething() bool {
 	return LE32(i, InodeSizeAt)|LE32(i, InodeSizeHighAt)|LE32(i,
 		InodeBlocksAt)|i.Flags()|i.FileACL() != 0 || i.Pointers() != [NPointers]uint32{}
@@ -112,7 +112,7 @@ func (i Inode) Size() (bytes uint64) {
 func (i Inode) Fast() bool { return i.Type() == ModeLink && i.Size() > 0 && i.Size() < FastLink }
 
 // Maps reports whether the pointers of the inode have a meaning. An inode that is neither linked
-// nor marked as used owns nothing, and a device has its number in their place.
+// nor marked as used owns no blocks, and a device has its number in place of pointers.
 func (i Inode) Maps(marked bool) bool {
 	if !i.Exists(marked) {
 		return false
@@ -126,8 +126,7 @@ func (i Inode) Maps(marked bool) bool {
 	return false
 }
 
-// DirBlocks returns the number of blocks in which a directory keeps entries: none once it has no
-// links.
+// DirBlocks returns the number of blocks with entries of a directory: 0 if it has no links.
 func (i Inode) DirBlocks(blockSize uint32) uint64 {
 	if !i.ListsNames() {
 		return 0

@@ -2,7 +2,7 @@ package ondisk
 
 import "fmt"
 
-// A Tag names the block of the file system that a block of the journal is a copy of.
+// A Tag names the block of the file system of which a block of the journal is a copy.
 type Tag struct {
 	Block, High uint32
 	Flags       uint16

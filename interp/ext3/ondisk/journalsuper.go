@@ -27,17 +27,18 @@ const (
 	journalIncompatCsumV2  = 0x8
 	journalIncompatCsumV3  = 0x10
 	supportedJournalCompat = journalCompatChecksum
-	supportedJournal       = journalIncompatRevoke | journalIncompat64Bit | journalIncompatCsumV2 | journalIncompatCsumV3
+	supportedJournal       = journalIncompatRevoke | journalIncompat64Bit |
+		journalIncompatCsumV2 | journalIncompatCsumV3
 )
 
 var journalFeatureNames = []string{"revoke", "64bit", "async_commit", "csum_v2", "csum_v3",
 	"fast_commit"}
 
-// maxJournal bounds the blocks of a journal, since the places of the copies in it are kept in
-// memory. Programs make journals of a tenth of it.
+// maxJournal is the maximum number of blocks of a journal, since the places of its copies are kept
+// in memory. Programs make journals of a tenth of it.
 const maxJournal = 1 << 20
 
-// MinJournal is the least number of blocks (JBD2_MIN_JOURNAL_BLOCKS).
+// MinJournal is the minimum number of blocks of a journal (JBD2_MIN_JOURNAL_BLOCKS).
 const MinJournal = 1024
 
 // A JournalSuper holds the numbers in the journal's superblock.

@@ -100,12 +100,13 @@ const (
 	wordType change.WordID = change.WordPresent + 1 // of type 0, unknown
 )
 
-var InodeRecordFields = []change.Field{FieldType, FieldPerm, FieldUID, FieldGID, FieldSize,
-	FieldLinks, FieldBlocks,
+// InodeRecordFields are the fields of an inode that change records have.
+var InodeRecordFields = []change.Field{
+	FieldType, FieldPerm, FieldUID, FieldGID, FieldSize, FieldLinks, FieldBlocks,
 	FieldFlagImmutable, FieldFlagAppend, FieldFlagIndex, FieldFlagJournal, FieldFlagOther,
-	FieldFileACL,
-	FieldGeneration, FieldDtime, FieldDirGroup, FieldFaddr, FieldBlocksHigh, FieldFileACLHigh,
-	FieldSizeHigh}
+	FieldFileACL, FieldGeneration, FieldDtime, FieldDirGroup, FieldFaddr, FieldBlocksHigh,
+	FieldFileACLHigh, FieldSizeHigh,
+}
 
 var schema = &change.Schema{
 	FS:         "ext3",
@@ -114,46 +115,59 @@ var schema = &change.Schema{
 		{},
 		{Name: "superblock", Shape: change.ShapeNum, Fields: SuperLayout.recorded(fieldRecover,
 			fieldHashFlags, fieldJournalUUID, fieldHashSeedLow, fieldHashSeedHigh),
-			Doc: "superblock(0): the primary superblock. f(flags,hash): the bits of flags that say whether names are hashed as signed or as unsigned characters; hash_seed, of 16 bytes, is in two halves"},
+			Doc: "superblock(0): the primary superblock. f(flags,hash): the bits of flags that select" +
+				" signed or unsigned characters for the hashes of names. hash_seed has 16 bytes," +
+				" in two halves"},
 		{Name: "group", Shape: change.ShapeNum, Fields: GroupLayout.recorded(FieldBlocksCount,
 			FieldInodesCount),
-			Doc: "group(NUMBER): a block group. A group whose bitmaps changed has records of its counts even where those did not change; blocks_count and inodes_count are how many of each it has"},
+			Doc: "group(NUMBER): a block group with blocks_count blocks and inodes_count inodes. If its" +
+				" bitmaps changed, its counts have records even if they did not change"},
 		{Name: "inode", Shape: change.ShapeNum, Fields: append(slices.Clone(InodeRecordFields), FieldEnd),
-			Doc: "inode(NUMBER): an inode with links, or one marked as used in the inode bitmap whose mode is not 0 (unlinked but open: links_count is 0 and dtime the next such inode). An inode whose directory entries changed has a record of links_count even where that did not change, one whose pointers changed a record of blocks. dir_group: the number of its group, of a directory that is marked as used. size_high: of all but files, where it has no meaning; faddr, blocks_high and file_acl_high have none in ext3. end: the number of blocks up to the last one that is mapped, holes included; it can be queried only"},
+			Doc: "inode(NUMBER): an inode with links, or an inode that the inode bitmap marks as used and" +
+				" whose mode is not 0. The latter is open without a name: links_count is 0, and dtime is" +
+				" the number of the next such inode. If the directory entries of an inode changed," +
+				" links_count has a record even if it did not change; if its pointers changed, blocks" +
+				" has one. dir_group: the number of the group of a directory that is marked as used." +
+				" size_high: not for files; it has no meaning for other inodes. faddr, blocks_high and" +
+				" file_acl_high have no meaning in ext3. end: the number of blocks up to the last mapped" +
+				" one, holes included; it can only be queried"},
 		{Name: "inode_bit", Shape: change.ShapeNum, Fields: []change.Field{FieldInodeGroup},
 			Doc: "inode_bit(NUMBER): an inode that the inode bitmap of the group inode_group marks as used"},
 		{Name: "block", Shape: change.ShapeNum, Fields: []change.Field{FieldGroup},
 			Doc: "block(NUMBER): a block that the block bitmap of its group marks as used"},
 		{Name: "owner", Shape: change.ShapePair,
-			Doc: "k(BLOCK,owner,a(INODE,POSITION)): a pointer of an inode to a block. POSITION is the number of the block in the file; of an indirect block, its level times 2^40 plus the number of the first block below it. INODE 0 owns the superblocks, group descriptors, bitmaps and inode tables (only in the check of a whole image)"},
+			Doc: "k(BLOCK,owner,a(INODE,POSITION)): a pointer of an inode to a block. POSITION is the" +
+				" number of the block in the file. For an indirect block it is its level times 2^40 plus" +
+				" the number of the first block below it. INODE 0 owns the superblocks, group" +
+				" descriptors, bitmaps and inode tables (only in the check of a whole image)"},
 		{Name: "xattr_owner", Shape: change.ShapeNums,
-			Doc: "a(BLOCK,INODE): i_file_acl of INODE names the extended attribute block; several inodes may share one"},
+			Doc: "a(BLOCK,INODE): i_file_acl of INODE names the extended attribute block; several inodes" +
+				" may share one"},
 		{Name: "xattr_block", Shape: change.ShapeNum, Fields: []change.Field{FieldRefcount},
 			Doc: "xattr_block(NUMBER): an extended attribute block"},
 		{Name: "dirent", Shape: change.ShapeNamed, Fields: []change.Field{FieldInode, FieldFileType},
-			Doc: "a(DIRECTORY,'name'): an entry of a directory that has links, . and .. included, wherever in the directory it stands. An entry whose file_type alone changed has a record of its inode as well"},
+			Doc: "a(DIRECTORY,'name'): an entry of a directory that has links, . and .. included, at any" +
+				" place in the directory. If only its file_type changed, its inode has a record too"},
 		{Name: "orphan", Shape: change.ShapeNum,
-			Doc: "orphan(NUMBER): an inode on the list of those that are to be deleted or truncated, which begins with last_orphan and goes on with dtime"},
+			Doc: "orphan(NUMBER): an inode on the list of inodes to be deleted or truncated. The list" +
+				" begins with last_orphan and continues with dtime"},
 	},
-	Fields: []string{"object", "inodes_count", "blocks_count", "r_blocks_count", "free_blocks_count",
-		"free_inodes_count",
-		"first_data_block", "log_block_size", "blocks_per_group", "inodes_per_group", "state",
-		"rev_level", "first_ino",
-		"inode_size", "feature_compat", "feature_incompat", "f(feature_incompat,recover)",
-		"feature_ro_compat", "journal_inum",
+	Fields: []string{
+		"object", "inodes_count", "blocks_count", "r_blocks_count", "free_blocks_count",
+		"free_inodes_count", "first_data_block", "log_block_size", "blocks_per_group",
+		"inodes_per_group", "state", "rev_level", "first_ino", "inode_size", "feature_compat",
+		"feature_incompat", "f(feature_incompat,recover)", "feature_ro_compat", "journal_inum",
 		"last_orphan", "block_bitmap", "inode_bitmap", "inode_table", "used_dirs_count", "group",
-		"inode_group", "dir_group",
-		"mode", "f(mode,s_ifmt)", "f(mode,perm)", "uid", "gid", "size", "links_count", "blocks", "flags",
-		"f(flags,immutable)",
-		"f(flags,append)", "f(flags,index)", "f(flags,journal_data)", "f(flags,other)", "file_acl",
-		"generation", "dtime",
-		"inode", "file_type", "refcount", "end", "faddr", "blocks_high", "file_acl_high", "size_high",
-		"reserved_gdt_blocks", "flags",
-		"itable_unused", "mtime", "creator_os", "journal_uuid", "desc_size", "blocks_count_hi",
-		"f(flags,hash)", "log_groups_per_flex", "error_count",
-		"usr_quota_inum", "grp_quota_inum", "prj_quota_inum",
-		"min_extra_isize", "want_extra_isize", "jnl_backup_type", "f(hash_seed,low)",
-		"f(hash_seed,high)"},
+		"inode_group", "dir_group", "mode", "f(mode,s_ifmt)", "f(mode,perm)", "uid", "gid", "size",
+		"links_count", "blocks", "flags", "f(flags,immutable)", "f(flags,append)",
+		"f(flags,index)", "f(flags,journal_data)", "f(flags,other)", "file_acl", "generation",
+		"dtime", "inode", "file_type", "refcount", "end", "faddr", "blocks_high",
+		"file_acl_high", "size_high", "reserved_gdt_blocks", "flags", "itable_unused", "mtime",
+		"creator_os", "journal_uuid", "desc_size", "blocks_count_hi", "f(flags,hash)",
+		"log_groups_per_flex", "error_count", "usr_quota_inum", "grp_quota_inum",
+		"prj_quota_inum", "min_extra_isize", "want_extra_isize", "jnl_backup_type",
+		"f(hash_seed,low)", "f(hash_seed,high)",
+	},
 	Words: []string{"present", "s_unknown", "s_ifreg", "s_ifdir", "s_ifchr", "s_ifblk", "s_ififo",
 		"s_ifsock", "s_iflnk"},
 }

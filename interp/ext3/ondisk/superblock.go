@@ -112,9 +112,9 @@ func unsupported(sb []byte) error {
 	return nil
 }
 
-// ParseGeometry checks a superblock and returns its geometry: every number in it is within bounds
-// and consistent with the others. size is the device's, bytes. The errors are interp.ErrNotFound,
-// *interp.UnsupportedError and *interp.CorruptError.
+// ParseGeometry checks a superblock and returns its geometry. Each number in it is within bounds
+// and consistent with the others. size is the size of the device in bytes. The errors are
+// interp.ErrNotFound, *interp.UnsupportedError and *interp.CorruptError.
 func ParseGeometry(sb []byte, size uint64) (*Geometry, error) {
 	v := SuperOf(sb)
 	if v.Magic() != Magic {
@@ -192,7 +192,8 @@ func (g *Geometry) checkNumbers(v Super, size uint64) error {
 	return nil
 }
 
-// layOut computes where the groups and their descriptors stand, and checks that they hold together.
+// layOut computes the places of the groups and their descriptors, and checks that they are
+// consistent.
 func (g *Geometry) layOut(v Super) error {
 	bad := func(format string, args ...any) error { return Corrupt(SuperOff, format, args...) }
 	g.Groups = (g.Blocks-g.FirstData-1)/g.BlocksPerGroup + 1

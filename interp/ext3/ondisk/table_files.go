@@ -1,7 +1,7 @@
 package ondisk
 
-// InodeLayout is an inode. It drives the corrupter alone: several fields of the records are parts
-// of a member, or span two.
+// InodeLayout is an inode. Only the corrupter uses it: several fields of the records are parts of a
+// member, or span two.
 var InodeLayout = Structure{"ext2_inode", 128, []Field{
 	le16("mode", 0, fieldMode),
 	le16("uid", 2, FieldUID),
@@ -41,7 +41,7 @@ var InodeLayout = Structure{"ext2_inode", 128, []Field{
 	le16("checksum_lo", 124),
 }}
 
-// InodeLargeLayout is what an inode of more than 128 bytes has behind the members of InodeLayout.
+// InodeLargeLayout has the members of an inode after its first 128 bytes.
 var InodeLargeLayout = Structure{"ext2_inode_large", 160, []Field{
 	le16("extra_isize", 128),
 	le16("checksum_hi", 130),
@@ -64,8 +64,8 @@ var DirentLayout = Structure{"ext2_dir_entry_2", 8, []Field{
 	u8("name", 8),
 }}
 
-// IndexLayout is struct dx_root_info, and struct dx_countlimit behind it. A node has the last two
-// members alone.
+// IndexLayout is struct dx_root_info followed by struct dx_countlimit. A node has only the last two
+// members.
 var IndexLayout = Structure{"dx_root_info", 12, []Field{
 	le32("reserved_zero", 0),
 	u8("hash_version", 4),
@@ -117,8 +117,8 @@ var ACLLayout = Structure{"ext4_acl_header", 4, []Field{
 	le32("version", 0),
 }}
 
-// ACLEntryLayout is an entry of an access list. The id of a user or group follows where the tag
-// names one.
+// ACLEntryLayout is an entry of an access list. The id of a user or group follows if the tag names
+// one.
 var ACLEntryLayout = Structure{"ext4_acl_entry", 4, []Field{
 	le16("tag", 0),
 	le16("perm", 2),

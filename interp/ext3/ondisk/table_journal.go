@@ -2,7 +2,7 @@ package ondisk
 
 // The structures of the journal (include/linux/jbd2.h) are big-endian throughout.
 
-// JournalHeaderLayout begins each block of the log that is not a copy.
+// JournalHeaderLayout is the header of each block of the log that is not a copy.
 var JournalHeaderLayout = Structure{"journal_header_s", 12, []Field{
 	be32("magic", 0),
 	be32("blocktype", 4),
@@ -33,7 +33,7 @@ var JournalSuperLayout = Structure{"journal_superblock_s", 1024, []Field{
 	be32("users", 256),
 }}
 
-// TagLayout is a tag of a descriptor, what all versions have.
+// TagLayout is the common part of the tags of all versions in a descriptor.
 var TagLayout = Structure{"journal_block_tag_s", 8, []Field{
 	be32("blocknr", 0),
 	be16("flags", 6),
@@ -44,7 +44,7 @@ var TagSumLayout = Structure{"journal_block_tag_s", 6, []Field{
 	be16("checksum", 4),
 }}
 
-// Tag64Layout is what follows in a tag where block numbers have 64 bits.
+// Tag64Layout is the additional part of a tag with a block number of 64 bits.
 var Tag64Layout = Structure{"journal_block_tag_s", 12, []Field{
 	be32("blocknr_high", 8),
 }}

@@ -25,8 +25,11 @@ const (
 // GroupDesc is a view on a struct ext2_group_desc.
 type GroupDesc struct{ b *[GroupDescLen]byte }
 
-// GroupDescOf returns the view on the beginning of b, which has GroupDescLen bytes at least.
-func GroupDescOf(b []byte) GroupDesc { return GroupDesc{(*[GroupDescLen]byte)(b)} }
+// GroupDescOf returns the view on the beginning of b.
+// b has at least GroupDescLen bytes.
+func GroupDescOf(b []byte) GroupDesc {
+	return GroupDesc{(*[GroupDescLen]byte)(b)}
+}
 
 func (v GroupDesc) BlockBitmap() uint32 {
 	return binary.LittleEndian.Uint32(v.b[GroupDescBlockBitmapAt:])
@@ -46,7 +49,9 @@ func (v GroupDesc) FreeInodesCount() uint16 {
 func (v GroupDesc) UsedDirsCount() uint16 {
 	return binary.LittleEndian.Uint16(v.b[GroupDescUsedDirsCountAt:])
 }
-func (v GroupDesc) Flags() uint16 { return binary.LittleEndian.Uint16(v.b[GroupDescFlagsAt:]) }
+func (v GroupDesc) Flags() uint16 {
+	return binary.LittleEndian.Uint16(v.b[GroupDescFlagsAt:])
+}
 func (v GroupDesc) ExcludeBitmapLo() uint32 {
 	return binary.LittleEndian.Uint32(v.b[GroupDescExcludeBitmapLoAt:])
 }
@@ -59,7 +64,9 @@ func (v GroupDesc) InodeBitmapCsumLo() uint16 {
 func (v GroupDesc) ItableUnused() uint16 {
 	return binary.LittleEndian.Uint16(v.b[GroupDescItableUnusedAt:])
 }
-func (v GroupDesc) Checksum() uint16 { return binary.LittleEndian.Uint16(v.b[GroupDescChecksumAt:]) }
+func (v GroupDesc) Checksum() uint16 {
+	return binary.LittleEndian.Uint16(v.b[GroupDescChecksumAt:])
+}
 
 // Size of struct ext2_inode in bytes, and the offsets of its members.
 const (
@@ -121,8 +128,11 @@ const (
 // InodeLarge is a view on a struct ext2_inode_large.
 type InodeLarge struct{ b *[InodeLargeLen]byte }
 
-// InodeLargeOf returns the view on the beginning of b, which has InodeLargeLen bytes at least.
-func InodeLargeOf(b []byte) InodeLarge { return InodeLarge{(*[InodeLargeLen]byte)(b)} }
+// InodeLargeOf returns the view on the beginning of b.
+// b has at least InodeLargeLen bytes.
+func InodeLargeOf(b []byte) InodeLarge {
+	return InodeLarge{(*[InodeLargeLen]byte)(b)}
+}
 
 func (v InodeLarge) ExtraIsize() uint16 {
 	return binary.LittleEndian.Uint16(v.b[InodeLargeExtraIsizeAt:])
@@ -139,14 +149,18 @@ func (v InodeLarge) MtimeExtra() uint32 {
 func (v InodeLarge) AtimeExtra() uint32 {
 	return binary.LittleEndian.Uint32(v.b[InodeLargeAtimeExtraAt:])
 }
-func (v InodeLarge) Crtime() uint32 { return binary.LittleEndian.Uint32(v.b[InodeLargeCrtimeAt:]) }
+func (v InodeLarge) Crtime() uint32 {
+	return binary.LittleEndian.Uint32(v.b[InodeLargeCrtimeAt:])
+}
 func (v InodeLarge) CrtimeExtra() uint32 {
 	return binary.LittleEndian.Uint32(v.b[InodeLargeCrtimeExtraAt:])
 }
 func (v InodeLarge) VersionHi() uint32 {
 	return binary.LittleEndian.Uint32(v.b[InodeLargeVersionHiAt:])
 }
-func (v InodeLarge) Projid() uint32 { return binary.LittleEndian.Uint32(v.b[InodeLargeProjidAt:]) }
+func (v InodeLarge) Projid() uint32 {
+	return binary.LittleEndian.Uint32(v.b[InodeLargeProjidAt:])
+}
 
 // Size of struct ext2_dir_entry_2 in bytes, and the offsets of its members.
 const (
@@ -162,13 +176,24 @@ const (
 // DirentHead is a view on a struct ext2_dir_entry_2.
 type DirentHead struct{ b *[DirentLen]byte }
 
-// DirentHeadOf returns the view on the beginning of b, which has DirentLen bytes at least.
-func DirentHeadOf(b []byte) DirentHead { return DirentHead{(*[DirentLen]byte)(b)} }
+// DirentHeadOf returns the view on the beginning of b.
+// b has at least DirentLen bytes.
+func DirentHeadOf(b []byte) DirentHead {
+	return DirentHead{(*[DirentLen]byte)(b)}
+}
 
-func (v DirentHead) Inode() uint32       { return binary.LittleEndian.Uint32(v.b[DirentInodeAt:]) }
-func (v DirentHead) SetInode(n uint32)   { binary.LittleEndian.PutUint32(v.b[DirentInodeAt:], n) }
-func (v DirentHead) RecLen() uint16      { return binary.LittleEndian.Uint16(v.b[DirentRecLenAt:]) }
-func (v DirentHead) SetRecLen(n uint16)  { binary.LittleEndian.PutUint16(v.b[DirentRecLenAt:], n) }
+func (v DirentHead) Inode() uint32 {
+	return binary.LittleEndian.Uint32(v.b[DirentInodeAt:])
+}
+func (v DirentHead) SetInode(n uint32) {
+	binary.LittleEndian.PutUint32(v.b[DirentInodeAt:], n)
+}
+func (v DirentHead) RecLen() uint16 {
+	return binary.LittleEndian.Uint16(v.b[DirentRecLenAt:])
+}
+func (v DirentHead) SetRecLen(n uint16) {
+	binary.LittleEndian.PutUint16(v.b[DirentRecLenAt:], n)
+}
 func (v DirentHead) NameLen() uint8      { return v.b[DirentNameLenAt] }
 func (v DirentHead) SetNameLen(n uint8)  { v.b[DirentNameLenAt] = n }
 func (v DirentHead) FileType() uint8     { return v.b[DirentFileTypeAt] }
@@ -190,8 +215,11 @@ const (
 // IndexHead is a view on a struct dx_root_info.
 type IndexHead struct{ b *[IndexHeadLen]byte }
 
-// IndexHeadOf returns the view on the beginning of b, which has IndexHeadLen bytes at least.
-func IndexHeadOf(b []byte) IndexHead { return IndexHead{(*[IndexHeadLen]byte)(b)} }
+// IndexHeadOf returns the view on the beginning of b.
+// b has at least IndexHeadLen bytes.
+func IndexHeadOf(b []byte) IndexHead {
+	return IndexHead{(*[IndexHeadLen]byte)(b)}
+}
 
 func (v IndexHead) ReservedZero() uint32 {
 	return binary.LittleEndian.Uint32(v.b[IndexHeadReservedZeroAt:])
@@ -200,9 +228,15 @@ func (v IndexHead) HashVersion() uint8    { return v.b[IndexHeadHashVersionAt] }
 func (v IndexHead) InfoLength() uint8     { return v.b[IndexHeadInfoLengthAt] }
 func (v IndexHead) IndirectLevels() uint8 { return v.b[IndexHeadIndirectLevelsAt] }
 func (v IndexHead) UnusedFlags() uint8    { return v.b[IndexHeadUnusedFlagsAt] }
-func (v IndexHead) Limit() uint16         { return binary.LittleEndian.Uint16(v.b[IndexHeadLimitAt:]) }
-func (v IndexHead) Count() uint16         { return binary.LittleEndian.Uint16(v.b[IndexHeadCountAt:]) }
-func (v IndexHead) SetCount(n uint16)     { binary.LittleEndian.PutUint16(v.b[IndexHeadCountAt:], n) }
+func (v IndexHead) Limit() uint16 {
+	return binary.LittleEndian.Uint16(v.b[IndexHeadLimitAt:])
+}
+func (v IndexHead) Count() uint16 {
+	return binary.LittleEndian.Uint16(v.b[IndexHeadCountAt:])
+}
+func (v IndexHead) SetCount(n uint16) {
+	binary.LittleEndian.PutUint16(v.b[IndexHeadCountAt:], n)
+}
 
 // Size of struct dx_entry in bytes, and the offsets of its members.
 const (
@@ -215,11 +249,18 @@ const (
 // IndexEntry is a view on a struct dx_entry.
 type IndexEntry struct{ b *[IndexEntryLen]byte }
 
-// IndexEntryOf returns the view on the beginning of b, which has IndexEntryLen bytes at least.
-func IndexEntryOf(b []byte) IndexEntry { return IndexEntry{(*[IndexEntryLen]byte)(b)} }
+// IndexEntryOf returns the view on the beginning of b.
+// b has at least IndexEntryLen bytes.
+func IndexEntryOf(b []byte) IndexEntry {
+	return IndexEntry{(*[IndexEntryLen]byte)(b)}
+}
 
-func (v IndexEntry) Hash() uint32  { return binary.LittleEndian.Uint32(v.b[IndexEntryHashAt:]) }
-func (v IndexEntry) Block() uint32 { return binary.LittleEndian.Uint32(v.b[IndexEntryBlockAt:]) }
+func (v IndexEntry) Hash() uint32 {
+	return binary.LittleEndian.Uint32(v.b[IndexEntryHashAt:])
+}
+func (v IndexEntry) Block() uint32 {
+	return binary.LittleEndian.Uint32(v.b[IndexEntryBlockAt:])
+}
 
 // Size of struct ext2_ext_attr_header in bytes, and the offsets of its members.
 const (
@@ -235,14 +276,27 @@ const (
 // XattrHead is a view on a struct ext2_ext_attr_header.
 type XattrHead struct{ b *[XattrHeadLen]byte }
 
-// XattrHeadOf returns the view on the beginning of b, which has XattrHeadLen bytes at least.
-func XattrHeadOf(b []byte) XattrHead { return XattrHead{(*[XattrHeadLen]byte)(b)} }
+// XattrHeadOf returns the view on the beginning of b.
+// b has at least XattrHeadLen bytes.
+func XattrHeadOf(b []byte) XattrHead {
+	return XattrHead{(*[XattrHeadLen]byte)(b)}
+}
 
-func (v XattrHead) Magic() uint32    { return binary.LittleEndian.Uint32(v.b[XattrHeadMagicAt:]) }
-func (v XattrHead) Refcount() uint32 { return binary.LittleEndian.Uint32(v.b[XattrHeadRefcountAt:]) }
-func (v XattrHead) Blocks() uint32   { return binary.LittleEndian.Uint32(v.b[XattrHeadBlocksAt:]) }
-func (v XattrHead) Hash() uint32     { return binary.LittleEndian.Uint32(v.b[XattrHeadHashAt:]) }
-func (v XattrHead) Checksum() uint32 { return binary.LittleEndian.Uint32(v.b[XattrHeadChecksumAt:]) }
+func (v XattrHead) Magic() uint32 {
+	return binary.LittleEndian.Uint32(v.b[XattrHeadMagicAt:])
+}
+func (v XattrHead) Refcount() uint32 {
+	return binary.LittleEndian.Uint32(v.b[XattrHeadRefcountAt:])
+}
+func (v XattrHead) Blocks() uint32 {
+	return binary.LittleEndian.Uint32(v.b[XattrHeadBlocksAt:])
+}
+func (v XattrHead) Hash() uint32 {
+	return binary.LittleEndian.Uint32(v.b[XattrHeadHashAt:])
+}
+func (v XattrHead) Checksum() uint32 {
+	return binary.LittleEndian.Uint32(v.b[XattrHeadChecksumAt:])
+}
 
 // Size of struct ext2_ext_attr_entry in bytes, and the offsets of its members.
 const (
@@ -260,8 +314,11 @@ const (
 // XattrEntry is a view on a struct ext2_ext_attr_entry.
 type XattrEntry struct{ b *[XattrEntryLen]byte }
 
-// XattrEntryOf returns the view on the beginning of b, which has XattrEntryLen bytes at least.
-func XattrEntryOf(b []byte) XattrEntry { return XattrEntry{(*[XattrEntryLen]byte)(b)} }
+// XattrEntryOf returns the view on the beginning of b.
+// b has at least XattrEntryLen bytes.
+func XattrEntryOf(b []byte) XattrEntry {
+	return XattrEntry{(*[XattrEntryLen]byte)(b)}
+}
 
 func (v XattrEntry) NameLen() uint8   { return v.b[XattrEntryNameLenAt] }
 func (v XattrEntry) NameIndex() uint8 { return v.b[XattrEntryNameIndexAt] }
@@ -274,7 +331,9 @@ func (v XattrEntry) ValueInum() uint32 {
 func (v XattrEntry) ValueSize() uint32 {
 	return binary.LittleEndian.Uint32(v.b[XattrEntryValueSizeAt:])
 }
-func (v XattrEntry) Hash() uint32 { return binary.LittleEndian.Uint32(v.b[XattrEntryHashAt:]) }
+func (v XattrEntry) Hash() uint32 {
+	return binary.LittleEndian.Uint32(v.b[XattrEntryHashAt:])
+}
 
 // Size of struct ext4_acl_header in bytes, and the offsets of its members.
 const (
@@ -286,10 +345,15 @@ const (
 // aclHead is a view on a struct ext4_acl_header.
 type aclHead struct{ b *[ACLHeadLen]byte }
 
-// aclHeadOf returns the view on the beginning of b, which has ACLHeadLen bytes at least.
-func aclHeadOf(b []byte) aclHead { return aclHead{(*[ACLHeadLen]byte)(b)} }
+// aclHeadOf returns the view on the beginning of b.
+// b has at least ACLHeadLen bytes.
+func aclHeadOf(b []byte) aclHead {
+	return aclHead{(*[ACLHeadLen]byte)(b)}
+}
 
-func (v aclHead) Version() uint32 { return binary.LittleEndian.Uint32(v.b[ACLHeadVersionAt:]) }
+func (v aclHead) Version() uint32 {
+	return binary.LittleEndian.Uint32(v.b[ACLHeadVersionAt:])
+}
 
 // Size of struct ext4_acl_entry in bytes, and the offsets of its members.
 const (
@@ -302,8 +366,15 @@ const (
 // aclEntry is a view on a struct ext4_acl_entry.
 type aclEntry struct{ b *[ACLEntryLen]byte }
 
-// aclEntryOf returns the view on the beginning of b, which has ACLEntryLen bytes at least.
-func aclEntryOf(b []byte) aclEntry { return aclEntry{(*[ACLEntryLen]byte)(b)} }
+// aclEntryOf returns the view on the beginning of b.
+// b has at least ACLEntryLen bytes.
+func aclEntryOf(b []byte) aclEntry {
+	return aclEntry{(*[ACLEntryLen]byte)(b)}
+}
 
-func (v aclEntry) Tag() uint16  { return binary.LittleEndian.Uint16(v.b[ACLEntryTagAt:]) }
-func (v aclEntry) Perm() uint16 { return binary.LittleEndian.Uint16(v.b[ACLEntryPermAt:]) }
+func (v aclEntry) Tag() uint16 {
+	return binary.LittleEndian.Uint16(v.b[ACLEntryTagAt:])
+}
+func (v aclEntry) Perm() uint16 {
+	return binary.LittleEndian.Uint16(v.b[ACLEntryPermAt:])
+}

@@ -16,11 +16,18 @@ const (
 // JournalHeader is a view on a struct journal_header_s.
 type JournalHeader struct{ b *[JournalHeaderLen]byte }
 
-// JournalHeaderOf returns the view on the beginning of b, which has JournalHeaderLen bytes at least.
-func JournalHeaderOf(b []byte) JournalHeader { return JournalHeader{(*[JournalHeaderLen]byte)(b)} }
+// JournalHeaderOf returns the view on the beginning of b.
+// b has at least JournalHeaderLen bytes.
+func JournalHeaderOf(b []byte) JournalHeader {
+	return JournalHeader{(*[JournalHeaderLen]byte)(b)}
+}
 
-func (v JournalHeader) Magic() uint32     { return binary.BigEndian.Uint32(v.b[JournalHeaderMagicAt:]) }
-func (v JournalHeader) SetMagic(n uint32) { binary.BigEndian.PutUint32(v.b[JournalHeaderMagicAt:], n) }
+func (v JournalHeader) Magic() uint32 {
+	return binary.BigEndian.Uint32(v.b[JournalHeaderMagicAt:])
+}
+func (v JournalHeader) SetMagic(n uint32) {
+	binary.BigEndian.PutUint32(v.b[JournalHeaderMagicAt:], n)
+}
 func (v JournalHeader) Blocktype() uint32 {
 	return binary.BigEndian.Uint32(v.b[JournalHeaderBlocktypeAt:])
 }
@@ -63,12 +70,15 @@ const (
 // journalSuperblock is a view on a struct journal_superblock_s.
 type journalSuperblock struct{ b *[JournalSuperLen]byte }
 
-// journalSuperblockOf returns the view on the beginning of b, which has JournalSuperLen bytes at least.
+// journalSuperblockOf returns the view on the beginning of b.
+// b has at least JournalSuperLen bytes.
 func journalSuperblockOf(b []byte) journalSuperblock {
 	return journalSuperblock{(*[JournalSuperLen]byte)(b)}
 }
 
-func (v journalSuperblock) Magic() uint32 { return binary.BigEndian.Uint32(v.b[JournalSuperMagicAt:]) }
+func (v journalSuperblock) Magic() uint32 {
+	return binary.BigEndian.Uint32(v.b[JournalSuperMagicAt:])
+}
 func (v journalSuperblock) Blocktype() uint32 {
 	return binary.BigEndian.Uint32(v.b[JournalSuperBlocktypeAt:])
 }
@@ -81,12 +91,18 @@ func (v journalSuperblock) Blocksize() uint32 {
 func (v journalSuperblock) Maxlen() uint32 {
 	return binary.BigEndian.Uint32(v.b[JournalSuperMaxlenAt:])
 }
-func (v journalSuperblock) First() uint32 { return binary.BigEndian.Uint32(v.b[JournalSuperFirstAt:]) }
+func (v journalSuperblock) First() uint32 {
+	return binary.BigEndian.Uint32(v.b[JournalSuperFirstAt:])
+}
 func (v journalSuperblock) Sequence() uint32 {
 	return binary.BigEndian.Uint32(v.b[JournalSuperSequenceAt:])
 }
-func (v journalSuperblock) Start() uint32 { return binary.BigEndian.Uint32(v.b[JournalSuperStartAt:]) }
-func (v journalSuperblock) Errno() uint32 { return binary.BigEndian.Uint32(v.b[JournalSuperErrnoAt:]) }
+func (v journalSuperblock) Start() uint32 {
+	return binary.BigEndian.Uint32(v.b[JournalSuperStartAt:])
+}
+func (v journalSuperblock) Errno() uint32 {
+	return binary.BigEndian.Uint32(v.b[JournalSuperErrnoAt:])
+}
 func (v journalSuperblock) FeatureCompat() uint32 {
 	return binary.BigEndian.Uint32(v.b[JournalSuperFeatureCompatAt:])
 }
@@ -96,7 +112,9 @@ func (v journalSuperblock) FeatureIncompat() uint32 {
 func (v journalSuperblock) FeatureROCompat() uint32 {
 	return binary.BigEndian.Uint32(v.b[JournalSuperFeatureROCompatAt:])
 }
-func (v journalSuperblock) UUID() []byte { return v.b[JournalSuperUUIDAt : JournalSuperUUIDAt+16] }
+func (v journalSuperblock) UUID() []byte {
+	return v.b[JournalSuperUUIDAt : JournalSuperUUIDAt+16]
+}
 func (v journalSuperblock) NrUsers() uint32 {
 	return binary.BigEndian.Uint32(v.b[JournalSuperNrUsersAt:])
 }
@@ -109,14 +127,18 @@ func (v journalSuperblock) MaxTransaction() uint32 {
 func (v journalSuperblock) MaxTransData() uint32 {
 	return binary.BigEndian.Uint32(v.b[JournalSuperMaxTransDataAt:])
 }
-func (v journalSuperblock) ChecksumType() uint8 { return v.b[JournalSuperChecksumTypeAt] }
+func (v journalSuperblock) ChecksumType() uint8 {
+	return v.b[JournalSuperChecksumTypeAt]
+}
 func (v journalSuperblock) Checksum() uint32 {
 	return binary.BigEndian.Uint32(v.b[JournalSuperChecksumAt:])
 }
 func (v journalSuperblock) SetChecksum(n uint32) {
 	binary.BigEndian.PutUint32(v.b[JournalSuperChecksumAt:], n)
 }
-func (v journalSuperblock) Users() uint32 { return binary.BigEndian.Uint32(v.b[JournalSuperUsersAt:]) }
+func (v journalSuperblock) Users() uint32 {
+	return binary.BigEndian.Uint32(v.b[JournalSuperUsersAt:])
+}
 
 // Size of struct journal_block_tag_s in bytes, and the offsets of its members.
 const (
@@ -129,11 +151,16 @@ const (
 // tagHead is a view on a struct journal_block_tag_s.
 type tagHead struct{ b *[TagLen]byte }
 
-// tagHeadOf returns the view on the beginning of b, which has TagLen bytes at least.
-func tagHeadOf(b []byte) tagHead { return tagHead{(*[TagLen]byte)(b)} }
+// tagHeadOf returns the view on the beginning of b.
+// b has at least TagLen bytes.
+func tagHeadOf(b []byte) tagHead {
+	return tagHead{(*[TagLen]byte)(b)}
+}
 
-func (v tagHead) Blocknr() uint32 { return binary.BigEndian.Uint32(v.b[TagBlocknrAt:]) }
-func (v tagHead) Flags() uint16   { return binary.BigEndian.Uint16(v.b[TagFlagsAt:]) }
+func (v tagHead) Blocknr() uint32 {
+	return binary.BigEndian.Uint32(v.b[TagBlocknrAt:])
+}
+func (v tagHead) Flags() uint16 { return binary.BigEndian.Uint16(v.b[TagFlagsAt:]) }
 
 // Size of struct journal_block_tag_s in bytes, and the offsets of its members.
 const (
@@ -145,11 +172,18 @@ const (
 // tagSum is a view on a struct journal_block_tag_s.
 type tagSum struct{ b *[TagSumLen]byte }
 
-// tagSumOf returns the view on the beginning of b, which has TagSumLen bytes at least.
-func tagSumOf(b []byte) tagSum { return tagSum{(*[TagSumLen]byte)(b)} }
+// tagSumOf returns the view on the beginning of b.
+// b has at least TagSumLen bytes.
+func tagSumOf(b []byte) tagSum {
+	return tagSum{(*[TagSumLen]byte)(b)}
+}
 
-func (v tagSum) Checksum() uint16     { return binary.BigEndian.Uint16(v.b[TagSumChecksumAt:]) }
-func (v tagSum) SetChecksum(n uint16) { binary.BigEndian.PutUint16(v.b[TagSumChecksumAt:], n) }
+func (v tagSum) Checksum() uint16 {
+	return binary.BigEndian.Uint16(v.b[TagSumChecksumAt:])
+}
+func (v tagSum) SetChecksum(n uint16) {
+	binary.BigEndian.PutUint16(v.b[TagSumChecksumAt:], n)
+}
 
 // Size of struct journal_block_tag_s in bytes, and the offsets of its members.
 const (
@@ -161,10 +195,15 @@ const (
 // tag64 is a view on a struct journal_block_tag_s.
 type tag64 struct{ b *[Tag64Len]byte }
 
-// tag64Of returns the view on the beginning of b, which has Tag64Len bytes at least.
-func tag64Of(b []byte) tag64 { return tag64{(*[Tag64Len]byte)(b)} }
+// tag64Of returns the view on the beginning of b.
+// b has at least Tag64Len bytes.
+func tag64Of(b []byte) tag64 {
+	return tag64{(*[Tag64Len]byte)(b)}
+}
 
-func (v tag64) BlocknrHigh() uint32 { return binary.BigEndian.Uint32(v.b[Tag64BlocknrHighAt:]) }
+func (v tag64) BlocknrHigh() uint32 {
+	return binary.BigEndian.Uint32(v.b[Tag64BlocknrHighAt:])
+}
 
 // Size of struct journal_block_tag3_s in bytes, and the offsets of its members.
 const (
@@ -177,12 +216,21 @@ const (
 // tag3 is a view on a struct journal_block_tag3_s.
 type tag3 struct{ b *[Tag3Len]byte }
 
-// tag3Of returns the view on the beginning of b, which has Tag3Len bytes at least.
-func tag3Of(b []byte) tag3 { return tag3{(*[Tag3Len]byte)(b)} }
+// tag3Of returns the view on the beginning of b.
+// b has at least Tag3Len bytes.
+func tag3Of(b []byte) tag3 {
+	return tag3{(*[Tag3Len]byte)(b)}
+}
 
-func (v tag3) BlocknrHigh() uint32  { return binary.BigEndian.Uint32(v.b[Tag3BlocknrHighAt:]) }
-func (v tag3) Checksum() uint32     { return binary.BigEndian.Uint32(v.b[Tag3ChecksumAt:]) }
-func (v tag3) SetChecksum(n uint32) { binary.BigEndian.PutUint32(v.b[Tag3ChecksumAt:], n) }
+func (v tag3) BlocknrHigh() uint32 {
+	return binary.BigEndian.Uint32(v.b[Tag3BlocknrHighAt:])
+}
+func (v tag3) Checksum() uint32 {
+	return binary.BigEndian.Uint32(v.b[Tag3ChecksumAt:])
+}
+func (v tag3) SetChecksum(n uint32) {
+	binary.BigEndian.PutUint32(v.b[Tag3ChecksumAt:], n)
+}
 
 // Size of struct commit_header in bytes, and the offsets of its members.
 const (
@@ -200,17 +248,32 @@ const (
 // commitBlock is a view on a struct commit_header.
 type commitBlock struct{ b *[CommitLen]byte }
 
-// commitBlockOf returns the view on the beginning of b, which has CommitLen bytes at least.
-func commitBlockOf(b []byte) commitBlock { return commitBlock{(*[CommitLen]byte)(b)} }
+// commitBlockOf returns the view on the beginning of b.
+// b has at least CommitLen bytes.
+func commitBlockOf(b []byte) commitBlock {
+	return commitBlock{(*[CommitLen]byte)(b)}
+}
 
-func (v commitBlock) Magic() uint32      { return binary.BigEndian.Uint32(v.b[CommitMagicAt:]) }
-func (v commitBlock) Blocktype() uint32  { return binary.BigEndian.Uint32(v.b[CommitBlocktypeAt:]) }
-func (v commitBlock) Sequence() uint32   { return binary.BigEndian.Uint32(v.b[CommitSequenceAt:]) }
-func (v commitBlock) ChksumType() uint8  { return v.b[CommitChksumTypeAt] }
-func (v commitBlock) ChksumSize() uint8  { return v.b[CommitChksumSizeAt] }
-func (v commitBlock) Chksum() uint32     { return binary.BigEndian.Uint32(v.b[CommitChksumAt:]) }
-func (v commitBlock) SetChksum(n uint32) { binary.BigEndian.PutUint32(v.b[CommitChksumAt:], n) }
-func (v commitBlock) CommitSec() uint32  { return binary.BigEndian.Uint32(v.b[CommitCommitSecAt:]) }
+func (v commitBlock) Magic() uint32 {
+	return binary.BigEndian.Uint32(v.b[CommitMagicAt:])
+}
+func (v commitBlock) Blocktype() uint32 {
+	return binary.BigEndian.Uint32(v.b[CommitBlocktypeAt:])
+}
+func (v commitBlock) Sequence() uint32 {
+	return binary.BigEndian.Uint32(v.b[CommitSequenceAt:])
+}
+func (v commitBlock) ChksumType() uint8 { return v.b[CommitChksumTypeAt] }
+func (v commitBlock) ChksumSize() uint8 { return v.b[CommitChksumSizeAt] }
+func (v commitBlock) Chksum() uint32 {
+	return binary.BigEndian.Uint32(v.b[CommitChksumAt:])
+}
+func (v commitBlock) SetChksum(n uint32) {
+	binary.BigEndian.PutUint32(v.b[CommitChksumAt:], n)
+}
+func (v commitBlock) CommitSec() uint32 {
+	return binary.BigEndian.Uint32(v.b[CommitCommitSecAt:])
+}
 
 // Size of struct jbd2_journal_revoke_header_s in bytes, and the offsets of its members.
 const (
@@ -225,11 +288,24 @@ const (
 // RevokeHead is a view on a struct jbd2_journal_revoke_header_s.
 type RevokeHead struct{ b *[RevokeHeadLen]byte }
 
-// RevokeHeadOf returns the view on the beginning of b, which has RevokeHeadLen bytes at least.
-func RevokeHeadOf(b []byte) RevokeHead { return RevokeHead{(*[RevokeHeadLen]byte)(b)} }
+// RevokeHeadOf returns the view on the beginning of b.
+// b has at least RevokeHeadLen bytes.
+func RevokeHeadOf(b []byte) RevokeHead {
+	return RevokeHead{(*[RevokeHeadLen]byte)(b)}
+}
 
-func (v RevokeHead) Magic() uint32     { return binary.BigEndian.Uint32(v.b[RevokeHeadMagicAt:]) }
-func (v RevokeHead) Blocktype() uint32 { return binary.BigEndian.Uint32(v.b[RevokeHeadBlocktypeAt:]) }
-func (v RevokeHead) Sequence() uint32  { return binary.BigEndian.Uint32(v.b[RevokeHeadSequenceAt:]) }
-func (v RevokeHead) Count() uint32     { return binary.BigEndian.Uint32(v.b[RevokeHeadCountAt:]) }
-func (v RevokeHead) SetCount(n uint32) { binary.BigEndian.PutUint32(v.b[RevokeHeadCountAt:], n) }
+func (v RevokeHead) Magic() uint32 {
+	return binary.BigEndian.Uint32(v.b[RevokeHeadMagicAt:])
+}
+func (v RevokeHead) Blocktype() uint32 {
+	return binary.BigEndian.Uint32(v.b[RevokeHeadBlocktypeAt:])
+}
+func (v RevokeHead) Sequence() uint32 {
+	return binary.BigEndian.Uint32(v.b[RevokeHeadSequenceAt:])
+}
+func (v RevokeHead) Count() uint32 {
+	return binary.BigEndian.Uint32(v.b[RevokeHeadCountAt:])
+}
+func (v RevokeHead) SetCount(n uint32) {
+	binary.BigEndian.PutUint32(v.b[RevokeHeadCountAt:], n)
+}

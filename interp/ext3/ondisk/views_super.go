@@ -101,11 +101,18 @@ const (
 // Super is a view on a struct ext2_super_block.
 type Super struct{ b *[SuperLen]byte }
 
-// SuperOf returns the view on the beginning of b, which has SuperLen bytes at least.
-func SuperOf(b []byte) Super { return Super{(*[SuperLen]byte)(b)} }
+// SuperOf returns the view on the beginning of b.
+// b has at least SuperLen bytes.
+func SuperOf(b []byte) Super {
+	return Super{(*[SuperLen]byte)(b)}
+}
 
-func (v Super) InodesCount() uint32 { return binary.LittleEndian.Uint32(v.b[SuperInodesCountAt:]) }
-func (v Super) BlocksCount() uint32 { return binary.LittleEndian.Uint32(v.b[SuperBlocksCountAt:]) }
+func (v Super) InodesCount() uint32 {
+	return binary.LittleEndian.Uint32(v.b[SuperInodesCountAt:])
+}
+func (v Super) BlocksCount() uint32 {
+	return binary.LittleEndian.Uint32(v.b[SuperBlocksCountAt:])
+}
 func (v Super) FreeBlocksCount() uint32 {
 	return binary.LittleEndian.Uint32(v.b[SuperFreeBlocksCountAt:])
 }
@@ -115,7 +122,9 @@ func (v Super) FreeInodesCount() uint32 {
 func (v Super) FirstDataBlock() uint32 {
 	return binary.LittleEndian.Uint32(v.b[SuperFirstDataBlockAt:])
 }
-func (v Super) LogBlockSize() uint32 { return binary.LittleEndian.Uint32(v.b[SuperLogBlockSizeAt:]) }
+func (v Super) LogBlockSize() uint32 {
+	return binary.LittleEndian.Uint32(v.b[SuperLogBlockSizeAt:])
+}
 func (v Super) LogClusterSize() uint32 {
 	return binary.LittleEndian.Uint32(v.b[SuperLogClusterSizeAt:])
 }
@@ -128,25 +137,53 @@ func (v Super) ClustersPerGroup() uint32 {
 func (v Super) InodesPerGroup() uint32 {
 	return binary.LittleEndian.Uint32(v.b[SuperInodesPerGroupAt:])
 }
-func (v Super) Mtime() uint32         { return binary.LittleEndian.Uint32(v.b[SuperMtimeAt:]) }
-func (v Super) Wtime() uint32         { return binary.LittleEndian.Uint32(v.b[SuperWtimeAt:]) }
-func (v Super) Magic() uint16         { return binary.LittleEndian.Uint16(v.b[SuperMagicAt:]) }
-func (v Super) State() uint16         { return binary.LittleEndian.Uint16(v.b[SuperStateAt:]) }
-func (v Super) RevLevel() uint32      { return binary.LittleEndian.Uint32(v.b[SuperRevLevelAt:]) }
-func (v Super) FirstIno() uint32      { return binary.LittleEndian.Uint32(v.b[SuperFirstInoAt:]) }
-func (v Super) InodeSize() uint16     { return binary.LittleEndian.Uint16(v.b[SuperInodeSizeAt:]) }
-func (v Super) FeatureCompat() uint32 { return binary.LittleEndian.Uint32(v.b[SuperFeatureCompatAt:]) }
+func (v Super) Mtime() uint32 {
+	return binary.LittleEndian.Uint32(v.b[SuperMtimeAt:])
+}
+func (v Super) Wtime() uint32 {
+	return binary.LittleEndian.Uint32(v.b[SuperWtimeAt:])
+}
+func (v Super) Magic() uint16 {
+	return binary.LittleEndian.Uint16(v.b[SuperMagicAt:])
+}
+func (v Super) State() uint16 {
+	return binary.LittleEndian.Uint16(v.b[SuperStateAt:])
+}
+func (v Super) RevLevel() uint32 {
+	return binary.LittleEndian.Uint32(v.b[SuperRevLevelAt:])
+}
+func (v Super) FirstIno() uint32 {
+	return binary.LittleEndian.Uint32(v.b[SuperFirstInoAt:])
+}
+func (v Super) InodeSize() uint16 {
+	return binary.LittleEndian.Uint16(v.b[SuperInodeSizeAt:])
+}
+func (v Super) FeatureCompat() uint32 {
+	return binary.LittleEndian.Uint32(v.b[SuperFeatureCompatAt:])
+}
 func (v Super) FeatureIncompat() uint32 {
 	return binary.LittleEndian.Uint32(v.b[SuperFeatureIncompatAt:])
 }
 func (v Super) FeatureROCompat() uint32 {
 	return binary.LittleEndian.Uint32(v.b[SuperFeatureROCompatAt:])
 }
-func (v Super) UUID() []byte        { return v.b[SuperUUIDAt : SuperUUIDAt+16] }
-func (v Super) JournalUUID() []byte { return v.b[SuperJournalUUIDAt : SuperJournalUUIDAt+16] }
-func (v Super) JournalInum() uint32 { return binary.LittleEndian.Uint32(v.b[SuperJournalInumAt:]) }
-func (v Super) JournalDev() uint32  { return binary.LittleEndian.Uint32(v.b[SuperJournalDevAt:]) }
-func (v Super) LastOrphan() uint32  { return binary.LittleEndian.Uint32(v.b[SuperLastOrphanAt:]) }
-func (v Super) HashSeed() []byte    { return v.b[SuperHashSeedAt : SuperHashSeedAt+16] }
-func (v Super) FirstMetaBG() uint32 { return binary.LittleEndian.Uint32(v.b[SuperFirstMetaBGAt:]) }
-func (v Super) Flags() uint32       { return binary.LittleEndian.Uint32(v.b[SuperFlagsAt:]) }
+func (v Super) UUID() []byte { return v.b[SuperUUIDAt : SuperUUIDAt+16] }
+func (v Super) JournalUUID() []byte {
+	return v.b[SuperJournalUUIDAt : SuperJournalUUIDAt+16]
+}
+func (v Super) JournalInum() uint32 {
+	return binary.LittleEndian.Uint32(v.b[SuperJournalInumAt:])
+}
+func (v Super) JournalDev() uint32 {
+	return binary.LittleEndian.Uint32(v.b[SuperJournalDevAt:])
+}
+func (v Super) LastOrphan() uint32 {
+	return binary.LittleEndian.Uint32(v.b[SuperLastOrphanAt:])
+}
+func (v Super) HashSeed() []byte { return v.b[SuperHashSeedAt : SuperHashSeedAt+16] }
+func (v Super) FirstMetaBG() uint32 {
+	return binary.LittleEndian.Uint32(v.b[SuperFirstMetaBGAt:])
+}
+func (v Super) Flags() uint32 {
+	return binary.LittleEndian.Uint32(v.b[SuperFlagsAt:])
+}

@@ -22,8 +22,8 @@ const (
 type span struct{ lo, hi int }
 
 // CheckXattrEntries checks a list of extended attributes. The offsets of values count from the
-// beginning of b, and the entries begin at first. hashed: every entry has a hash (else 0 means that
-// it has none). It returns the place and the description of a fault, "" if there is none. The
+// beginning of b, and the entries begin at first. hashed means that every entry has a hash;
+// otherwise a hash of 0 means none. It returns the place and the description of a fault, or "". The
 // checks are those of e2fsck in check_ext_attr and check_ea_in_inode, and those of Linux on names
 // and access lists.
 func CheckXattrEntries(b []byte, first int, hashed bool) (at int, fault string) {
@@ -86,7 +86,7 @@ func CheckXattrEntries(b []byte, first int, hashed bool) (at int, fault string) 
 }
 
 // xattrHash is ext4_xattr_hash_entry. Linux before 6.2 takes the bytes of a name as signed, later
-// versions do not, and both read what the other wrote.
+// versions do not, and each reads the hashes of the other.
 func xattrHash(name, value []byte, signed bool) uint32 {
 	hash := uint32(0)
 	for _, c := range name {
