@@ -17,10 +17,10 @@ func checkCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check IMG...",
 		Short: "Check a whole image by all rules",
-		Long: `Reads a disk image or block device that is not in use, and judges it: first the structure of its
-file system, then every rule, as if one transaction had added everything on it. The image is only
-read. It may be compressed with zstd or gzip. An ext3 journal that needs recovery is replayed in
-memory.
+		Long: `Reads a disk image or block device that is not in use, and judges it: first the structure
+of its file system, then every rule, as if one transaction had added everything on it. The image is
+only read. It may be compressed with zstd or gzip. An ext3 journal that needs recovery is replayed
+in memory.
 
 Give all disks of a Btrfs that has several, in any order. Every ten seconds a line on stderr reports
 the progress.

@@ -14,8 +14,9 @@ import (
 	ext3corrupt "fsward/interp/ext3/corrupt"
 )
 
-var corruptHelp = `Alters one object of the metadata as a bug in a file system would, not as a bad disk would: the
-block gets the right checksum, and all copies are the same. It tests checkers, fsward and others.
+var corruptHelp = `Alters one object of the metadata as a bug in a file system would, not as a bad
+disk would: the block gets the right checksum, and all copies are the same. It tests checkers,
+fsward and others.
 
 Given an image, the command alters the image in place: work on a copy. Given a log of writes (fsward
 guard --record makes one) and the image it starts from, it writes a new log in which one commit
@@ -24,9 +25,9 @@ carries the alteration. It alters only blocks that the commit's transaction wrot
 For a file system on several disks, give the images of all of them; or the base of each, the new log
 of each, and then the log of each, in the same order.
 
-The alteration is made at the first place where it fits, in the order of the trees or blocks, or with
---pick N at the N-th place after it. Instead of an alteration, --seed N chooses one at random; the
-command prints its choice, which can be given the next time. --list prints the objects of a file
+The alteration is made at the first place where it fits, in the order of the trees or blocks, or
+with --pick N at the N-th place after it. Instead of an alteration, --seed N chooses one at random;
+the command prints its choice, which can be given the next time. --list prints the objects of a file
 system (--fs) with their fields, actions and kinds.
 
 For Btrfs, an alteration is one of
@@ -53,7 +54,8 @@ func corruptCommand() *cobra.Command {
 	var bases []string
 	var list, asJSON bool
 	c := &cobra.Command{
-		Use:   "corrupt {IMG... | {--base IMG --out NEWLOG}... --commit N LOG...} {ALTERATION | --seed N}",
+		Use: "corrupt {IMG... | {--base IMG --out NEWLOG}... --commit N LOG...} " +
+			"{ALTERATION | --seed N}",
 		Short: "Alter one named field of a file system, with right checksums",
 		Long:  corruptHelp,
 		Example: `  fsward corrupt --list
@@ -61,7 +63,8 @@ func corruptCommand() *cobra.Command {
   fsward corrupt disk.img 'key_ptr.generation-1@tree=5'
   fsward corrupt --base disk.base.img --commit 3 --out bad.log disk.log 'extent_item!delete'
   fsward corrupt a.img b.img chunk_item.stripe1.offset+4096
-  fsward corrupt --base a.img --base b.img --commit 3 --out bad.a --out bad.b vm.log.a vm.log.b 'dev_extent!delete'
+  fsward corrupt --base a.img --base b.img --commit 3 --out bad.a --out bad.b \
+    vm.log.a vm.log.b 'dev_extent!delete'
   fsward corrupt --seed 17 disk.img
   fsward corrupt --list --fs ext3
   fsward corrupt ext3.img 'inode.links_count+1@kind=directory'`,
@@ -84,9 +87,11 @@ func corruptCommand() *cobra.Command {
 		},
 	}
 	addFSFlag(c, &cfg.FS)
-	c.Flags().BoolVar(&list, "list", false, "print the objects, fields and actions that can be altered")
+	c.Flags().BoolVar(&list, "list", false,
+		"print the objects, fields and actions that can be altered")
 	c.Flags().IntVar(&cfg.Pick, "pick", 0, "alter the `N`-th place after the first")
-	c.Flags().Uint64Var(&cfg.Seed, "seed", 0, "choose an alteration at random; the same `N` chooses the same one; not 0")
+	c.Flags().Uint64Var(&cfg.Seed, "seed", 0,
+		"choose an alteration at random; the same `N` chooses the same one; not 0")
 	addBaseFlag(c, &bases)
 	c.Flags().IntVar(&cfg.Commit, "commit", 1, "alter the `N`-th commit of the log")
 	c.Flags().StringArrayVar(&cfg.Out, "out", nil,

@@ -15,8 +15,8 @@ func demoCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Show the main job: a guest, two guarded disks, two bugs, two refusals",
-		Long: `Boots a guest with two guarded disks, makes Btrfs and ext3 on them, and works on both. Then it
-changes one metadata field of a commit between the guest and the checker, once on each disk, as a
+		Long: `Boots a guest with two guarded disks, makes Btrfs and ext3 on them, and works on both. Then
+it changes one metadata field of a commit between the guest and the checker, once on each disk, as a
 bug in the file system would. fsward refuses both commits. The disks stay clean at the last good
 commit.`,
 		Args: cobra.NoArgs,

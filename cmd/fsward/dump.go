@@ -15,8 +15,8 @@ func dumpCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "dump IMG...",
 		Short: "Print the objects of an image's file system as text",
-		Long: `Prints every object of a file system with its fields, as fsward sees them. The image is only read.
-Give all disks of a Btrfs that has several.
+		Long: `Prints every object of a file system with its fields, as fsward sees them. The image is
+only read. Give all disks of a Btrfs that has several.
 
 Exit status: 0 printed, 1 the structure is violated, 2 wrong usage, 3 could not run.`,
 		Example: `  fsward dump disk.img | less

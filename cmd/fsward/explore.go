@@ -43,13 +43,9 @@ func (f *exploreFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.guest.Dir, "guest", "build/guest",
 		"`DIR` of the guest that make guest built")
 	c.Flags().UintVar(&f.guest.MemoryMiB, "memory", 384, "memory of the guest, `MIB`")
-	c.Flags().UintVar(
-		&f.guest.LogMiB,
-		"log",
-		64,
+	c.Flags().UintVar(&f.guest.LogMiB, "log", 64,
 		"size of the RAM disks' log, `MIB`: one step, with all steps "+
-			"before it, may write this much",
-	)
+			"before it, may write this much")
 	c.Flags().StringVar(&f.guest.Console, "console", "", "write the guest's console to `FILE`")
 	addJSONFlag(c, &f.json)
 	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "show the log")
@@ -69,67 +65,59 @@ func addTimeFlag(c *cobra.Command, limit *time.Duration) {
 
 // addHowFlags adds the flags that say how storage is explored. d has the defaults of some.
 func addHowFlags(c *cobra.Command, r *spec.Run, d spec.Run) {
+	addSearchFlags(c, r, d)
+	addCrashFlags(c, r, d)
+	addCheckFlags(c, r)
+}
+
+// addSearchFlags adds the flags that say which steps run, and in what order.
+func addSearchFlags(c *cobra.Command, r *spec.Run, d spec.Run) {
 	c.Flags().IntVar(&r.Files, "files", d.Files,
 		"a checker makes at most `N` files side by side; 0 for the checker's own number")
-	c.Flags().IntVar(&r.Dirs, "dirs", d.Dirs, "a checker makes at most `N` directories; 0 for the checker's own number")
+	c.Flags().IntVar(&r.Dirs, "dirs", d.Dirs,
+		"a checker makes at most `N` directories; 0 for the checker's own number")
 	c.Flags().StringVar((*string)(&r.Strategy), "search", string(explore.BreadthFirst),
 		fmt.Sprintf("`STRATEGY` that chooses the next state: one of %v", explore.Strategies()))
 	c.Flags().IntVar(&r.Depth, "depth", 0, "run at most `N` steps in a row; 0 for no limit")
+	c.Flags().Uint64Var(&r.Seed, "seed", 1, "`SEED` of samples and of --search random")
+	c.Flags().IntVar(&r.MaxFaults, "failures", 0,
+		"let at most `N` calls inside the kernel fail in one step: first none, "+
+			"then each call site alone, then pairs, …")
+	c.Flags().StringVar((*string)(&r.Restore), "restore", string(explore.ByCost),
+		fmt.Sprintf("`WAY` to reach a state: one of %v", explore.Restorings()))
+	c.Flags().DurationVar(&r.Threads, "threads", 0,
+		"also explore kernel-thread scheduling: before each step, run at most "+
+			"one held thread, for at most `DURATION`, such as 8s; 0 to let threads run freely")
+}
+
+// addCrashFlags adds the flags that say which crash states are made.
+func addCrashFlags(c *cobra.Command, r *spec.Run, d spec.Run) {
 	c.Flags().IntVar(&r.Limit, "crash-limit", d.Limit,
 		"try at most `N` crash states at one moment; if there are more, sample them")
-	c.Flags().StringVar(
-		(*string)(&r.From),
-		"crash-from",
-		string(explore.FromWrites),
-		"form crash states from writes "+
-			"(submitted ones) or from the write-set (also blocks that the kernel had marked dirty and may write at any time)",
-	)
+	c.Flags().StringVar((*string)(&r.From), "crash-from", string(explore.FromWrites),
+		"form crash states from writes (submitted ones) or from the write-set "+
+			"(also blocks that the kernel had marked dirty and may write at any time)")
 	c.Flags().BoolVar(&r.Torn, "torn", false, "a crash may cut a write between two sectors")
-	c.Flags().Uint64Var(&r.Seed, "seed", 1, "`SEED` of samples and of --search random")
-	c.Flags().IntVar(
-		&r.MaxFaults,
-		"failures",
-		0,
-		"let at most `N` calls inside the kernel fail in one step: first none, "+
-			"then each call site alone, then pairs, …",
-	)
 	c.Flags().BoolVar(&r.Recovery, "recovery-crashes", false,
 		"also crash while crash states are recovered")
-	c.Flags().BoolVar(
-		&r.Verify,
-		"double-fsck",
-		false,
-		"run the file system's comprehensive check on recovered disks, "+
-			"recover with it too, and compare the two results",
-	)
-	c.Flags().BoolVar(&r.NoJudge, "no-invariants", false,
-		"do not check crash states by the invariants before recovery")
 	c.Flags().BoolVar(&r.Through, "write-through", false,
 		"the disks have no cache: a completed write is durable without a flush")
 	c.Flags().BoolVar(&r.NoPrune, "no-prune", false, "do not deduplicate crash states")
-	c.Flags().BoolVar(
-		&r.ProcessCrashes,
-		"soft-crashes",
-		false,
+	c.Flags().BoolVar(&r.ProcessCrashes, "soft-crashes", false,
 		"also crash the programs of a step, at each system call "+
-			"between crash: start and crash: end",
-	)
-	c.Flags().StringVar((*string)(&r.Restore), "restore", string(explore.ByCost),
-		fmt.Sprintf("`WAY` to reach a state: one of %v", explore.Restorings()))
-	c.Flags().BoolVar(
-		&r.HostOnly,
-		"host-only",
-		false,
+			"between crash: start and crash: end")
+}
+
+// addCheckFlags adds the flags that say what is checked.
+func addCheckFlags(c *cobra.Command, r *spec.Run) {
+	c.Flags().BoolVar(&r.Verify, "double-fsck", false,
+		"run the file system's comprehensive check on recovered disks, "+
+			"recover with it too, and compare the two results")
+	c.Flags().BoolVar(&r.NoJudge, "no-invariants", false,
+		"do not check crash states by the invariants before recovery")
+	c.Flags().BoolVar(&r.HostOnly, "host-only", false,
 		"check crash states by the invariants alone: no recovery, and no "+
-			"question about lost data",
-	)
-	c.Flags().DurationVar(
-		&r.Threads,
-		"threads",
-		0,
-		"also explore kernel-thread scheduling: before each step, run at most "+
-			"one held thread, for at most `DURATION`, such as 8s; 0 to let threads run freely",
-	)
+			"question about lost data")
 	c.Flags().BoolVar(&r.NoAccount, "no-account", false,
 		"do not check that fsync and sync waited for their flushes")
 }

@@ -54,7 +54,11 @@ func (p *exploreProgress) event(e explore.Event) {
 		}
 		took := time.Since(p.began)
 		rate := float64(e.CrashStates-p.first.CrashStates) / max(took.Seconds(), 1e-9)
-		fmt.Fprintf(p.err, "%6.0fs  %d states, %d waiting, depth %d; %d runs; %d crash states (%.1f/s)%s, %d pruned; %d errors; %s%s%s\n", took.Seconds(), e.States, e.Waiting, e.Depth, e.Runs, e.CrashStates, rate, early(e.Totals), e.Pruned, p.errors, p.estimate(e.Totals, took), available(e), p.quiet())
+		fmt.Fprintf(p.err, "%6.0fs  %d states, %d waiting, depth %d; %d runs; "+
+			"%d crash states (%.1f/s)%s, %d pruned; %d errors; %s%s%s\n",
+			took.Seconds(), e.States, e.Waiting, e.Depth, e.Runs,
+			e.CrashStates, rate, early(e.Totals), e.Pruned, p.errors,
+			p.estimate(e.Totals, took), available(e), p.quiet())
 	}
 }
 

@@ -21,12 +21,12 @@ func exploreReplayCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay DIR...",
 		Short: "Replay errors that runs found",
-		Long: `Makes the stack again, takes the same choices and tries the crash that showed the error. Each DIR is
-a folder that explore run made for an error. Several errors are replayed in one guest, which is booted
-again after an error that ends it.
+		Long: `Makes the stack again, takes the same choices and tries the crash that showed the error.
+Each DIR is a folder that explore run made for an error. Several errors are replayed in one guest,
+which is booted again after an error that ends it.
 
-Exit status: 1 each error was found each time, 0 no error was found, 2 wrong usage, 3 some errors were
-found only sometimes or not at all, or the command could not run.`,
+Exit status: 1 each error was found each time, 0 no error was found, 2 wrong usage, 3 some errors
+were found only sometimes or not at all, or the command could not run.`,
 		Example: `  fsward explore replay ext3/001-file-gone
   fsward explore replay --times 10 survey/*/0*`,
 		Args: cobra.MinimumNArgs(1),

@@ -17,9 +17,9 @@ func exploreReportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report DIR...",
 		Short: "Write one HTML file about the errors that runs found",
-		Long: `Writes a table of storage by property, and a section for each error: the operations, what was
-expected and what was found, a picture of the writes, the flushes and the crash, and the command that
-replays it. A FILE that ends in .md has only the table and a line for each error.`,
+		Long: `Writes a table of storage by property, and a section for each error: the operations, what
+was expected and what was found, a picture of the writes, the flushes and the crash, and the command
+that replays it. A FILE that ends in .md has only the table and a line for each error.`,
 		Example: "  fsward explore report --out report.html ext3-sync ext3-reasonable vfat-sync",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

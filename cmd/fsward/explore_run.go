@@ -35,7 +35,8 @@ killed or ran out of time.`,
 			checkerList(),
 		),
 		Example: `  fsward explore run --fs ext3 --checker sync --time 10m --out ext3
-  fsward explore run --fs btrfs --mount-options compress=zstd --checker reasonable --search random --time 1h --out btrfs
+  fsward explore run --fs btrfs --mount-options compress=zstd --checker reasonable \
+    --search random --time 1h --out btrfs
   fsward explore run --stack raid.yaml --out raid`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -67,22 +68,21 @@ type exploreRun struct {
 }
 
 func (o *exploreRun) add(c *cobra.Command) {
-	c.Flags().StringVar(&o.fs, "fs", "", "explore this file system on one RAM disk: its name, or a YAML `FILE`")
+	c.Flags().StringVar(&o.fs, "fs", "",
+		"explore this file system on one RAM disk: its name, or a YAML `FILE`")
 	c.Flags().StringVar(&o.mountOptions, "mount-options", "",
 		"mount with `OPTIONS`, separated by commas")
 	c.Flags().StringVar(&o.mkfsOptions, "mkfs-options", "",
 		"run mkfs with `OPTIONS`, as a shell splits them")
-	c.Flags().StringVar(&o.size, "size", "", "`SIZE` of the RAM disk, such as 64M (default: what the file system needs)")
-	c.Flags().StringVar(&o.stack, "stack", "", "explore the disks, layers and checker that the YAML `FILE` describes")
+	c.Flags().StringVar(&o.size, "size", "",
+		"`SIZE` of the RAM disk, such as 64M (default: what the file system needs)")
+	c.Flags().StringVar(&o.stack, "stack", "",
+		"explore the disks, layers and checker that the YAML `FILE` describes")
 	c.Flags().StringVar(&o.Checker, "checker", "", "run this checker: a name, or a YAML `FILE`")
 	c.Flags().StringVar(&o.out, "out", "", "`DIR` for the run's state and a folder for each error")
-	c.Flags().BoolVar(
-		&o.guarded,
-		"guarded",
-		false,
+	c.Flags().BoolVar(&o.guarded, "guarded", false,
 		"guard the disk of --fs as fsward guard does: a refused write fails in "+
-			"the guest, and is reported as an error",
-	)
+			"the guest, and is reported as an error")
 	addHowFlags(c, &o.Run, spec.Run{Limit: 64})
 	_ = c.MarkFlagRequired("out") // the flag exists
 }

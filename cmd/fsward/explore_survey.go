@@ -25,13 +25,14 @@ func exploreSurveyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "survey --out DIR FS...",
 		Short: "Explore many file systems, each with the same small budget",
-		Long: `Explores each file system with each checker, one after the other, in one guest. If a run fails, the
-guest is booted again for the next. DIR gets a folder for each run, as explore run makes it; explore
-report makes a table of them. A run that has a folder in DIR already is skipped.
+		Long: `Explores each file system with each checker, one after the other, in one guest. If a run
+fails, the guest is booted again for the next. DIR gets a folder for each run, as explore run makes
+it; explore report makes a table of them. A run that has a folder in DIR already is skipped.
 
 Exit status: 0 found nothing, 1 found errors, 2 wrong usage, 3 a run could not be made, for instance
 because the kernel lacks the file system.`,
-		Example: `  fsward explore survey --guest build/guest-amd64 --runs 120 --time 1m --out survey ext3 vfat
+		Example: `  fsward explore survey --guest build/guest-amd64 --runs 120 --time 1m \
+    --out survey ext3 vfat
   fsward explore report -o table.md survey/*`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -31,13 +31,9 @@ func addJSONFlag(c *cobra.Command, asJSON *bool) {
 
 // addDataOrdered adds the flag that says how the guest mounts ext3.
 func addDataOrdered(c *cobra.Command, ordered *bool) {
-	c.Flags().BoolVar(
-		ordered,
-		"data-ordered",
-		false,
-		"the guest mounts ext3 with data=ordered, as Linux "+
-			"does by default: also refuse a commit whose new data was not written and flushed before it",
-	)
+	c.Flags().BoolVar(ordered, "data-ordered", false,
+		"the guest mounts ext3 with data=ordered, as Linux does by default: "+
+			"also refuse a commit whose new data was not written and flushed before it")
 }
 
 // guardFlags are the flags that guard and vm run share.
@@ -57,26 +53,17 @@ func (f *guardFlags) add(c *cobra.Command) {
 	_ = c.MarkFlagRequired("disk")
 	addFSFlag(c, &f.cfg.FS)
 	addRulesFlags(c, &f.cfg.Rules)
-	c.Flags().StringVar(
-		&f.cfg.OnViolation,
-		"on-violation",
-		guard.OnRefuse,
-		"what to do with a commit that "+
-			"does not hold: refuse (complete it with EIO), pause (suspend the guest and wait for fsward resume "+
-			"or reject), log (let it through)",
-	)
+	c.Flags().StringVar(&f.cfg.OnViolation, "on-violation", guard.OnRefuse,
+		"what to do with a commit that does not hold: refuse (complete it with EIO), "+
+			"pause (suspend the guest and wait for fsward resume or reject), log (let it through)")
 	c.Flags().StringVar(&f.cfg.Record, "record", "",
 		"record every write to `LOG` in dm-log-writes format; with several disks to LOG.NAME")
 	c.Flags().BoolVar(&f.cfg.Verify, "verify-baseline", true,
 		"check in the background the whole state that the file system has at the beginning")
 	addDataOrdered(c, &f.cfg.DataOrdered)
-	c.Flags().StringVar(
-		&f.reserve,
-		"reserve",
-		"768M",
+	c.Flags().StringVar(&f.reserve, "reserve", "768M",
 		"`BYTES` that all disks share, for large commits "+
-			"and for the check of the baseline; 0 for none",
-	)
+			"and for the check of the baseline; 0 for none")
 	c.Flags().StringVar(&f.control, "control", "",
 		"serve status, resume, reject and rules reload on the control socket `unix:PATH`")
 	addJSONFlag(c, &f.json)

@@ -11,9 +11,9 @@ import (
 	"fsward/hostd/vm"
 )
 
-const guardHelp = `Serves each disk on a socket and checks every commit of the guest's file system before it
-reaches the disk. A commit that violates an invariant is completed with an I/O error. It never
-reaches the disk, which stays at the last good commit.
+const guardHelp = `Serves each disk on a socket and checks every commit of the guest's file system
+before it reaches the disk. A commit that violates an invariant is completed with an I/O error. It
+never reaches the disk, which stays at the last good commit.
 
 The disks given together are those of one guest. A Btrfs may have several disks; give all of them.
 Their writes are judged one at a time.
@@ -36,7 +36,8 @@ func guardCommand() *cobra.Command {
 		Long:  guardHelp,
 		Example: `  fsward guard --disk vm.img --listen unix:/run/fsward/vm.sock
   fsward guard --disk root=a.img --disk data=b.img --listen unix:/run/vm.sock --json
-  fsward guard --disk vm.img --listen unix:/run/vm.sock --on-violation pause --domain vm --control unix:/run/vm.ctl`,
+  fsward guard --disk vm.img --listen unix:/run/vm.sock --on-violation pause --domain vm \
+    --control unix:/run/vm.ctl`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runGuard(c, &f, &o) },
 	}
@@ -46,21 +47,13 @@ func guardCommand() *cobra.Command {
 	_ = c.MarkFlagRequired("listen")
 	c.Flags().StringVar(&o.transport, "transport", daemon.TransportNBD,
 		"serve the disks by nbd or fuse")
-	c.Flags().StringVar(
-		&o.calls,
-		"calls",
-		"",
-		"check that the guest's fsync and sync waited for their "+
-			"flushes; `unix:PATH` is the socket of the guest's virtio-serial port org.fsward.calls",
-	)
+	c.Flags().StringVar(&o.calls, "calls", "",
+		"check that the guest's fsync and sync waited for their flushes; "+
+			"`unix:PATH` is the socket of the guest's virtio-serial port org.fsward.calls")
 	c.Flags().StringVar(&o.domain, "domain", "",
 		"suspend this libvirt `DOMAIN` with --on-violation pause")
-	c.Flags().StringVar(
-		&o.libvirtURI,
-		"connect",
-		"qemu:///system",
-		"look for --domain at this libvirt `URI`",
-	)
+	c.Flags().StringVar(&o.libvirtURI, "connect", "qemu:///system",
+		"look for --domain at this libvirt `URI`")
 	return c
 }
 

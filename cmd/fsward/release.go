@@ -8,7 +8,8 @@ func resumeCommand() *cobra.Command {
 }
 
 func rejectCommand() *cobra.Command {
-	return releaseCommand("reject DISK", "Refuse the held write of a disk with an I/O error, and resume the guest", false)
+	return releaseCommand("reject DISK",
+		"Refuse the held write of a disk with an I/O error, and resume the guest", false)
 }
 
 // releaseCommand returns the command that decides about a held write.

@@ -18,10 +18,10 @@ func replayCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay --base IMG LOG",
 		Short: "Replay recorded writes and print a verdict for each commit",
-		Long: `Sends the writes of a log through the same checks as a guest's writes, and prints one verdict for
-each commit. The log is in the format of Linux's dm-log-writes, which fsward guard --record writes.
-The base is the image that the log starts from. It is not changed: writes go to an overlay. Both may
-be compressed with zstd or gzip.
+		Long: `Sends the writes of a log through the same checks as a guest's writes, and prints one
+verdict for each commit. The log is in the format of Linux's dm-log-writes, which fsward guard
+--record writes. The base is the image that the log starts from. It is not changed: writes go to an
+overlay. Both may be compressed with zstd or gzip.
 
 For a file system on several disks, give the base of each disk and then the log of each, in the same
 order; NAME=IMG names a disk. If fsward recorded the logs together, they hold the order of writes

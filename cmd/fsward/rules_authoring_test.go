@@ -16,8 +16,8 @@ var (
 	exitStatus = regexp.MustCompile(` # exit status (\d+)$`)
 )
 
-// TestAuthoring follows docs/user/authoring.md to the letter: it writes the files, runs each command line, and
-// looks for what the document says that they print.
+// TestAuthoring follows docs/user/authoring.md to the letter: it writes the files, runs each
+// command line, and looks for what the document says that they print.
 func TestAuthoring(t *testing.T) {
 	text, err := os.ReadFile("../../docs/user/authoring.md")
 	if err != nil {

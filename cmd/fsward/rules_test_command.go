@@ -9,21 +9,15 @@ import (
 	"fsward/hostd/offline"
 )
 
-func rulesTestCommand() *cobra.Command {
-	var fs, rules string
-	var asJSON, verbose bool
-	c := &cobra.Command{
-		Use:   "test DIR",
-		Short: "Run unit tests of rules: facts and the violations expected",
-		Long: `Runs every .pl file below DIR as a unit test of rules, on every engine. A test is a small
-transaction, written as facts. The name of its folder (btrfs or ext3) says which file
-system it is for:
+const rulesTestHelp = `Runs every .pl file below DIR as a unit test of rules, on every engine. A
+test is a small transaction, written as facts. The name of its folder (btrfs or ext3) says which
+file system it is for:
 
   change(TREE, ID, FIELD, OLD, NEW).   a change record; FIELD object stands for the object itself
   object(TREE, ID).                    an object that exists after the transaction
   state(TREE, ID, FIELD, VALUE).       a field of this object after the transaction
   adjacent(TREE, ID, NEXT).            two neighboring objects, for previous/3 and next/3
-  rule(N).                             the test is about rule N; violations of other rules are ignored
+  rule(N).                             the test is about rule N; other rules are ignored
   expect(N, TREE, ID).                 rule N is violated at this object
   expect_none.                         nothing is violated
 
@@ -32,7 +26,15 @@ violations found are exactly those expected. If not, the difference is printed: 
 stands for a violation that was expected and not found, "+" for one that was found and
 not expected.
 
-Exit status: 0 all pass, 1 some fail, 2 wrong usage, 3 could not run.`,
+Exit status: 0 all pass, 1 some fail, 2 wrong usage, 3 could not run.`
+
+func rulesTestCommand() *cobra.Command {
+	var fs, rules string
+	var asJSON, verbose bool
+	c := &cobra.Command{
+		Use:   "test DIR",
+		Short: "Run unit tests of rules: facts and the violations expected",
+		Long:  rulesTestHelp,
 		Example: `  fsward rules test invariants/testdata/cases
   fsward rules test my-cases --rules my-rules`,
 		Args: cobra.ExactArgs(1),

@@ -11,8 +11,8 @@ func statusCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status --control unix:PATH",
 		Short: "Show the disks of a running daemon",
-		Long: `Prints a line for each disk that a running fsward guard or vm run guards: its file system, the
-commits judged and refused, the check of the baseline, and the write that is held, if any.`,
+		Long: `Prints a line for each disk that a running fsward guard or vm run guards: its file system,
+the commits judged and refused, the check of the baseline, and the write that is held, if any.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			client, err := controlClient(control)

@@ -22,9 +22,10 @@ func vmRunCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run --disk IMG",
 		Short: "Start a libvirt guest on guarded disks, and wait for it",
-		Long: `Serves each disk as fsward guard does, and starts a transient libvirt domain on them. The guest runs
-under KVM if the host has it, and under QEMU's translator otherwise. The command uses the system's
-libvirtd if it runs; otherwise it starts a private one for the guest and stops it afterwards.
+		Long: `Serves each disk as fsward guard does, and starts a transient libvirt domain on them. The
+guest runs under KVM if the host has it, and under QEMU's translator otherwise. The command uses the
+system's libvirtd if it runs; otherwise it starts a private one for the guest and stops it
+afterwards.
 
 The guest boots from a kernel and an initramfs; make guest builds both in build/guest. In the guest
 the disks are /dev/vda, /dev/vdb, … in the order given, and their names are their serials. The
