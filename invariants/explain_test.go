@@ -44,34 +44,37 @@ func costOf(t *testing.T, rule string, entries, others int) (asked, all int) {
 	return asked, asked + int(e.Timing()[0].Rows)
 }
 
+// classTests are bodies of rules, and the class of their most expensive step.
+var classTests = []struct {
+	body  string
+	class invariants.Class
+}{
+	{"change(T, k(I,inode_item,0), size, _, S), S > 9.", invariants.Constant},
+	{"not(change(T, k(I,inode_item,0), size, _, _)).", invariants.Constant},
+	{"delta_count(T, k(I,dir_index,_), N), N > 9999.", invariants.Constant},
+	{"query(T, k(I,inode_item,0)), query(T, k(I,extent_data,0)).", invariants.LogN},
+	{"query(T, k(I,dir_index,3), name, none).", invariants.LogN},
+	{"not(query(T, k(I,_,_))).", invariants.LogN},
+	{"not(query(T, k(I,dir_index,_))).", invariants.LogN},
+	{"next(T, k(I,inode_item,0), k(_,extent_data,_)).", invariants.LogN},
+	{"at_or_before(T, k(I,dir_index,5), k(_,extent_data,_)).", invariants.LogN},
+	{"last_of_range(T, k(I,dir_index,N), 0, 5), N > 999999.", invariants.LogN},
+	{"not(range(T, k(I,dir_index,_), 0, 999999)).", invariants.LogN},
+	{"query(T, k(I,dir_index,X)), X > 999999.", invariants.Directory},
+	{"query(T, k(I,_,X)), X = 999999.", invariants.Directory},
+	{"query(T, k(I,dir_index,_), name, none).", invariants.Directory},
+	{"range(T, k(I,dir_index,X), 0, 999999), X > 999998.", invariants.Directory},
+	{"count(query(T, k(I,dir_index,_)), N), N > 999999.", invariants.Directory},
+	{"not((query(T, k(I,dir_index,X)), X > 999999)).", invariants.Directory},
+	{"change(T, k(J,extent_data,_), object, _, _), J < I.", invariants.Tree},
+	{"change(T, k(J,KIND,_), object, _, _), KIND = extent_data, J < I.", invariants.Tree},
+}
+
 // The class of a step says how its cost grows. The test counts reads of the state and of records,
 // for a directory ten times as large and for a commit ten times as large.
 func TestClassIsWhatIsRead(t *testing.T) {
 	const new = "violation(1, T, I) :- add(T, k(I,inode_item,0)), "
-	for _, test := range []struct {
-		body  string
-		class invariants.Class
-	}{
-		{"change(T, k(I,inode_item,0), size, _, S), S > 9.", invariants.Constant},
-		{"not(change(T, k(I,inode_item,0), size, _, _)).", invariants.Constant},
-		{"delta_count(T, k(I,dir_index,_), N), N > 9999.", invariants.Constant},
-		{"query(T, k(I,inode_item,0)), query(T, k(I,extent_data,0)).", invariants.LogN},
-		{"query(T, k(I,dir_index,3), name, none).", invariants.LogN},
-		{"not(query(T, k(I,_,_))).", invariants.LogN},
-		{"not(query(T, k(I,dir_index,_))).", invariants.LogN},
-		{"next(T, k(I,inode_item,0), k(_,extent_data,_)).", invariants.LogN},
-		{"at_or_before(T, k(I,dir_index,5), k(_,extent_data,_)).", invariants.LogN},
-		{"last_of_range(T, k(I,dir_index,N), 0, 5), N > 999999.", invariants.LogN},
-		{"not(range(T, k(I,dir_index,_), 0, 999999)).", invariants.LogN},
-		{"query(T, k(I,dir_index,X)), X > 999999.", invariants.Directory},
-		{"query(T, k(I,_,X)), X = 999999.", invariants.Directory},
-		{"query(T, k(I,dir_index,_), name, none).", invariants.Directory},
-		{"range(T, k(I,dir_index,X), 0, 999999), X > 999998.", invariants.Directory},
-		{"count(query(T, k(I,dir_index,_)), N), N > 999999.", invariants.Directory},
-		{"not((query(T, k(I,dir_index,X)), X > 999999)).", invariants.Directory},
-		{"change(T, k(J,extent_data,_), object, _, _), J < I.", invariants.Tree},
-		{"change(T, k(J,KIND,_), object, _, _), KIND = extent_data, J < I.", invariants.Tree},
-	} {
+	for _, test := range classTests {
 		rule := new + test.body
 		e, err := loadOpen(t, rule)
 		if err != nil {

@@ -20,69 +20,74 @@ func smallSchema() *change.Schema {
 		Words:  []string{"present", "s_ifreg"}}
 }
 
+// goodRule loads without an error.
+const goodRule = "violation(1, T, ID) :- new(T, ID).\n"
+
+// loadErrorTests are rules with a mistake, and a part of the error that reports it.
+var loadErrorTests = []struct{ name, text, want string }{
+	{"unknown predicate", "\n\nviolation(1, T, ID) :- new(T, ID), frobnicate(ID).",
+		"test.pl:3: in violation(1, T, ID): unknown predicate frobnicate/1; " +
+			"docs/user/rules.md has those"},
+	{"wrong arity", "violation(1, T, ID) :- new(T, ID, size).",
+		"unknown predicate new/3; there is new/2, new/4"},
+	{"inside negation", "violation(1, T, ID) :- not(gone(T, ID)).", "unknown predicate gone/2"},
+	{"inside if-then-else", "violation(1, T, ID) :- ( new(T, ID) -> true ; nope ).",
+		"unknown predicate nope/0"},
+	{"inside count", "violation(1, T, N) :- count(nope(T), N).", "unknown predicate nope/1"},
+	{"closure", "violation(1, T, N) :- call(nope, T, N).", "unknown predicate nope/2"},
+	{"halt", "violation(1, T, N) :- halt, T = N.", "unknown predicate halt/0"},
+	{"open", "violation(1, T, N) :- open(T, read, N).", "unknown predicate open/3"},
+	{"assert", "violation(1, T, N) :- assertz(p(T, N)).", "unknown predicate assertz/1"},
+	{"consult", "violation(1, T, N) :- consult(T), N = 1.", "unknown predicate consult/1"},
+	{"catch", "violation(1, T, N) :- catch(T, N, true).", "unknown predicate catch/3"},
+	{"internal", "violation(1, T, N) :- '$holds'(T), N = 1.", "unknown predicate"},
+	{"directive", ":- initialization(halt).", "the directive initialization(halt) is not allowed"},
+	{"dynamic", ":- dynamic foo/1.", "the only directive is :- op(PRIORITY, TYPE, NAME)"},
+	{"standard operator", ":- op(700, xfx, is).", "not is"},
+	{"no number", "violation(N, T, ID) :- new(T, ID), N = 1.", "must be the rule's number"},
+	{"arity of violation", "violation(1, T) :- new(T, _).", "violation takes three arguments"},
+	{"unknown kind", "violation(1, T, I) :- add(T, k(I, inode_itme, 0)).",
+		"unknown kind of object inode_itme"},
+	{"unknown field", "violation(1, T, I) :- new(T, k(I, inode_item, 0), sise, 3).",
+		"unknown field sise in new/4"},
+	{"unknown compound field", "violation(1, T, I) :- query(T, k(I, inode_item, 0), f(mode, x), 3).",
+		"unknown field f(mode,x)"},
+	{"field of another kind", "violation(1, T, I) :- new(T, k(I, inode_item, 0), name, x).",
+		"inode_item has no field name"},
+	{"shape", "violation(1, T, I) :- add(T, k(I, inode_ref, 0)).",
+		"the identifier of inode_ref has another form"},
+	{"other shape", "violation(1, T, I) :- add(T, k(I, inode_item, a(1,2))).",
+		"the identifier of inode_item has another form"},
+	{"not an id", "violation(1, T, I) :- add(T, key(I)).", "not an identifier"},
+	{"tree", "violation(1, inode, I) :- add(inode, I).", "a tree is a number"},
+	{"cut in a rule", "violation(1, T, ID) :- new(T, ID), !.", "a cut in a rule"},
+	{"cut in brackets", goodRule + "p(X) :- ( X = 1, ! ; true ).", "test.pl:2: in p(X): a cut inside"},
+	{"redefinition", "new(T, ID) :- true.", "new/2 is built in"},
+	{"redefinition of control", "(A , B) :- call(A), call(B).", "is built in"},
+	{"number as a goal", "violation(1, T, ID) :- new(T, ID), 3.", "3 is not a goal"},
+	{"number as a head", "3 :- true.", "must be a predicate"},
+	{"no full stop", goodRule + "p(X) :- q(X)\n", "test.pl:2: in p(X): the clause has no full stop"},
+	{"open quote", "p('abc) :- true.\n" + goodRule, "does not end on its line"},
+	{"open comment", goodRule + "/* never\n\n", "test.pl:2: a comment /* does not end"},
+	{"syntax", "violation(1, T, ID) :- new(T ID).\n" + goodRule,
+		"test.pl:1: in violation(1, T, ID): expected ) before ID; is a comma or an operator missing"},
+	{"no comma", "violation(1, T, ID) :- new(T, ID)\n  ID = 1.",
+		"test.pl:2: in violation(1, T, ID): unexpected ID; " +
+			"is a comma or an operator missing before it?"},
+	{"two operators", "violation(1, T, ID) :- new(T, ID), 1 < 2 < 3.", "unexpected <"},
+	{"brackets", "violation(1, T, ID) :- new(T, ID.\n" + goodRule,
+		"test.pl:1: in violation(1, T, ID):"},
+	{"float", "p(1.5).", "no floating point"},
+	{"string", `p("x").`, "single quotes"},
+	{"number", "p(0xzz).", "not a number"},
+	{"nesting", "p(" + strings.Repeat("(", 1000) + ").", "too deeply nested"},
+	{"long clause", "p([" + strings.Repeat("a,", 30000) + "a]).", "too long"},
+	{"letters", "p(é).", "unexpected character 'é'"},
+}
+
 // Each mistake is found when the rules are loaded, with the line and the head of its clause.
 func TestLoadErrors(t *testing.T) {
-	const good = "violation(1, T, ID) :- new(T, ID).\n"
-	tests := []struct{ name, text, want string }{
-		{"unknown predicate", "\n\nviolation(1, T, ID) :- new(T, ID), frobnicate(ID).",
-			"test.pl:3: in violation(1, T, ID): unknown predicate frobnicate/1; " +
-				"docs/user/rules.md has those"},
-		{"wrong arity", "violation(1, T, ID) :- new(T, ID, size).",
-			"unknown predicate new/3; there is new/2, new/4"},
-		{"inside negation", "violation(1, T, ID) :- not(gone(T, ID)).", "unknown predicate gone/2"},
-		{"inside if-then-else", "violation(1, T, ID) :- ( new(T, ID) -> true ; nope ).",
-			"unknown predicate nope/0"},
-		{"inside count", "violation(1, T, N) :- count(nope(T), N).", "unknown predicate nope/1"},
-		{"closure", "violation(1, T, N) :- call(nope, T, N).", "unknown predicate nope/2"},
-		{"halt", "violation(1, T, N) :- halt, T = N.", "unknown predicate halt/0"},
-		{"open", "violation(1, T, N) :- open(T, read, N).", "unknown predicate open/3"},
-		{"assert", "violation(1, T, N) :- assertz(p(T, N)).", "unknown predicate assertz/1"},
-		{"consult", "violation(1, T, N) :- consult(T), N = 1.", "unknown predicate consult/1"},
-		{"catch", "violation(1, T, N) :- catch(T, N, true).", "unknown predicate catch/3"},
-		{"internal", "violation(1, T, N) :- '$holds'(T), N = 1.", "unknown predicate"},
-		{"directive", ":- initialization(halt).", "the directive initialization(halt) is not allowed"},
-		{"dynamic", ":- dynamic foo/1.", "the only directive is :- op(PRIORITY, TYPE, NAME)"},
-		{"standard operator", ":- op(700, xfx, is).", "not is"},
-		{"no number", "violation(N, T, ID) :- new(T, ID), N = 1.", "must be the rule's number"},
-		{"arity of violation", "violation(1, T) :- new(T, _).", "violation takes three arguments"},
-		{"unknown kind", "violation(1, T, I) :- add(T, k(I, inode_itme, 0)).",
-			"unknown kind of object inode_itme"},
-		{"unknown field", "violation(1, T, I) :- new(T, k(I, inode_item, 0), sise, 3).",
-			"unknown field sise in new/4"},
-		{"unknown compound field", "violation(1, T, I) :- query(T, k(I, inode_item, 0), f(mode, x), 3).",
-			"unknown field f(mode,x)"},
-		{"field of another kind", "violation(1, T, I) :- new(T, k(I, inode_item, 0), name, x).",
-			"inode_item has no field name"},
-		{"shape", "violation(1, T, I) :- add(T, k(I, inode_ref, 0)).",
-			"the identifier of inode_ref has another form"},
-		{"other shape", "violation(1, T, I) :- add(T, k(I, inode_item, a(1,2))).",
-			"the identifier of inode_item has another form"},
-		{"not an id", "violation(1, T, I) :- add(T, key(I)).", "not an identifier"},
-		{"tree", "violation(1, inode, I) :- add(inode, I).", "a tree is a number"},
-		{"cut in a rule", "violation(1, T, ID) :- new(T, ID), !.", "a cut in a rule"},
-		{"cut in brackets", good + "p(X) :- ( X = 1, ! ; true ).", "test.pl:2: in p(X): a cut inside"},
-		{"redefinition", "new(T, ID) :- true.", "new/2 is built in"},
-		{"redefinition of control", "(A , B) :- call(A), call(B).", "is built in"},
-		{"number as a goal", "violation(1, T, ID) :- new(T, ID), 3.", "3 is not a goal"},
-		{"number as a head", "3 :- true.", "must be a predicate"},
-		{"no full stop", good + "p(X) :- q(X)\n", "test.pl:2: in p(X): the clause has no full stop"},
-		{"open quote", "p('abc) :- true.\n" + good, "does not end on its line"},
-		{"open comment", good + "/* never\n\n", "test.pl:2: a comment /* does not end"},
-		{"syntax", "violation(1, T, ID) :- new(T ID).\n" + good,
-			"test.pl:1: in violation(1, T, ID): expected ) before ID; is a comma or an operator missing"},
-		{"no comma", "violation(1, T, ID) :- new(T, ID)\n  ID = 1.",
-			"test.pl:2: in violation(1, T, ID): unexpected ID; " +
-				"is a comma or an operator missing before it?"},
-		{"two operators", "violation(1, T, ID) :- new(T, ID), 1 < 2 < 3.", "unexpected <"},
-		{"brackets", "violation(1, T, ID) :- new(T, ID.\n" + good, "test.pl:1: in violation(1, T, ID):"},
-		{"float", "p(1.5).", "no floating point"},
-		{"string", `p("x").`, "single quotes"},
-		{"number", "p(0xzz).", "not a number"},
-		{"nesting", "p(" + strings.Repeat("(", 1000) + ").", "too deeply nested"},
-		{"long clause", "p([" + strings.Repeat("a,", 30000) + "a]).", "too long"},
-		{"letters", "p(é).", "unexpected character 'é'"},
-	}
-	for _, test := range tests {
+	for _, test := range loadErrorTests {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := invariants.NewReference(smallSchema(),
 				[]invariants.File{{Name: "test.pl", Text: []byte(test.text)}}, invariants.Options{})
@@ -95,7 +100,7 @@ func TestLoadErrors(t *testing.T) {
 		})
 	}
 	if _, err := invariants.NewReference(smallSchema(),
-		[]invariants.File{{Name: "test.pl", Text: []byte(good)}}, invariants.Options{}); err != nil {
+		[]invariants.File{{Name: "test.pl", Text: []byte(goodRule)}}, invariants.Options{}); err != nil {
 		t.Errorf("the good rule does not load: %v", err)
 	}
 }

@@ -10,95 +10,98 @@ import (
 	"fsward/invariants"
 )
 
+// mistakeTests are rules with a mistake, the hint in the error, and a similar rule without it.
+var mistakeTests = []struct{ name, wrong, hint, right string }{
+	{"unknown predicate", "violation(1, T, I) :- new(T, I), fiel_tree(T).\nfile_tree(5).",
+		"did you mean file_tree?",
+		"violation(1, T, I) :- new(T, I), file_tree(T).\nfile_tree(5)."},
+	{"arity", "violation(1, T, I) :- new(T, I, size).", "there is new/2, new/4",
+		"violation(1, T, I) :- new(T, I, size, _)."},
+	{"arity of a range",
+		"violation(1, T, I) :- new(T, k(I,inode_item,0)), range(T, k(I,inode_item,_), 0).",
+		"there is range/4",
+		"violation(1, T, I) :- new(T, k(I,inode_item,0)), range(T, k(I,inode_item,_), 0, 1)."},
+	{"field", "violation(1, T, I) :- new(T, I, sise, _).", "did you mean size?",
+		"violation(1, T, I) :- new(T, I, size, _)."},
+	{"field of delta", "violation(1, T, D) :- new(T, _), delta(T, k(_,inode_item,0), sise, D).",
+		"did you mean size?",
+		"violation(1, T, D) :- new(T, _), delta(T, k(_,inode_item,0), size, D)."},
+	{"field of another kind", "violation(1, T, I) :- new(T, k(I,inode_item,0), name, _).",
+		"it has size, f(mode,s_ifmt)",
+		"violation(1, T, I) :- new(T, k(I,inode_ref,_), name, _)."},
+	{"kind", "violation(1, T, I) :- add(T, k(I,inode_itme,0)).", "did you mean inode_item?",
+		"violation(1, T, I) :- add(T, k(I,inode_item,0))."},
+	{"kind in a bound", "violation(1, T, I) :- new(T, _), range(T, I, k(_,_,_), k(_,inode_itme,_)).",
+		"did you mean inode_item?",
+		"violation(1, T, I) :- new(T, _), range(T, I, k(_,_,_), k(_,inode_item,_))."},
+	{"unbound in a comparison", "violation(1, T, I) :- new(T, I), SIZE > 3.",
+		"put the goal that gives it a value first",
+		"violation(1, T, I) :- new(T, I, size, SIZE), SIZE > 3."},
+	{"unbound in arithmetic", "violation(1, T, N) :- new(T, _), N is SIZE + 1.",
+		"put the goal that gives it a value first",
+		"violation(1, T, N) :- new(T, _, size, SIZE), N is SIZE + 1."},
+	{"unbound in a negation",
+		"violation(1, T, I) :- new(T, _), not(add(T, k(I,inode_item,0))), " +
+			"new(T, k(I,inode_item,0)).", "put the goal that gives it a value first",
+		"violation(1, T, I) :- new(T, k(I,inode_item,0)), not(add(T, k(I,inode_item,0)))."},
+	{"unbound in verify",
+		"violation(1, T, I) :- new(T, _), verify(add(T, k(I,inode_item,0))), " +
+			"new(T, k(I,inode_item,0)).", "put the goal that gives it a value first",
+		"violation(1, T, I) :- new(T, k(I,inode_item,0)), verify(add(T, k(I,inode_item,0)))."},
+	{"no object id in a query",
+		"violation(1, T, I) :- new(T, I), query(T, k(J,inode_item,0)), J > 3.",
+		"put the goal that gives it a value first",
+		"violation(1, T, I) :- new(T, k(J,_,_)), query(T, k(J,inode_item,0)), J > 3, I = J."},
+	{"no tree in a query", "violation(1, T, I) :- query(T, k(256,inode_item,I), size, _).",
+		"T has no value in query(T,k(256,inode_item,I),size,_)",
+		"violation(1, 5, I) :- query(5, k(256,inode_item,I), size, _)."},
+	{"no key to walk from",
+		"violation(1, T, I) :- new(T, k(I,inode_item,0)), next(T, k(I,inode_item,X), " +
+			"k(I,inode_item,X)).", "put the goal that gives it a value first",
+		"violation(1, T, I) :- new(T, k(I,inode_item,X)), next(T, k(I,inode_item,X), " +
+			"k(I,inode_item,X))."},
+	{"a value in one way alone",
+		"violation(1, T, I) :- new(T, I), ( J = 3 ; true ), query(T, k(J,inode_item,0)).",
+		"put the goal that gives it a value first",
+		"violation(1, T, I) :- new(T, I), ( J = 3 ; J = 4 ), query(T, k(J,inode_item,0))."},
+	{"unstratified", "violation(1, T, I) :- new(T, k(I,inode_item,0)), p(T, I).\n" +
+		"p(T, I) :- query(T, k(I,inode_item,0)), not(p(T, I)).", "split it into predicates that do not",
+		"violation(1, T, I) :- new(T, k(I,inode_item,0)), p(T, I).\n" +
+			"p(T, I) :- query(T, k(I,inode_item,0)), not(q(T, I)).\nq(T, I) :- add(T, k(I,inode_ref,_))."},
+	{"unstratified through another", "violation(1, T, I) :- new(T, k(I,inode_item,0)), p(T, I).\n" +
+		"p(T, I) :- count(q(T, I), N), N > 1.\nq(T, I) :- p(T, I).",
+		"split it into predicates that do not",
+		"violation(1, T, I) :- new(T, k(I,inode_item,0)), p(T, I).\n" +
+			"p(T, I) :- count(q(T, I), N), N > 1.\nq(T, I) :- add(T, k(I,inode_ref,_))."},
+	{"never true", "violation(1, T, I) :- new(T, k(I,KIND,0)), is_file(KIND), KIND = inode_ref.\n" +
+		"is_file(inode_item).", "inode_item = inode_ref is never true",
+		"violation(1, T, I) :- new(T, k(I,KIND,0)), is_file(KIND), KIND = inode_item.\n" +
+			"is_file(inode_item)."},
+	{"never true by its kind", "violation(1, T, I) :- KIND = inode_item, add(T, k(I,KIND,a(_,_))).",
+		"is never true",
+		"violation(1, T, I) :- KIND = inode_ref, add(T, k(I,KIND,a(_,_)))."},
+	{"never true together", "violation(1, T, I) :- new(T, I, size, S), S > 3, big(S), 4 > S.\n" +
+		"big(S) :- S =\\= 7.", "S > 3 and 4 > S are never true together",
+		"violation(1, T, I) :- new(T, I, size, S), S > 3, big(S), 5 > S.\nbig(S) :- S =\\= 7."},
+	{"never true together, in a helper",
+		"violation(1, T, I) :- new(T, I, size, S), S =:= 18446744073709551615, small(S).\n" +
+			"small(S) :- S =< 4.", "are never true together",
+		"violation(1, T, I) :- new(T, I, size, S), S =:= 18446744073709551615, small(S).\n" +
+			"small(S) :- S >= 4."},
+	{"compared with an atom", "violation(1, T, I) :- new(T, I, size, S), S > big.",
+		"big is not a number", "violation(1, T, I) :- new(T, I, size, S), S \\== big."},
+	{"no change", "violation(1, T, I) :- change(T, I, size, S, S).", "has two values that differ",
+		"violation(1, T, I) :- change(T, I, object, S, S)."},
+	{"cut", "violation(1, T, I) :- new(T, I), !.", "use once/1 or a helper predicate",
+		"violation(1, T, I) :- once(new(T, I))."},
+	{"shape", "violation(1, T, I) :- add(T, k(I,inode_ref,0)).", "k(_,inode_ref,0)",
+		"violation(1, T, I) :- add(T, k(I,inode_ref,a(0,_)))."},
+}
+
 // Each mistake is an error when rules are loaded, with file, line, clause and a hint. A similar
 // text without the mistake loads.
 func TestMistakesAndNearMisses(t *testing.T) {
-	for _, test := range []struct{ name, wrong, hint, right string }{
-		{"unknown predicate", "violation(1, T, I) :- new(T, I), fiel_tree(T).\nfile_tree(5).",
-			"did you mean file_tree?",
-			"violation(1, T, I) :- new(T, I), file_tree(T).\nfile_tree(5)."},
-		{"arity", "violation(1, T, I) :- new(T, I, size).", "there is new/2, new/4",
-			"violation(1, T, I) :- new(T, I, size, _)."},
-		{"arity of a range",
-			"violation(1, T, I) :- new(T, k(I,inode_item,0)), range(T, k(I,inode_item,_), 0).",
-			"there is range/4",
-			"violation(1, T, I) :- new(T, k(I,inode_item,0)), range(T, k(I,inode_item,_), 0, 1)."},
-		{"field", "violation(1, T, I) :- new(T, I, sise, _).", "did you mean size?",
-			"violation(1, T, I) :- new(T, I, size, _)."},
-		{"field of delta", "violation(1, T, D) :- new(T, _), delta(T, k(_,inode_item,0), sise, D).",
-			"did you mean size?",
-			"violation(1, T, D) :- new(T, _), delta(T, k(_,inode_item,0), size, D)."},
-		{"field of another kind", "violation(1, T, I) :- new(T, k(I,inode_item,0), name, _).",
-			"it has size, f(mode,s_ifmt)",
-			"violation(1, T, I) :- new(T, k(I,inode_ref,_), name, _)."},
-		{"kind", "violation(1, T, I) :- add(T, k(I,inode_itme,0)).", "did you mean inode_item?",
-			"violation(1, T, I) :- add(T, k(I,inode_item,0))."},
-		{"kind in a bound", "violation(1, T, I) :- new(T, _), range(T, I, k(_,_,_), k(_,inode_itme,_)).",
-			"did you mean inode_item?",
-			"violation(1, T, I) :- new(T, _), range(T, I, k(_,_,_), k(_,inode_item,_))."},
-		{"unbound in a comparison", "violation(1, T, I) :- new(T, I), SIZE > 3.",
-			"put the goal that gives it a value first",
-			"violation(1, T, I) :- new(T, I, size, SIZE), SIZE > 3."},
-		{"unbound in arithmetic", "violation(1, T, N) :- new(T, _), N is SIZE + 1.",
-			"put the goal that gives it a value first",
-			"violation(1, T, N) :- new(T, _, size, SIZE), N is SIZE + 1."},
-		{"unbound in a negation",
-			"violation(1, T, I) :- new(T, _), not(add(T, k(I,inode_item,0))), " +
-				"new(T, k(I,inode_item,0)).", "put the goal that gives it a value first",
-			"violation(1, T, I) :- new(T, k(I,inode_item,0)), not(add(T, k(I,inode_item,0)))."},
-		{"unbound in verify",
-			"violation(1, T, I) :- new(T, _), verify(add(T, k(I,inode_item,0))), " +
-				"new(T, k(I,inode_item,0)).", "put the goal that gives it a value first",
-			"violation(1, T, I) :- new(T, k(I,inode_item,0)), verify(add(T, k(I,inode_item,0)))."},
-		{"no object id in a query",
-			"violation(1, T, I) :- new(T, I), query(T, k(J,inode_item,0)), J > 3.",
-			"put the goal that gives it a value first",
-			"violation(1, T, I) :- new(T, k(J,_,_)), query(T, k(J,inode_item,0)), J > 3, I = J."},
-		{"no tree in a query", "violation(1, T, I) :- query(T, k(256,inode_item,I), size, _).",
-			"T has no value in query(T,k(256,inode_item,I),size,_)",
-			"violation(1, 5, I) :- query(5, k(256,inode_item,I), size, _)."},
-		{"no key to walk from",
-			"violation(1, T, I) :- new(T, k(I,inode_item,0)), next(T, k(I,inode_item,X), " +
-				"k(I,inode_item,X)).", "put the goal that gives it a value first",
-			"violation(1, T, I) :- new(T, k(I,inode_item,X)), next(T, k(I,inode_item,X), " +
-				"k(I,inode_item,X))."},
-		{"a value in one way alone",
-			"violation(1, T, I) :- new(T, I), ( J = 3 ; true ), query(T, k(J,inode_item,0)).",
-			"put the goal that gives it a value first",
-			"violation(1, T, I) :- new(T, I), ( J = 3 ; J = 4 ), query(T, k(J,inode_item,0))."},
-		{"unstratified", "violation(1, T, I) :- new(T, k(I,inode_item,0)), p(T, I).\n" +
-			"p(T, I) :- query(T, k(I,inode_item,0)), not(p(T, I)).", "split it into predicates that do not",
-			"violation(1, T, I) :- new(T, k(I,inode_item,0)), p(T, I).\n" +
-				"p(T, I) :- query(T, k(I,inode_item,0)), not(q(T, I)).\nq(T, I) :- add(T, k(I,inode_ref,_))."},
-		{"unstratified through another", "violation(1, T, I) :- new(T, k(I,inode_item,0)), p(T, I).\n" +
-			"p(T, I) :- count(q(T, I), N), N > 1.\nq(T, I) :- p(T, I).",
-			"split it into predicates that do not",
-			"violation(1, T, I) :- new(T, k(I,inode_item,0)), p(T, I).\n" +
-				"p(T, I) :- count(q(T, I), N), N > 1.\nq(T, I) :- add(T, k(I,inode_ref,_))."},
-		{"never true", "violation(1, T, I) :- new(T, k(I,KIND,0)), is_file(KIND), KIND = inode_ref.\n" +
-			"is_file(inode_item).", "inode_item = inode_ref is never true",
-			"violation(1, T, I) :- new(T, k(I,KIND,0)), is_file(KIND), KIND = inode_item.\n" +
-				"is_file(inode_item)."},
-		{"never true by its kind", "violation(1, T, I) :- KIND = inode_item, add(T, k(I,KIND,a(_,_))).",
-			"is never true",
-			"violation(1, T, I) :- KIND = inode_ref, add(T, k(I,KIND,a(_,_)))."},
-		{"never true together", "violation(1, T, I) :- new(T, I, size, S), S > 3, big(S), 4 > S.\n" +
-			"big(S) :- S =\\= 7.", "S > 3 and 4 > S are never true together",
-			"violation(1, T, I) :- new(T, I, size, S), S > 3, big(S), 5 > S.\nbig(S) :- S =\\= 7."},
-		{"never true together, in a helper",
-			"violation(1, T, I) :- new(T, I, size, S), S =:= 18446744073709551615, small(S).\n" +
-				"small(S) :- S =< 4.", "are never true together",
-			"violation(1, T, I) :- new(T, I, size, S), S =:= 18446744073709551615, small(S).\n" +
-				"small(S) :- S >= 4."},
-		{"compared with an atom", "violation(1, T, I) :- new(T, I, size, S), S > big.",
-			"big is not a number", "violation(1, T, I) :- new(T, I, size, S), S \\== big."},
-		{"no change", "violation(1, T, I) :- change(T, I, size, S, S).", "has two values that differ",
-			"violation(1, T, I) :- change(T, I, object, S, S)."},
-		{"cut", "violation(1, T, I) :- new(T, I), !.", "use once/1 or a helper predicate",
-			"violation(1, T, I) :- once(new(T, I))."},
-		{"shape", "violation(1, T, I) :- add(T, k(I,inode_ref,0)).", "k(_,inode_ref,0)",
-			"violation(1, T, I) :- add(T, k(I,inode_ref,a(0,_)))."},
-	} {
+	for _, test := range mistakeTests {
 		_, err := load(test.right)
 		if err != nil {
 			t.Errorf("%s: the near miss does not load: %v", test.name, err)
