@@ -36,8 +36,8 @@ func NewConverter(logs map[uint32]*trace.Writer) *Converter {
 	return &Converter{logs: logs, inFlight: make(map[uint64]bio)}
 }
 
-// Add takes the next record. An error is final. If it wraps ErrIncomplete, the logs are right as far
-// as they go.
+// Add takes the next record. An error is final. If it wraps ErrIncomplete, the logs are right as
+// far as they go.
 func (c *Converter) Add(r *Record) error {
 	if r.Type == Lost {
 		return fmt.Errorf("bio log: record %d: %d records were lost, since the log was full: %w",
