@@ -128,8 +128,8 @@ func injectTear(_ *ramdisk.Control, d *ramdisk.Disk, f int) error {
 		if _, err := unix.Pread(f, b, 8192); err != nil {
 			return err
 		}
-		written := bytes.Repeat([]byte{2}, 3*ramdisk.SectorSize)
-		torn := append(written, bytes.Repeat([]byte{1}, 5*ramdisk.SectorSize)...)
+		torn := slices.Concat(bytes.Repeat([]byte{2}, 3*ramdisk.SectorSize),
+			bytes.Repeat([]byte{1}, 5*ramdisk.SectorSize))
 		if !bytes.Equal(b, torn) {
 			return errors.New("the page does not hold three new sectors and five old ones")
 		}
