@@ -155,7 +155,8 @@ func (d *demo) attack(ctx context.Context, s *vmrun.Session) error {
 	if err := work.Ready(ctx); err != nil {
 		return err
 	}
-	d.say(fmt.Sprintf("the guest makes, links, renames and deletes files, and syncs: %d rounds on each disk (about a minute)", d.Rounds))
+	d.say(fmt.Sprintf("the guest makes, links, renames and deletes files, and syncs: "+
+		"%d rounds on each disk (about a minute)", d.Rounds))
 	if err := work.Go(ctx, d.Rounds, ""); err != nil {
 		return err
 	}
@@ -176,7 +177,8 @@ func (d *demo) attack(ctx context.Context, s *vmrun.Session) error {
 			return fmt.Errorf("%s: the guest's file system did not go read-only; console: %s", disk.name,
 				guest.Console())
 		}
-		fmt.Fprintf(d.Out, "         what the bug did: %s\n         the guest received an I/O error, and its %s is now read-only\n",
+		fmt.Fprintf(d.Out, "         what the bug did: %s\n"+
+			"         the guest received an I/O error, and its %s is now read-only\n",
 			s.Simulator(disk.name).Done(), disk.fs)
 	}
 	d.synced = map[string]int{}
@@ -193,7 +195,8 @@ func (d *demo) attack(ctx context.Context, s *vmrun.Session) error {
 // verify boots a second guest. It mounts the disks as they are now and compares every file of the
 // rounds that were synced.
 func (d *demo) verify(ctx context.Context, s *vmrun.Session) error {
-	d.say("the guest is off; a second guest mounts the same disks and compares the synced files (about ten seconds)")
+	d.say("the guest is off; a second guest mounts the same disks and compares the synced files " +
+		"(about ten seconds)")
 	cfg := d.guest("verify", false)
 	cfg.OnLine = d.hear
 	for _, disk := range demoDisks {
@@ -253,14 +256,15 @@ func checkersOf(fs, image string) [][]string {
 
 // conclude prints a summary and what to try next.
 func (d *demo) conclude() {
-	fmt.Fprintf(d.Out, "\nWhat happened in %s: %d commits were checked. On each disk one was refused:\n", time.Since(d.start).Round(time.Second), d.commits)
+	fmt.Fprintf(d.Out, "\nWhat happened in %s: %d commits were checked. "+
+		"On each disk one was refused:\n", time.Since(d.start).Round(time.Second), d.commits)
 	for _, disk := range demoDisks {
 		ev := d.refusal(disk)
 		fmt.Fprintf(d.Out, "  %-6s commit %d, by %s: %s\n", disk.fs, ev.Generation,
 			strings.Join(guard.RuleNames(ev.Violations), ", "), docOf(ev))
 	}
-	fmt.Fprintf(d.Out, `Neither commit reached its disk. Both disks are clean and hold the last good commit.
-
+	fmt.Fprintf(d.Out, "Neither commit reached its disk. "+
+		"Both disks are clean and hold the last good commit.\n"+`
 Try next:
   ./fsward rules list                     list the invariants
   ./fsward check %s         check a whole image

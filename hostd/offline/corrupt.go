@@ -73,16 +73,16 @@ func CorruptLogs(ctx context.Context, disks []ReplayDisk,
 	if len(cfg.Out) != len(disks) {
 		return nil, fmt.Errorf("%d logs and %d names for new logs", len(disks), len(cfg.Out))
 	}
-	var tapes []*trace.Writer
+	var recordings []*trace.Writer
 	for _, path := range cfg.Out {
 		w, err := trace.Create(path)
 		if err != nil {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, w.Close()) }()
-		tapes = append(tapes, w)
+		recordings = append(recordings, w)
 	}
-	trace.Together(tapes...)
+	trace.Together(recordings...)
 	commits := 0
 	err = EachTransaction(ctx, disks, cfg.FS, func(t *Transaction) error {
 		commits = max(commits, t.Commit)
@@ -99,7 +99,7 @@ func CorruptLogs(ctx context.Context, disks []ReplayDisk,
 			out.Commit = t.Commit
 		}
 		for i := range requests {
-			if err := tapes[requests[i].Disk].Log(&requests[i].Request); err != nil {
+			if err := recordings[requests[i].Disk].Log(&requests[i].Request); err != nil {
 				return err
 			}
 		}

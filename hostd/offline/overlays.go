@@ -54,16 +54,16 @@ func openRecorded(recorded []ReplayDisk) (*Overlays, *trace.Merged, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var tapes []*trace.Reader
+	var recordings []*trace.Reader
 	for _, d := range recorded {
-		tape, err := trace.Open(d.Log)
+		recording, err := trace.Open(d.Log)
 		if err != nil {
 			return nil, nil, errors.Join(err, o.Close())
 		}
-		o.closers.add(tape)
-		tapes = append(tapes, tape.Reader)
+		o.closers.add(recording)
+		recordings = append(recordings, recording.Reader)
 	}
-	merged, err := trace.Merge(tapes...)
+	merged, err := trace.Merge(recordings...)
 	if err != nil {
 		return nil, nil, errors.Join(err, o.Close())
 	}

@@ -79,7 +79,7 @@ func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, 
 	if err != nil {
 		return nil, err
 	}
-	disks, tape, err := openRecorded(cfg.Disks)
+	disks, recording, err := openRecorded(cfg.Disks)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, 
 		Sinks: append([]guard.Sink{out}, cfg.Sinks...)}, log)
 	defer p.Close()
 	start := time.Now()
-	err = Feed(ctx, p.Devices, tape)
+	err = Feed(ctx, p.Devices, recording)
 	out.NS = time.Since(start).Nanoseconds()
 	return out, err
 }
@@ -125,9 +125,9 @@ func (c *closers) close() error {
 }
 
 // Feed performs the requests of logs on their devices, until the logs end or a request is refused.
-func Feed(ctx context.Context, devices []*blocktap.Device, tape *trace.Merged) error {
+func Feed(ctx context.Context, devices []*blocktap.Device, recording *trace.Merged) error {
 	for {
-		i, entry, err := tape.Next()
+		i, entry, err := recording.Next()
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil

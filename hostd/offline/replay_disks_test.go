@@ -24,8 +24,11 @@ import (
 func TestReplayOfSeveralDisks(t *testing.T) {
 	made := guardtest.MadeDisks(t, 2, 512<<20, "-d", "raid1", "-m", "raid1")
 	images := slices.Concat(made, guardtest.BlankDisks(t, 1, 512<<20))
-	rec := guardtest.RecordDisks(t, images, guardtest.Filled+`btrfs -q replace start -B -f 1 $DISK2 .; cp -r d e; sync -f .
-		btrfs -q balance start -f -dconvert=raid0 .; rm -r d; echo x >> e/log; sync e/log; sync -f .; btrfs -q device add -f $DISK0 .; cp -r e g; sync -f .`)
+	rec := guardtest.RecordDisks(t, images, guardtest.Filled+`
+		btrfs -q replace start -B -f 1 $DISK2 .; cp -r d e; sync -f .
+		btrfs -q balance start -f -dconvert=raid0 .
+		rm -r d; echo x >> e/log; sync e/log; sync -f .
+		btrfs -q device add -f $DISK0 .; cp -r e g; sync -f .`)
 	seen := replayDisks(t, rec)
 	if got, want := commitsOf(seen), commitsOf(rec.Seen); got != want || strings.Count(got, "\n") < 5 {
 		t.Errorf("replayed:\n%sand live:\n%s", got, want)
@@ -46,9 +49,11 @@ func TestReplayOfSeveralDisksEnds(t *testing.T) {
 	rec := guardtest.RecordDisks(t, guardtest.MadeDisks(t, 2, 256<<20, "-d", "raid0", "-m", "raid1"),
 		"echo one > one; sync -f .; echo two > two; sync -f .")
 	dir := t.TempDir()
-	if err := errors.Join(os.Mkdir(dir+"/btrfs", 0o700), os.WriteFile(dir+"/btrfs/never.pl", []byte(`% Rule 900. No commit holds.
+	const never = `% Rule 900. No commit holds.
 violation(900, 0, k(0, super_block, 0)) :- new(0, k(0, super_block, 0), generation, _).
-`), 0o600)); err != nil {
+`
+	if err := errors.Join(os.Mkdir(dir+"/btrfs", 0o700),
+		os.WriteFile(dir+"/btrfs/never.pl", []byte(never), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	var seen guardtest.Events
@@ -69,7 +74,8 @@ violation(900, 0, k(0, super_block, 0)) :- new(0, k(0, super_block, 0), generati
 	}{
 		{"one disk", rec.Disks[:1], "all disks of a file system have to be given together"},
 		{"a log twice", []offline.ReplayDisk{rec.Disks[0],
-			{Name: "disk1", Base: rec.Disks[1].Base, Log: rec.Disks[0].Log}}, "of the same recording"},
+			{Name: "disk1", Base: rec.Disks[1].Base, Log: rec.Disks[0].Log}},
+			"belongs to another recording"},
 	} {
 		if _, err := offline.Replay(t.Context(), offline.ReplayConfig{Disks: tc.disks, FS: detect.Auto},
 			zaptest.NewLogger(t)); err == nil || !strings.Contains(err.Error(), tc.want) {
@@ -103,18 +109,18 @@ func commitsOf(evs guardtest.Events) string {
 // mustBecome performs a single log on its base, and compares the result with an image.
 func mustBecome(t *testing.T, d offline.ReplayDisk, image string) {
 	t.Helper()
-	tape, err := trace.Open(d.Log)
+	recording, err := trace.Open(d.Log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer tape.Close()
+	defer recording.Close()
 	out, err := os.OpenFile(d.Base, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer out.Close()
 	for {
-		e, err := tape.Next()
+		e, err := recording.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}

@@ -19,10 +19,12 @@ func WriteInvariants(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprint(w, "# The invariants\n\n<!-- Written by `fsward rules doc`; do not edit: edit the comment block above the rule. -->\n\n")
-	writeWrapped(w, "Every commit must satisfy these invariants. Each is a rule in `invariants/`. [rules.md](rules.md) explains how a rule "+
-		"is written, and [authoring.md](authoring.md) how to add one. The rules of each file system are followed by the checks that "+
-		"run before them, and by the objects that they can use.", "")
+	fmt.Fprint(w, "# The invariants\n\n"+
+		"<!-- Written by `fsward rules doc`; do not edit: edit the comment block above the rule. -->\n\n")
+	writeWrapped(w, "Every commit must satisfy these invariants. Each is a rule in `invariants/`. "+
+		"[rules.md](rules.md) explains how a rule is written, and [authoring.md](authoring.md) how "+
+		"to add one. The rules of each file system are followed by the checks that run before them, "+
+		"and by the objects that they can use.", "")
 	for _, fs := range guard.FileSystems() {
 		fmt.Fprintf(w, "\n## %s\n", fs)
 		for _, r := range rules.List(fs) {
@@ -34,14 +36,17 @@ func WriteInvariants(w io.Writer) error {
 			writeWrapped(w, "- Source: "+r.Origin, "  ")
 			writeWrapped(w, "- Defined in: `"+r.Source+"`", "  ")
 		}
-		fmt.Fprintf(w, "\n### Checks before the rules of %s\n\nGo checks each block and each write before any rule runs; rules rely on these checks.\n\n| check | what must be true |\n|---|---|\n", fs)
+		fmt.Fprintf(w, "\n### Checks before the rules of %s\n\n"+
+			"Go checks each block and each write before any rule runs; rules rely on these checks.\n\n"+
+			"| check | what must be true |\n|---|---|\n", fs)
 		for _, c := range detect.Checks(fs) {
 			fmt.Fprintf(w, "| `%s` | %s |\n", c.Name, c.Doc)
 		}
 		if fs == "btrfs" {
 			writeThesis(w, rules)
 		}
-		fmt.Fprintf(w, "\n### Objects and fields of %s\n\nThe objects that its rules can use.\n\n| kind | what it is | fields |\n|---|---|---|\n", fs)
+		fmt.Fprintf(w, "\n### Objects and fields of %s\n\nThe objects that its rules can use.\n\n"+
+			"| kind | what it is | fields |\n|---|---|---|\n", fs)
 		writeKinds(w, detect.Schema(fs))
 	}
 	return nil
@@ -79,7 +84,8 @@ func ThesisProperties(rules *guard.Rules) []ThesisProperty {
 }
 
 func writeThesis(w io.Writer, rules *guard.Rules) {
-	fmt.Fprint(w, "\n### The thirty properties of the thesis\n\nThe properties of tables 5.1 and 5.2 under their numbers, and those of table 4.1.\n\n"+
+	fmt.Fprint(w, "\n### The thirty properties of the thesis\n\n"+
+		"The properties of tables 5.1 and 5.2 under their numbers, and those of table 4.1.\n\n"+
 		"| property | rule or check | source |\n|---|---|---|\n")
 	for _, p := range ThesisProperties(rules) {
 		fmt.Fprintf(w, "| %s | `%s` | %s |\n", p.Number, p.By, p.Origin)

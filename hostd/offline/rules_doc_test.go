@@ -21,6 +21,7 @@ func TestInvariantsDoc(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(want.String(), string(have)); d != "" {
-		t.Errorf("docs/user/invariants.md is out of date: run `go run ./cmd/fsward rules doc > docs/user/invariants.md` (-want +have):\n%s", d)
+		t.Errorf("docs/user/invariants.md is out of date: "+
+			"run `go run ./cmd/fsward rules doc > docs/user/invariants.md` (-want +have):\n%s", d)
 	}
 }

@@ -90,7 +90,8 @@ func splitCommit(target string) (log string, commit uint64, err error) {
 		return target, 0, nil
 	}
 	if commit, err = strconv.ParseUint(text, 10, 64); err != nil || commit == 0 {
-		return "", 0, fmt.Errorf("%s: @ must be followed by the generation of a commit, as fsward replay shows it", target)
+		return "", 0, fmt.Errorf("%s: @ must be followed by the generation of a commit, "+
+			"as fsward replay shows it", target)
 	}
 	return log, commit, nil
 }
@@ -103,11 +104,11 @@ func (cfg QueryConfig) replay(ctx context.Context, log string,
 		return err
 	}
 	defer base.Close()
-	tape, err := trace.Open(log)
+	recording, err := trace.Open(log)
 	if err != nil {
 		return err
 	}
-	defer tape.Close()
+	defer recording.Close()
 	disk, err := overlay.New(base)
 	if err != nil {
 		return err
@@ -117,7 +118,7 @@ func (cfg QueryConfig) replay(ctx context.Context, log string,
 	if err != nil {
 		return fmt.Errorf("%s: %w", cfg.Base, err)
 	}
-	merged, err := trace.Merge(tape.Reader)
+	merged, err := trace.Merge(recording.Reader)
 	if err != nil {
 		return err
 	}

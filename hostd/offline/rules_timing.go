@@ -42,7 +42,8 @@ func MeasureRules(ctx context.Context, cfg TimingConfig, log *zap.Logger) ([]Rul
 		sum.Event(ev)
 	}
 	if len(sum.list) == 0 {
-		return nil, errors.New("nothing was measured: no commit was checked by an engine that measures its rules")
+		return nil, errors.New("nothing was measured: no commit was checked by an engine " +
+			"that measures its rules")
 	}
 	slices.SortStableFunc(sum.list, func(a, b RuleCost) int {
 		return guard.CompareNames(a.Rule,

@@ -47,7 +47,7 @@ func EachLogTransaction(ctx context.Context, disks []ReplayDisk, fs string,
 
 func eachTransaction(ctx context.Context, recorded []ReplayDisk, fs string, logs bool,
 	visit func(*Transaction) error) error {
-	disks, tape, err := openRecorded(recorded)
+	disks, recording, err := openRecorded(recorded)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func eachTransaction(ctx context.Context, recorded []ReplayDisk, fs string, logs
 		s.devices = append(s.devices, blocktap.NewDevice(d, nil))
 	}
 	for ctx.Err() == nil {
-		disk, entry, err := tape.Next()
+		disk, entry, err := recording.Next()
 		if errors.Is(err, io.EOF) {
 			return visit(s.t)
 		}
@@ -123,7 +123,8 @@ func (s *splitter) write(ctx context.Context, disk int, r blocktap.Request, inde
 	s.add(disk, r)
 	if obs.Point == interp.CommitPoint || logCommit {
 		s.commits++
-		s.t.Commit, s.t.Log, s.t.Generation, s.t.FS = s.commits, logCommit, obs.Generation, s.follower.FS()
+		s.t.Commit, s.t.Log = s.commits, logCommit
+		s.t.Generation, s.t.FS = obs.Generation, s.follower.FS()
 	}
 	err := s.devices[disk].Do(ctx, &r)
 	s.follower.Settle(err == nil)
