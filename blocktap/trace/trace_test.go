@@ -254,52 +254,57 @@ func rawHeader(sector, nr uint64, flags Flags, dataLen uint64) []byte {
 	return b
 }
 
+// emptyFlush is the header of a flush.
+var emptyFlush = rawHeader(0, 0, Flush, 0)
+
+// hostileLogs are invalid logs, and parts of the error that a Reader returns.
+var hostileLogs = map[string]struct {
+	log  []byte
+	want []string
+}{
+	"empty":         {nil, []string{"superblock", "ends at byte 0"}},
+	"short super":   {rawLog(1, 512)[:100], []string{"superblock", "ends at byte 100"}},
+	"magic":         {make([]byte, 4096), []string{"superblock", "magic"}},
+	"sector size 0": {rawLog(1, 0), []string{"sector size 0"}},
+	"sector size":   {rawLog(1, 1<<31), []string{"sector size 2147483648"}},
+	"uneven size":   {rawLog(1, 600), []string{"sector size 600"}},
+	"huge entry": {
+		log:  rawLog(2, 512, emptyFlush, rawHeader(0, 1<<50, 0, 0)),
+		want: []string{"entry 1 at byte 1024", "ends at byte 1536"},
+	},
+	"overflow": {
+		log:  rawLog(1, 512, rawHeader(1<<54, 1<<54, 0, 0)),
+		want: []string{"entry 0 at byte 512", "no device"},
+	},
+	"wraps": {
+		log:  rawLog(1, 512, rawHeader(1<<63, 1<<63, 0, 0)),
+		want: []string{"entry 0 at byte 512", "no device"},
+	},
+	"huge mark": {
+		log:  rawLog(1, 512, rawHeader(0, 0, Mark, 1<<60)),
+		want: []string{"entry 0", "mark of 1152921504606846976 bytes"},
+	},
+	"mark and data": {
+		log:  rawLog(1, 512, rawHeader(0, 4, Mark, 4)),
+		want: []string{"entry 0", "a mark with 4 sectors"},
+	},
+	"unknown flags": {
+		log:  rawLog(1, 512, rawHeader(0, 1, 1<<40, 0)),
+		want: []string{"unknown flags 0x10000000000"},
+	},
+	"zero entry": {rawLog(1, 512, rawHeader(0, 0, 0, 0)), []string{"neither flush nor mark"}},
+	"too few": {
+		log:  rawLog(1<<60, 512, emptyFlush, emptyFlush),
+		want: []string{"entry 2 at byte 1536", "ends at byte 1536"},
+	},
+	"truncated entry": {
+		log:  rawLog(1, 512, rawHeader(0, 2, 0, 0), make([]byte, 700)),
+		want: []string{"entry 0 at byte 512", "ends at byte 1724"},
+	},
+}
+
 func TestHostileLogs(t *testing.T) {
-	good := rawHeader(0, 0, Flush, 0)
-	for name, c := range map[string]struct {
-		log  []byte
-		want []string
-	}{
-		"empty":         {nil, []string{"superblock", "ends at byte 0"}},
-		"short super":   {rawLog(1, 512)[:100], []string{"superblock", "ends at byte 100"}},
-		"magic":         {make([]byte, 4096), []string{"superblock", "magic"}},
-		"sector size 0": {rawLog(1, 0), []string{"sector size 0"}},
-		"sector size":   {rawLog(1, 1<<31), []string{"sector size 2147483648"}},
-		"uneven size":   {rawLog(1, 600), []string{"sector size 600"}},
-		"huge entry": {
-			log:  rawLog(2, 512, good, rawHeader(0, 1<<50, 0, 0)),
-			want: []string{"entry 1 at byte 1024", "ends at byte 1536"},
-		},
-		"overflow": {
-			log:  rawLog(1, 512, rawHeader(1<<54, 1<<54, 0, 0)),
-			want: []string{"entry 0 at byte 512", "no device"},
-		},
-		"wraps": {
-			log:  rawLog(1, 512, rawHeader(1<<63, 1<<63, 0, 0)),
-			want: []string{"entry 0 at byte 512", "no device"},
-		},
-		"huge mark": {
-			log:  rawLog(1, 512, rawHeader(0, 0, Mark, 1<<60)),
-			want: []string{"entry 0", "mark of 1152921504606846976 bytes"},
-		},
-		"mark and data": {
-			log:  rawLog(1, 512, rawHeader(0, 4, Mark, 4)),
-			want: []string{"entry 0", "a mark with 4 sectors"},
-		},
-		"unknown flags": {
-			log:  rawLog(1, 512, rawHeader(0, 1, 1<<40, 0)),
-			want: []string{"unknown flags 0x10000000000"},
-		},
-		"zero entry": {rawLog(1, 512, rawHeader(0, 0, 0, 0)), []string{"neither flush nor mark"}},
-		"too few": {
-			log:  rawLog(1<<60, 512, good, good),
-			want: []string{"entry 2 at byte 1536", "ends at byte 1536"},
-		},
-		"truncated entry": {
-			log:  rawLog(1, 512, rawHeader(0, 2, 0, 0), make([]byte, 700)),
-			want: []string{"entry 0 at byte 512", "ends at byte 1724"},
-		},
-	} {
+	for name, c := range hostileLogs {
 		t.Run(name, func(t *testing.T) {
 			r, err := NewReader(bytes.NewReader(c.log))
 			for err == nil {
