@@ -24,21 +24,24 @@ func acl(entries ...uint16) []byte {
 	return b
 }
 
-// fsward accepts exactly the access lists that Linux reads. e2fsck does not check them.
-func TestAccessLists(t *testing.T) {
+// An accessList is an access list with its fault.
+type accessList struct {
+	name  string
+	b     []byte
+	fault string // "": none
+	// Linux reads such a list, refuses to set it, and denies access to users whom it does not cover
+	read bool
+}
+
+// accessLists returns sound and faulty access lists.
+func accessLists() []accessList {
 	full := acl(ondisk.ACLUserObj, 6, ondisk.ACLUser, 4, ondisk.ACLUser, 7, ondisk.ACLGroupObj, 4,
 		ondisk.ACLGroup, 5, ondisk.ACLMask, 7, ondisk.ACLOther, 0)
 	version := acl(ondisk.ACLUserObj, 6, ondisk.ACLGroupObj, 4, ondisk.ACLOther, 4)
 	version[0]++
 	unknown := acl(ondisk.ACLUserObj, 6, ondisk.ACLGroupObj, 4, ondisk.ACLOther, 4)
 	unknown[8] = 0x40
-	lists := []struct {
-		name  string
-		b     []byte
-		fault string
-		// Linux reads such a list, refuses to set it, and denies access to users whom it does not cover
-		read bool
-	}{
+	return []accessList{
 		{"full", full, "", false},
 		{"short", acl(ondisk.ACLUserObj, 6, ondisk.ACLGroupObj, 4, ondisk.ACLOther, 4), "", false},
 		{"mask-of-nobody", acl(ondisk.ACLUserObj, 6, ondisk.ACLGroupObj, 4, ondisk.ACLMask, 4,
@@ -55,11 +58,15 @@ func TestAccessLists(t *testing.T) {
 		{"permissions", acl(ondisk.ACLUserObj, 8, ondisk.ACLGroupObj, 4, ondisk.ACLOther, 4),
 			"permissions", true},
 	}
+}
+
+// fsward accepts exactly the access lists that Linux reads. e2fsck does not check them.
+func TestAccessLists(t *testing.T) {
 	image := Mkfs(t, "16M", "-b", "1024")
 	dir := t.TempDir()
 	var commands, asked strings.Builder
 	bad := 0
-	for _, l := range lists {
+	for _, l := range accessLists() {
 		if have := ondisk.ACLFault(l.b); (have == "") != (l.fault == "") || !strings.Contains(have,
 			l.fault) {
 			t.Errorf("%s: %q, want %q", l.name, have, l.fault)

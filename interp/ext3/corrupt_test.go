@@ -42,7 +42,7 @@ func TestCorruptedJournalsHaveRightChecksums(t *testing.T) {
 					t.Fatalf("%s: %v", out.What, err)
 				}
 				if m.Log.NextSeq() != before.Log.NextSeq() {
-					t.Errorf("%s: the log goes on with %d, before with %d", out.What, m.Log.NextSeq(),
+					t.Errorf("%s: the log continues with %d, before with %d", out.What, m.Log.NextSeq(),
 						before.Log.NextSeq())
 				}
 				if len(out.Patches) == 0 {

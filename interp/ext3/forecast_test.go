@@ -12,25 +12,31 @@ import (
 	"fsward/shareddata"
 )
 
+// A forecastCase changes something between a flush and the commit, and says whether forecasts then
+// come true.
+type forecastCase struct {
+	name    string
+	stop    bool                              // the forecast is stopped
+	before  func(w interp.Write) bool         // reports whether there is a flush before w too
+	between func(fs *FS) interp.Write         // returns a write after the forecast
+	commit  func(w interp.Write)              // changes the commit block
+	extend  func(w interp.Write) interp.Write // replaces the write of the commit block
+	ends    bool                              // the change leads to a refusal
+	holds   func(foreseen int) bool           // checks the number of forecasts that come true
+}
+
+// forecastCommits is the number of commits of the log that a forecastCase follows, of 21.
+const forecastCommits = 6
+
 // Commits are forecast while the guest flushes. The observation of each write is the same with and
 // without forecasts, whether a forecast comes true or not.
 func TestForecast(t *testing.T) {
 	base := Unpack(t, shareddata.Path(t, "logs/ext3-default.base.img.zst"))
 	log := Unpack(t, shareddata.Path(t, "logs/ext3-default.log.zst"))
-	const commits = 6 // of 21
-	all := func(foreseen int) bool { return foreseen == commits }
+	all := func(foreseen int) bool { return foreseen == forecastCommits }
 	none := func(foreseen int) bool { return foreseen == 0 }
 	first := func(fs *FS) interp.Write { return present(t, fs, fs.m.Log.Block(fs.m.Log.head)) }
-	for _, tc := range []struct {
-		name    string
-		stop    bool // the forecast is stopped
-		before  func(w interp.Write) bool
-		between func(fs *FS) interp.Write         // is written after the forecast was made
-		commit  func(w interp.Write)              // changes the commit block
-		extend  func(w interp.Write) interp.Write // makes another write of it
-		ends    bool                              // what comes is refused
-		holds   func(foreseen int) bool
-	}{
+	for _, tc := range []forecastCase{
 		{name: "as expected", holds: all},
 		{name: "stopped", stop: true, holds: none},
 		{name: "another time in the commit block", commit: func(w interp.Write) { w.Data[0x37]++ },
@@ -43,22 +49,10 @@ func TestForecast(t *testing.T) {
 			return w
 		}, holds: none},
 		{name: "data written meanwhile", between: func(fs *FS) interp.Write {
-			return present(t, fs,
-				fs.m.Geo.Blocks-1)
-		}, holds: all},
-		{name: "a copy put into its place meanwhile", between: func(fs *FS) interp.Write {
-			for _, b := range slices.Sorted(maps.Keys(fs.m.State.Copies)) {
-				if fs.m.metadata(b) {
-					content, err := fs.m.State.Block(b)
-					if err != nil {
-						t.Fatal(err)
-					}
-					return interp.Write{Off: fs.m.Geo.Addr(b), Len: uint64(len(content)),
-						Data: bytes.Clone(content)}
-				}
-			}
 			return present(t, fs, fs.m.Geo.Blocks-1)
 		}, holds: all},
+		{name: "a copy put into its place meanwhile",
+			between: func(fs *FS) interp.Write { return checkpoint(t, fs) }, holds: all},
 		{name: "the log written again", between: first, holds: none},
 		{name: "the log written otherwise", between: func(fs *FS) interp.Write {
 			w := first(fs)
@@ -66,50 +60,68 @@ func TestForecast(t *testing.T) {
 			return w
 		}, ends: true, holds: none},
 		{name: "the journal's superblock written", between: func(fs *FS) interp.Write {
-			return present(t,
-				fs, fs.m.Log.Block(0))
+			return present(t, fs, fs.m.Log.Block(0))
 		}, holds: none},
 		{name: "too early", before: func(w interp.Write) bool { return w.Off/4096%3 == 0 },
 			holds: func(int) bool { return true }},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			d := OpenImage(t, base)
-			ahead := newFS(t, d)
-			pair := &forecasttest.Pair{Plain: withoutKept(t, d), Ahead: ahead, Apply: d.Apply}
-			going := true
-			writes(t, log, func(w interp.Write) {
-				comes := ahead.m != nil && w.Len == uint64(ahead.m.Geo.BlockSize) && ondisk.IsCommit(w.Data,
-					ahead.m.Log.nextSeq)
-				if !going || pair.Commits == commits {
-					return
-				}
-				if comes || tc.before != nil && tc.before(w) {
-					made, ok := pair.Forecast(tc.stop)
-					switch {
-					case made:
-						if comes && ok == tc.stop {
-							t.Errorf("prepared: %t", ok)
-						}
-						if tc.between != nil {
-							going = pair.Show(t, tc.between(ahead))
-						}
-					case comes && tc.before == nil:
-						t.Error("no forecast before a commit")
-					}
-				}
-				if comes && tc.commit != nil {
-					tc.commit(w)
-				}
-				if comes && tc.extend != nil {
-					w = tc.extend(w)
-				}
-				going = going && pair.Show(t, w)
-			})
-			if !tc.holds(pair.Foreseen) || tc.ends == going {
-				t.Errorf("%d commits, %d of them foreseen", pair.Commits, pair.Foreseen)
-			}
-		})
+		t.Run(tc.name, func(t *testing.T) { tc.run(t, base, log) })
 	}
+}
+
+// run follows a log with and without forecasts.
+func (tc forecastCase) run(t *testing.T, base, log string) {
+	d := OpenImage(t, base)
+	ahead := newFS(t, d)
+	pair := &forecasttest.Pair{Plain: withoutKept(t, d), Ahead: ahead, Apply: d.Apply}
+	going := true
+	writes(t, log, func(w interp.Write) {
+		comes := ahead.m != nil && w.Len == uint64(ahead.m.Geo.BlockSize) &&
+			ondisk.IsCommit(w.Data, ahead.m.Log.nextSeq)
+		if !going || pair.Commits == forecastCommits {
+			return
+		}
+		if comes || tc.before != nil && tc.before(w) {
+			made, ok := pair.Forecast(tc.stop)
+			switch {
+			case made:
+				if comes && ok == tc.stop {
+					t.Errorf("prepared: %t", ok)
+				}
+				if tc.between != nil {
+					going = pair.Show(t, tc.between(ahead))
+				}
+			case comes && tc.before == nil:
+				t.Error("no forecast before a commit")
+			}
+		}
+		if comes && tc.commit != nil {
+			tc.commit(w)
+		}
+		if comes && tc.extend != nil {
+			w = tc.extend(w)
+		}
+		going = going && pair.Show(t, w)
+	})
+	if !tc.holds(pair.Foreseen) || tc.ends == going {
+		t.Errorf("%d commits, %d of them foreseen", pair.Commits, pair.Foreseen)
+	}
+}
+
+// checkpoint returns a write of a committed metadata block to its place. If there is none, it
+// writes the last block of the file system again.
+func checkpoint(t *testing.T, fs *FS) interp.Write {
+	for _, b := range slices.Sorted(maps.Keys(fs.m.State.Copies)) {
+		if fs.m.metadata(b) {
+			content, err := fs.m.State.Block(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return interp.Write{Off: fs.m.Geo.Addr(b), Len: uint64(len(content)),
+				Data: bytes.Clone(content)}
+		}
+	}
+	return present(t, fs, fs.m.Geo.Blocks-1)
 }
 
 // present returns a write of a block as it is on the device.
@@ -155,23 +167,11 @@ func TestForecastOfModes(t *testing.T) {
 		{"checksums of version 2", "", 2, nil, true, everyCommit},
 		{"checksums of version 3", "", 3, nil, true, everyCommit},
 		// A flush at any time starts a forecast, which the next write to the log ends.
-		{"barrier=0", "ext3", 0, []string{"barrier=0"}, false, func(foreseen,
-			commits int) bool {
-			return foreseen < commits
-		}},
+		{"barrier=0", "ext3", 0, []string{"barrier=0"}, false,
+			func(foreseen, commits int) bool { return foreseen < commits }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			var base []byte
-			var writes []interp.Write
-			least := 6 // commits
-			if tc.version > 1 {
-				base, writes = logWrites(t, tc.version)
-				least = 3
-			} else {
-				image := Mkfs(t, "16M", "-b", "1024", "-J", "size=1")
-				base = ReadFile(t, image)
-				writes = followAs(t, tc.as, image, 0, nil, tc.mount, manyCommits).Writes
-			}
+			base, writes, least := modeWrites(t, tc.version, tc.as, tc.mount)
 			d := NewDisk(bytes.NewReader(base), uint64(len(base)))
 			ahead := newFS(t, d)
 			pair := &forecasttest.Pair{Plain: withoutKept(t, d), Ahead: ahead, Apply: d.Apply}
@@ -202,6 +202,23 @@ func TestForecastOfModes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// modeWrites returns a file system, writes to it, and the minimum number of commits in them.
+// debugfs makes the writes with checksums of versions 2 and 3, and the host's kernel all others.
+func modeWrites(t *testing.T, version int, as string, mount []string) (
+	base []byte,
+	writes []interp.Write,
+	least int,
+) {
+	t.Helper()
+	if version > 1 {
+		base, writes = logWrites(t, version)
+		return base, writes, 3
+	}
+	image := Mkfs(t, "16M", "-b", "1024", "-J", "size=1")
+	base = ReadFile(t, image)
+	return base, followAs(t, as, image, 0, nil, mount, manyCommits).Writes, 6
 }
 
 // empty reports whether a transaction consists of its commit block alone: with data=journal, sync

@@ -151,7 +151,7 @@ func FuzzObserve(f *testing.F) {
 		do := func(w interp.Write) {
 			obs := fs.Observe(w)
 			if obs.Txn != nil && (obs.View == nil || len(obs.Violations) > 0) {
-				t.Error("records of what is not sound")
+				t.Error("a transaction has records although its structure is not sound")
 			}
 			d.Apply(w)
 			fs.Settle(true)
@@ -163,7 +163,6 @@ func FuzzObserve(f *testing.F) {
 		if fs.m == nil {
 			t.Fatal("not mounted")
 		}
-		// A transaction that rewrites the metadata blocks of the first group, with edits.
 		geo, j := fs.geo, &fs.m.Log.Journal
 		js, err := ReadBlock(d, geo, j.Block(0))
 		if err != nil {
@@ -171,49 +170,55 @@ func FuzzObserve(f *testing.F) {
 		}
 		putBE(js, ondisk.JournalSuperStartAt, j.First)
 		do(interp.Write{Off: geo.Addr(j.Block(0)), Len: 1024, Data: js})
-		p := fs.m.Layout.Places[0]
-		homes := []uint32{1, 2, p.BlockBitmap, p.InodeBitmap, p.InodeTable, p.InodeTable + 1}
-		for b := range fs.m.Roles {
-			homes = append(homes, b)
-		}
-		seq := fs.m.Log.nextSeq
-		desc := make([]byte, 1024)
-		putBE(desc, 0, ondisk.JournalMagic)
-		putBE(desc, 4, ondisk.TypeDescriptor)
-		putBE(desc, 8, seq)
-		for n, b := range homes {
-			putBE(desc, ondisk.JournalHeaderLen+fs.m.Log.TagBytes()*n, b)
-			flags := uint32(ondisk.TagFlagSameUUID)
-			if n == len(homes)-1 {
-				flags |= ondisk.TagFlagLast
-			}
-			putBE(desc, ondisk.JournalHeaderLen+fs.m.Log.TagBytes()*n+4, flags)
-		}
-		// The descriptor begins with its own tags. The fuzzer changes a few of its bytes as well.
-		copy(desc[ondisk.JournalHeaderLen+fs.m.Log.TagBytes()*int(at%64):], block[:min(len(block), 8)])
-		all := bytes.Clone(desc)
-		for n, b := range homes {
-			c, err := ReadBlock(d, geo, b)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for e := edits; len(e) >= 4; e = e[4:] {
-				if int(e[0])%len(homes) == n {
-					c[(int(e[1])*4+int(e[2]%4))%len(c)] = e[3]
-				}
-			}
-			all = append(all, c...)
-		}
-		commit := make([]byte, 1024)
-		putBE(commit, 0, ondisk.JournalMagic)
-		putBE(commit, 4, ondisk.TypeCommit)
-		putBE(commit, 8, seq)
-		all = append(all, commit...)
-		do(interp.Write{Off: geo.Addr(j.Block(j.First)), Len: uint64(len(all)), Data: all})
+		log := fuzzedTransaction(t, d, fs, edits, block, int(at))
+		do(interp.Write{Off: geo.Addr(j.Block(j.First)), Len: uint64(len(log)), Data: log})
 		// Any bytes, anywhere.
 		if n := len(block) / 512 * 512; n > 0 && fs.FS() != "" {
 			do(interp.Write{Off: uint64(at) * 512 % (uint64(len(base)) - uint64(n)), Len: uint64(n),
 				Data: block[:n]})
 		}
 	})
+}
+
+// fuzzedTransaction returns the log blocks of a transaction that rewrites the metadata blocks of
+// the first group with edits. The fuzzer also changes a few bytes of the descriptor: block at tag
+// at.
+func fuzzedTransaction(t *testing.T, d *MemDisk, fs *FS, edits, block []byte, at int) []byte {
+	p := fs.m.Layout.Places[0]
+	homes := []uint32{1, 2, p.BlockBitmap, p.InodeBitmap, p.InodeTable, p.InodeTable + 1}
+	for b := range fs.m.Roles {
+		homes = append(homes, b)
+	}
+	seq, tagBytes := fs.m.Log.nextSeq, fs.m.Log.TagBytes()
+	desc := make([]byte, 1024)
+	putBE(desc, 0, ondisk.JournalMagic)
+	putBE(desc, 4, ondisk.TypeDescriptor)
+	putBE(desc, 8, seq)
+	for n, b := range homes {
+		putBE(desc, ondisk.JournalHeaderLen+tagBytes*n, b)
+		flags := uint32(ondisk.TagFlagSameUUID)
+		if n == len(homes)-1 {
+			flags |= ondisk.TagFlagLast
+		}
+		putBE(desc, ondisk.JournalHeaderLen+tagBytes*n+4, flags)
+	}
+	copy(desc[ondisk.JournalHeaderLen+tagBytes*(at%64):], block[:min(len(block), 8)])
+	log := bytes.Clone(desc)
+	for n, b := range homes {
+		c, err := ReadBlock(d, fs.geo, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for e := edits; len(e) >= 4; e = e[4:] {
+			if int(e[0])%len(homes) == n {
+				c[(int(e[1])*4+int(e[2]%4))%len(c)] = e[3]
+			}
+		}
+		log = append(log, c...)
+	}
+	commit := make([]byte, 1024)
+	putBE(commit, 0, ondisk.JournalMagic)
+	putBE(commit, 4, ondisk.TypeCommit)
+	putBE(commit, 8, seq)
+	return append(log, commit...)
 }

@@ -73,64 +73,76 @@ func TestJournalChecksums(t *testing.T) {
 				transactions, blocks = 2, 4
 			}
 			if m.Log.nextSeq != transactions+1 {
-				t.Errorf("the log goes on with %d, want %d", m.Log.nextSeq, transactions+1)
+				t.Errorf("the log continues with %d, want %d", m.Log.nextSeq, transactions+1)
 			}
-			run := filepath.Join(t.TempDir(), "run.img")
-			peer(t, "cp", image, run)
-			peer(t, "debugfs", "-w", "-R", "journal_run", run)
-			after := OpenImage(t, run)
-			changed := 0
-			for b := uint32(2000); b < 5000; b++ {
-				have, err := m.State.Block(b)
-				if err != nil {
-					t.Fatal(err)
-				}
-				want, err := ReadBlock(after, m.Geo, b)
-				if err != nil {
-					t.Fatal(err)
-				}
-				before, err := ReadBlock(d, m.Geo, b)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !bytes.Equal(have, want) {
-					t.Errorf("block %d is not as debugfs replays it", b)
-				}
-				if !bytes.Equal(before, want) {
-					changed++
-				}
-			}
-			if changed != blocks {
+			if changed := replayedAsDebugfs(t, image, d, m); changed != blocks {
 				t.Errorf("%d blocks were replayed, want %d", changed, blocks)
 			}
-
-			for _, at := range []struct {
-				block uint32 // of the journal
-				off   uint64
-				what  string
-				found []int // the versions that notice
-			}{
-				{1, 20, "descriptor", []int{1, 2, 3}},
-				{2, 500, "copy", []int{1, 2, 3}},
-				// with version 1, the bytes behind the tags of a descriptor count
-				{6, 900, "revoke block", []int{1, 2, 3}},
-				{5, 60, "commit block", []int{2, 3}},
-			} {
-				alter := NewDisk(d, d.size)
-				block := m.Log.Block(at.block)
-				b, err := ReadBlock(d, m.Geo, block)
-				if err != nil {
-					t.Fatal(err)
-				}
-				alter.Apply(interp.Write{Off: m.Geo.Addr(block) + at.off, Len: 1,
-					Data: []byte{b[at.off] ^ 0x40}})
-				_, err = Mount(alter, d.Size())
-				if want := slices.Contains(at.found, version); want != (err != nil &&
-					strings.Contains(err.Error(), "checksum")) {
-					t.Errorf("with another byte in a %s: %v", at.what, err)
-				}
-			}
+			noticesAlteredBytes(t, d, m, version)
 		})
+	}
+}
+
+// replayedAsDebugfs compares the blocks of a mounted image with a replay by debugfs. It returns the
+// number of blocks that the replay changes.
+func replayedAsDebugfs(t *testing.T, image string, d *MemDisk, m *Mounted) (changed int) {
+	t.Helper()
+	run := filepath.Join(t.TempDir(), "run.img")
+	peer(t, "cp", image, run)
+	peer(t, "debugfs", "-w", "-R", "journal_run", run)
+	after := OpenImage(t, run)
+	for b := uint32(2000); b < 5000; b++ {
+		have, err := m.State.Block(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := ReadBlock(after, m.Geo, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, err := ReadBlock(d, m.Geo, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(have, want) {
+			t.Errorf("block %d is not as debugfs replays it", b)
+		}
+		if !bytes.Equal(before, want) {
+			changed++
+		}
+	}
+	return changed
+}
+
+// noticesAlteredBytes checks that a mount fails with a checksum error if a byte of the journal is
+// altered.
+func noticesAlteredBytes(t *testing.T, d *MemDisk, m *Mounted, version int) {
+	t.Helper()
+	for _, at := range []struct {
+		block uint32 // of the journal
+		off   uint64
+		what  string
+		found []int // the versions that notice
+	}{
+		{1, 20, "descriptor", []int{1, 2, 3}},
+		{2, 500, "copy", []int{1, 2, 3}},
+		// with version 1, the bytes behind the tags of a descriptor count
+		{6, 900, "revoke block", []int{1, 2, 3}},
+		{5, 60, "commit block", []int{2, 3}},
+	} {
+		alter := NewDisk(d, d.size)
+		block := m.Log.Block(at.block)
+		b, err := ReadBlock(d, m.Geo, block)
+		if err != nil {
+			t.Fatal(err)
+		}
+		alter.Apply(interp.Write{Off: m.Geo.Addr(block) + at.off, Len: 1,
+			Data: []byte{b[at.off] ^ 0x40}})
+		_, err = Mount(alter, d.Size())
+		noticed := err != nil && strings.Contains(err.Error(), "checksum")
+		if want := slices.Contains(at.found, version); want != noticed {
+			t.Errorf("with another byte in a %s: %v", at.what, err)
+		}
 	}
 }
 

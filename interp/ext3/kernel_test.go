@@ -77,7 +77,7 @@ type follower struct {
 	Rules   invariants.Engine
 	commits int
 	copies  int // largest number of blocks that were committed and not in their places
-	reread  int // number of commits after which everything is read anew
+	reread  int // number of commits after which a new reader reads everything
 	visit   func(interp.Observation)
 	Writes  []interp.Write // all writes that were seen
 }
@@ -120,12 +120,13 @@ func (f *follower) compare() {
 		return
 	}
 	if f.fs.m.Log.nextSeq != anew.m.Log.nextSeq || f.fs.m.Log.head != anew.m.Log.head {
-		f.t.Errorf("the log goes on with %d at %d, read anew with %d at %d", f.fs.m.Log.nextSeq,
+		f.t.Errorf("the log continues with %d at %d, for a new reader with %d at %d", f.fs.m.Log.nextSeq,
 			f.fs.m.Log.head, anew.m.Log.nextSeq, anew.m.Log.head)
 	}
 	for b, p := range f.fs.m.State.Copies {
 		if q, ok := anew.m.State.Copies[b]; ok && q != p {
-			f.t.Errorf("after commit %d, block %d is at %v, read anew at %v", f.fs.m.Log.nextSeq-1, b, p, q)
+			f.t.Errorf("after commit %d, block %d is at %v, for a new reader at %v",
+				f.fs.m.Log.nextSeq-1, b, p, q)
 		}
 	}
 	// A shared extended attribute block can be listed under any of its inodes.
@@ -133,12 +134,14 @@ func (f *follower) compare() {
 	if !maps.EqualFunc(f.fs.m.Roles, anew.m.Roles, same) {
 		for b, r := range f.fs.m.Roles {
 			if s, ok := anew.m.Roles[b]; !ok || !same(r, s) {
-				f.t.Errorf("after commit %d, block %d has role %v, read anew %v", f.fs.m.Log.nextSeq-1, b, r, s)
+				f.t.Errorf("after commit %d, block %d has role %v, for a new reader %v",
+					f.fs.m.Log.nextSeq-1, b, r, s)
 			}
 		}
 		for b, s := range anew.m.Roles {
 			if _, ok := f.fs.m.Roles[b]; !ok {
-				f.t.Errorf("after commit %d, block %d has no role, read anew %v", f.fs.m.Log.nextSeq-1, b, s)
+				f.t.Errorf("after commit %d, block %d has no role, for a new reader %v",
+					f.fs.m.Log.nextSeq-1, b, s)
 			}
 		}
 	}
@@ -198,6 +201,36 @@ func through(t *testing.T, image string, reread int, visit func(interp.Observati
 	return f
 }
 
+// recoveries are ways to recover a file system after a crash, before the next mount.
+var recoveries = []struct {
+	name string
+	do   func(t *testing.T, loop *loopmount.Loop)
+}{
+	{"mount", func(*testing.T, *loopmount.Loop) {}},
+	{"mount read-only", func(t *testing.T, loop *loopmount.Loop) {
+		if err := errors.Join(loop.Mount("ext3", "ro"), loop.Unmount()); err != nil {
+			t.Error(err)
+		}
+	}},
+	{"remount", func(t *testing.T, loop *loopmount.Loop) {
+		err := loop.Mount("ext3", "ro")
+		_, run := loop.Run(context.Background(),
+			`mount -o remount,rw "$FSWARD_DIR"; echo x > x; sync x; mount -o remount,ro "$FSWARD_DIR"`)
+		if err := errors.Join(err, run, loop.Unmount()); err != nil {
+			t.Error(err)
+		}
+	}},
+	{"e2fsck", func(t *testing.T, loop *loopmount.Loop) {
+		out, err := loop.Run(context.Background(), "cd /; e2fsck -fp "+loop.LoopDev+" || [ $? = 1 ]")
+		t.Logf("%s%v", out, err)
+	}},
+	{"e2fsck, journal only", func(t *testing.T, loop *loopmount.Loop) {
+		out, err := loop.Run(context.Background(),
+			"cd /; e2fsck -p -E journal_only "+loop.LoopDev+" || [ $? = 1 ]")
+		t.Logf("%s%v", out, err)
+	}},
+}
+
 // After a crash, the recovery of the kernel and that of e2fsck cause no violation, and later
 // commits are judged.
 func TestRecoveryByOthers(t *testing.T) {
@@ -217,34 +250,7 @@ func TestRecoveryByOthers(t *testing.T) {
 	if err != nil || !ondisk.NeedsRecovery(sb) {
 		t.Fatalf("the copy needs no recovery: %v", err)
 	}
-	for _, tc := range []struct {
-		name string
-		do   func(t *testing.T, loop *loopmount.Loop)
-	}{
-		{"mount", func(*testing.T, *loopmount.Loop) {}},
-		{"mount read-only", func(t *testing.T, loop *loopmount.Loop) {
-			if err := errors.Join(loop.Mount("ext3", "ro"), loop.Unmount()); err != nil {
-				t.Error(err)
-			}
-		}},
-		{"remount", func(t *testing.T, loop *loopmount.Loop) {
-			err := loop.Mount("ext3", "ro")
-			_, run := loop.Run(context.Background(),
-				`mount -o remount,rw "$FSWARD_DIR"; echo x > x; sync x; mount -o remount,ro "$FSWARD_DIR"`)
-			if err := errors.Join(err, run, loop.Unmount()); err != nil {
-				t.Error(err)
-			}
-		}},
-		{"e2fsck", func(t *testing.T, loop *loopmount.Loop) {
-			out, err := loop.Run(context.Background(), "cd /; e2fsck -fp "+loop.LoopDev+" || [ $? = 1 ]")
-			t.Logf("%s%v", out, err)
-		}},
-		{"e2fsck, journal only", func(t *testing.T, loop *loopmount.Loop) {
-			out, err := loop.Run(context.Background(),
-				"cd /; e2fsck -p -E journal_only "+loop.LoopDev+" || [ $? = 1 ]")
-			t.Logf("%s%v", out, err)
-		}},
-	} {
+	for _, tc := range recoveries {
 		t.Run(tc.name, func(t *testing.T) {
 			image := filepath.Join(t.TempDir(), "disk.img")
 			peer(t, "cp", "--sparse=always", crashed, image)

@@ -48,32 +48,37 @@ func TestWithoutJournal(t *testing.T) {
 				t.Errorf("%d commits, want 4", commits)
 			}
 			peer(t, "e2fsck", "-fn", image)
-
-			d := OpenImage(t, image)
-			apply := func(w interp.Write) { d.Apply(w) }
-			mark := func(state byte) interp.Write {
-				return superWrite(t, d, func(sb []byte) { sb[ondisk.SuperStateAt] = state })
-			}
-			apply(mark(0))
-			fs, err := New(d)
-			if err != nil {
-				t.Fatal(err)
-			}
-			desc, err := ReadBlock(d, f.fs.geo, f.fs.geo.DescBlock(0))
-			if err != nil {
-				t.Fatal(err)
-			}
-			apply(interp.Write{Off: f.fs.geo.Addr(ondisk.LE32(desc, ondisk.GroupDescBlockBitmapAt)),
-				Len: 1024})
-			if obs := fs.Observe(mark(ondisk.StateValid)); len(Judge(f.Rules, obs)) == 0 {
-				t.Error("a damaged file system is marked clean without an alarm")
-			}
-			only(t, fs.Observe(superWrite(t, d, func(sb []byte) { sb[ondisk.SuperInodesPerGroupAt+1]++ })),
-				"ext3/superblock")
-			if obs := fs.Observe(superWrite(t, d,
-				func(sb []byte) { sb[ondisk.SuperUUIDAt]++ })); len(obs.Violations) > 0 {
-				t.Errorf("another file system: %v", obs.Violations)
-			}
+			damagedIsNotClean(t, image, f)
 		})
+	}
+}
+
+// damagedIsNotClean damages an image and checks that its superblock cannot be marked clean. f has
+// followed the image.
+func damagedIsNotClean(t *testing.T, image string, f *follower) {
+	t.Helper()
+	d := OpenImage(t, image)
+	mark := func(state byte) interp.Write {
+		return superWrite(t, d, func(sb []byte) { sb[ondisk.SuperStateAt] = state })
+	}
+	d.Apply(mark(0))
+	fs, err := New(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	desc, err := ReadBlock(d, f.fs.geo, f.fs.geo.DescBlock(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Apply(interp.Write{Off: f.fs.geo.Addr(ondisk.LE32(desc, ondisk.GroupDescBlockBitmapAt)),
+		Len: 1024})
+	if obs := fs.Observe(mark(ondisk.StateValid)); len(Judge(f.Rules, obs)) == 0 {
+		t.Error("a damaged file system is marked clean without an alarm")
+	}
+	only(t, fs.Observe(superWrite(t, d, func(sb []byte) { sb[ondisk.SuperInodesPerGroupAt+1]++ })),
+		"ext3/superblock")
+	if obs := fs.Observe(superWrite(t, d,
+		func(sb []byte) { sb[ondisk.SuperUUIDAt]++ })); len(obs.Violations) > 0 {
+		t.Errorf("another file system: %v", obs.Violations)
 	}
 }

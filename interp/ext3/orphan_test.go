@@ -55,7 +55,7 @@ func (c *chain) step(changed map[uint32]bool) *orphanDiff {
 	if diff != nil && diff.fault == "" {
 		c.m.Orphans.apply(diff)
 	}
-	anew, err := c.m.readOrphans()
+	reread, err := c.m.readOrphans()
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -63,9 +63,9 @@ func (c *chain) step(changed map[uint32]bool) *orphanDiff {
 		return diff
 	}
 	now := c.m.Orphans.inodes()
-	if d := cmp.Diff(anew.inodes(), now); d != "" || c.m.Orphans.tail != anew.tail ||
+	if d := cmp.Diff(reread.inodes(), now); d != "" || c.m.Orphans.tail != reread.tail ||
 		len(now) != len(c.m.Orphans.nodes) {
-		c.t.Fatalf("-read anew +kept:\n%s", d)
+		c.t.Fatalf("-new reader +followed:\n%s", d)
 	}
 	for ino := range uint32(1000) {
 		had, has := slices.Contains(was, ino), slices.Contains(now, ino)
@@ -216,8 +216,8 @@ func TestLongOrphanList(t *testing.T) {
 		t.Errorf("%d blocks were read", n)
 	}
 	c.m.Orphans.apply(diff)
-	anew, err := c.m.readOrphans()
-	if err != nil || !slices.Equal(anew.inodes(), c.m.Orphans.inodes()) {
-		t.Errorf("it is another list than the one read anew: %v", err)
+	reread, err := c.m.readOrphans()
+	if err != nil || !slices.Equal(reread.inodes(), c.m.Orphans.inodes()) {
+		t.Errorf("the list differs from that of a new reader: %v", err)
 	}
 }

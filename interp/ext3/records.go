@@ -32,8 +32,8 @@ type records struct {
 
 // parts takes the records of a whole file system, if they are not all kept.
 type parts struct {
-	take    func(*change.Txn) error // takes the records part by part; nil: nobody does
-	drop    bool                    // if memory runs out, records are counted and dropped
+	take    func(*change.Txn) error // takes the records part by part; may be nil
+	drop    bool                    // if memory runs out, count and drop the records
 	dropped bool                    // records have been dropped
 	tally   change.Tally            // of the dropped records
 }

@@ -18,9 +18,9 @@ type imageFault struct {
 	name    string
 	mkfs    []string
 	debugfs string
-	alter   func(b []byte, m *Mounted) // after debugfs
-	e2fsck  string                     // says this; "": it says nothing
-	rule    string
+	alter   func(b []byte, m *Mounted) // runs after debugfs; may be nil
+	e2fsck  string                     // is part of its output
+	rule    string                     // reports the fault
 }
 
 // altered makes an image with a fault.

@@ -259,7 +259,7 @@ var xattrCases = []scriptCase{
 			if ondisk.LE32(c.b, 0) != ondisk.XattrMagic {
 				return false
 			}
-			c.b[len(c.b)-12] ^= 1 // values stand at the end
+			c.b[len(c.b)-12] ^= 1 // values are at the end
 			return true
 		}},
 	{"attribute without its hash", ": > f; setfattr -n user.a -v some-value f; sync -f .",

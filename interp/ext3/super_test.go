@@ -160,8 +160,7 @@ func TestCountsAtUnmount(t *testing.T) {
 // Writes into the journal of a mounted file system other than commits.
 func TestJournalWrites(t *testing.T) {
 	ready := func(fs *FS, w interp.Write) bool {
-		return mountedNow(fs, w) &&
-			len(fs.m.State.Copies) > 1
+		return mountedNow(fs, w) && len(fs.m.State.Copies) > 1
 	}
 	journalSuperWrite := func(fs *FS, d *MemDisk, at int, n uint32) interp.Write {
 		block := fs.m.Log.Block(0)
@@ -195,11 +194,17 @@ func TestJournalWrites(t *testing.T) {
 		only(t, fs.Observe(interp.Write{Off: fs.geo.Addr(fs.m.Log.Block(fs.m.Log.Start)),
 			Len: uint64(len(b)), Data: b}), "ext3/journal-overwrite")
 	})
-	commit := func(fs *FS, w interp.Write) bool {
-		return mountedNow(fs, w) && fs.m.Log.holdsCommit(w, fs.m.Log.nextSeq)
-	}
+}
+
+// commits reports whether a write commits the next transaction.
+func commits(fs *FS, w interp.Write) bool {
+	return mountedNow(fs, w) && fs.m.Log.holdsCommit(w, fs.m.Log.nextSeq)
+}
+
+// Commits with a fault in the journal.
+func TestJournalCommits(t *testing.T) {
 	t.Run("a commit block without its transaction", func(t *testing.T) {
-		fs, d, w := replay(t, commit)
+		fs, d, w := replay(t, commits)
 		d.Apply(interp.Write{Off: fs.geo.Addr(fs.m.Log.Block(fs.m.Log.head)),
 			Len: uint64(fs.geo.BlockSize)})
 		obs := fs.Observe(interp.Write{Off: w.Off + w.Len - uint64(fs.geo.BlockSize),
@@ -210,7 +215,7 @@ func TestJournalWrites(t *testing.T) {
 		}
 	})
 	t.Run("a copy of a block of the journal", func(t *testing.T) {
-		fs, d, w := replay(t, commit)
+		fs, d, w := replay(t, commits)
 		at := fs.geo.Addr(fs.m.Log.Block(fs.m.Log.head))
 		b, err := ReadBlock(PendingDevice{d, w}, fs.geo, fs.m.Log.Block(fs.m.Log.head))
 		if err != nil {
@@ -227,21 +232,19 @@ func TestJournalWrites(t *testing.T) {
 
 // A refused commit does not change the base: the same commit has the same changes the next time.
 func TestRefusedCommit(t *testing.T) {
-	fs, d, w := replay(t, func(fs *FS, w interp.Write) bool {
-		return mountedNow(fs, w) && fs.m.Log.holdsCommit(w, fs.m.Log.nextSeq)
-	})
+	fs, d, w := replay(t, commits)
 	obs := fs.Observe(w)
 	before := len(obs.Txn.Records)
 	seq := fs.m.Log.nextSeq
 	fs.Settle(false)
 	if obs = fs.Observe(w); fs.m.Log.nextSeq != seq || obs.Txn == nil ||
 		len(obs.Txn.Records) != before {
-		t.Errorf("after a refusal the log goes on with %d, was %d", fs.m.Log.nextSeq, seq)
+		t.Errorf("after a refusal the log continues with %d, was %d", fs.m.Log.nextSeq, seq)
 	}
 	d.Apply(w)
 	fs.Settle(true)
 	if fs.m.Log.nextSeq != seq+1 {
-		t.Errorf("the log goes on with %d, want %d", fs.m.Log.nextSeq, seq+1)
+		t.Errorf("the log continues with %d, want %d", fs.m.Log.nextSeq, seq+1)
 	}
 }
 
@@ -267,47 +270,51 @@ func TestCrashAnywhere(t *testing.T) {
 		for _, line := range Judge(rules, obs) {
 			t.Errorf("after write %d: %s", n, line)
 		}
-		// Recovery: copies to their places, then the journal's superblock, then the superblock.
-		after := NewDisk(d, d.size)
-		step := func(w interp.Write) {
-			obs := fs.Observe(w)
-			for _, v := range obs.Violations {
-				t.Errorf("recovery after write %d: %v", n, v)
-			}
-			after.Apply(w)
-			fs.Settle(true)
+		if fs.m != nil {
+			followRecovery(t, fs, NewDisk(d, d.size), n)
 		}
-		if fs.m == nil {
-			continue
+	}
+}
+
+// followRecovery shows fs the writes of a recovery after write n: the copies to their places, and
+// then the journal's superblock. It applies them to d.
+func followRecovery(t *testing.T, fs *FS, d *MemDisk, n int) {
+	t.Helper()
+	step := func(w interp.Write) {
+		obs := fs.Observe(w)
+		for _, v := range obs.Violations {
+			t.Errorf("recovery after write %d: %v", n, v)
 		}
-		fs.disk, fs.m.State.dev = after, after
-		copies := make([]uint32, 0, len(fs.m.State.Copies))
-		for b := range fs.m.State.Copies {
-			copies = append(copies, b)
-		}
-		slices.Sort(copies)
-		for _, b := range copies {
-			data, err := fs.m.State.Block(b)
-			if err != nil {
-				t.Fatal(err)
-			}
-			step(interp.Write{Off: fs.geo.Addr(b), Len: uint64(len(data)), Data: bytes.Clone(data)})
-		}
-		if len(fs.m.State.Copies) != 0 {
-			t.Errorf("after write %d, %d blocks are not in their places after recovery", n,
-				len(fs.m.State.Copies))
-		}
-		js, err := ReadBlock(after, fs.geo, fs.m.Log.Block(0))
+		d.Apply(w)
+		fs.Settle(true)
+	}
+	fs.disk, fs.m.State.dev = d, d
+	copies := make([]uint32, 0, len(fs.m.State.Copies))
+	for b := range fs.m.State.Copies {
+		copies = append(copies, b)
+	}
+	slices.Sort(copies)
+	for _, b := range copies {
+		data, err := fs.m.State.Block(b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		binary.BigEndian.PutUint32(js[ondisk.JournalSuperSequenceAt:], fs.m.Log.nextSeq+1)
-		binary.BigEndian.PutUint32(js[ondisk.JournalSuperStartAt:], fs.m.Log.First)
-		seq := fs.m.Log.nextSeq
-		step(interp.Write{Off: fs.geo.Addr(fs.m.Log.Block(0)), Len: uint64(len(js)), Data: js})
-		if fs.m.Log.nextSeq != seq+1 || fs.m.Log.head != fs.m.Log.First {
-			t.Errorf("after recovery the log goes on with %d at %d", fs.m.Log.nextSeq, fs.m.Log.head)
-		}
+		step(interp.Write{Off: fs.geo.Addr(b), Len: uint64(len(data)), Data: bytes.Clone(data)})
+	}
+	if len(fs.m.State.Copies) != 0 {
+		t.Errorf("after write %d, %d blocks are not in their places after recovery", n,
+			len(fs.m.State.Copies))
+	}
+	js, err := ReadBlock(d, fs.geo, fs.m.Log.Block(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary.BigEndian.PutUint32(js[ondisk.JournalSuperSequenceAt:], fs.m.Log.nextSeq+1)
+	binary.BigEndian.PutUint32(js[ondisk.JournalSuperStartAt:], fs.m.Log.First)
+	seq := fs.m.Log.nextSeq
+	step(interp.Write{Off: fs.geo.Addr(fs.m.Log.Block(0)), Len: uint64(len(js)), Data: js})
+	if fs.m.Log.nextSeq != seq+1 || fs.m.Log.head != fs.m.Log.First {
+		t.Errorf("after recovery the log continues with %d at %d", fs.m.Log.nextSeq, fs.m.Log.head)
 	}
 }
 

@@ -263,7 +263,7 @@ func actRevoked(action string, b []byte, t target) bool {
 	head := ondisk.RevokeHeadOf(b)
 	used := int(head.Count())
 	switch {
-	case used > len(b)-8 || used < t.off+4: // a checksum may stand in the last four bytes
+	case used > len(b)-8 || used < t.off+4: // the last four bytes may be a checksum
 		return false
 	case action == actDelete:
 		copy(b[t.off:], b[t.off+4:used])

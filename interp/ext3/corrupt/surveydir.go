@@ -24,8 +24,8 @@ func (s *survey) directory(r ext3.Role, block uint32, b []byte, visit func(targe
 		case r.Start == 0:
 			d.index("root", ondisk.IndexRootInfo, ondisk.IndexRootEntries)
 		case index.IsNode(r.Start):
-			// A node has, instead of the info of a root, the entry that covers the node. Its limit
-			// and count stand at the same distance.
+			// A node has an entry that covers the node instead of the info of a root. Its limit and
+			// count are at the same distance.
 			d.index("node", ondisk.IndexNodeEntries-ondisk.IndexInfoLen, ondisk.IndexNodeEntries)
 			return nil
 		}

@@ -52,7 +52,7 @@ func ACLFault(b []byte) string {
 		tag, perm := entry.Tag(), entry.Perm()
 		next, size := aclFollows[last], ACLEntryLen
 		if named && last == ACLGroupObj {
-			next &^= ACLOther // a mask has to come first
+			next &^= ACLOther // a mask must come first
 		}
 		switch {
 		case tag&(tag-1) != 0 || tag&next == 0:

@@ -18,7 +18,7 @@ func ExampleGroupDesc() {
 	// Output: 4711
 }
 
-// The entries of a block of a directory: "." and "..", of which the second takes the rest.
+// The block of a directory has two entries, "." and "..". The second takes the rest of the block.
 func ExampleEntries() {
 	b := make([]byte, 1024)
 	put := func(off, length int, ino uint32, name string) {

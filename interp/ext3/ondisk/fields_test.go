@@ -9,41 +9,46 @@ import (
 	"testing"
 )
 
+// cStructures are the structures in the headers of e2fsprogs. member returns the name of a member
+// in C for the name of a field.
+var cStructures = []struct {
+	name    string
+	columns []Field
+	member  func(string) string
+}{
+	{"struct ext2_super_block", SuperLayout.Fields, func(n string) string { return "s_" + n }},
+	{"struct ext2_group_desc", GroupLayout.Fields, func(n string) string { return "bg_" + n }},
+	{"struct ext2_inode", InodeLayout.Fields, func(n string) string {
+		switch n {
+		case "version":
+			return "osd1.linux1.l_i_version"
+		case "uid_high", "gid_high", "checksum_lo":
+			return "osd2.linux2.l_i_" + n
+		case "blocks_high":
+			return "osd2.linux2.l_i_blocks_hi"
+		case "file_acl_high":
+			return "osd2.linux2.l_i_file_acl_high"
+		}
+		if i, ok := strings.CutPrefix(n, "block"); ok && i != "s" {
+			return "i_block[" + i + "]"
+		}
+		return "i_" + n
+	}},
+	{"struct ext2_inode_large", InodeLargeLayout.Fields, func(n string) string { return "i_" + n }},
+	{"struct ext2_ext_attr_entry", XattrEntryLayout.Fields,
+		func(n string) string { return "e_" + n }},
+	{"struct ext2_dir_entry_2", DirentLayout.Fields, func(n string) string { return n }},
+	{"struct ext2_ext_attr_header", XattrLayout.Fields, func(n string) string { return "h_" + n }},
+}
+
 // The tables of fields agree with the structures in the headers of e2fsprogs.
 func TestColumnsStandAsInTheHeaders(t *testing.T) {
 	var source strings.Builder
 	source.WriteString("#include <stdio.h>\n#include <stddef.h>\n#include <ext2fs/ext2_fs.h>\n" +
 		"#include <ext2fs/ext2_ext_attr.h>\nint main(void){\n")
 	var want []string
-	for _, s := range []struct {
-		name    string
-		columns []Field
-		member  func(string) string
-	}{
-		{"struct ext2_super_block", SuperLayout.Fields, func(n string) string { return "s_" + n }},
-		{"struct ext2_group_desc", GroupLayout.Fields, func(n string) string { return "bg_" + n }},
-		{"struct ext2_inode", InodeLayout.Fields, func(n string) string {
-			switch n {
-			case "version":
-				return "osd1.linux1.l_i_version"
-			case "uid_high", "gid_high", "checksum_lo":
-				return "osd2.linux2.l_i_" + n
-			case "blocks_high":
-				return "osd2.linux2.l_i_blocks_hi"
-			case "file_acl_high":
-				return "osd2.linux2.l_i_file_acl_high"
-			}
-			if i, ok := strings.CutPrefix(n, "block"); ok && i != "s" {
-				return "i_block[" + i + "]"
-			}
-			return "i_" + n
-		}},
-		{"struct ext2_inode_large", InodeLargeLayout.Fields, func(n string) string { return "i_" + n }},
-		{"struct ext2_ext_attr_entry", XattrEntryLayout.Fields,
-			func(n string) string { return "e_" + n }},
-		{"struct ext2_dir_entry_2", DirentLayout.Fields, func(n string) string { return n }},
-		{"struct ext2_ext_attr_header", XattrLayout.Fields, func(n string) string { return "h_" + n }},
-	} {
+	for _, s := range cStructures {
+
 		for _, c := range s.columns {
 			if c.Name == "name" {
 				continue // the first byte of a name of any length
