@@ -63,7 +63,13 @@ func populated(t *testing.T, fs string, size int64, dirs, files int) string {
 }
 
 // beside is a load that removes files of the first state and makes others.
-const beside = `rm -rf dir%[1]d; for i in 1 2 3; do mkdir -p new%[1]d.$i; for j in $(seq 40); do echo $j > new%[1]d.$i/f$j; done; sync -f .; done`
+const beside = `
+	rm -rf dir%[1]d
+	for i in 1 2 3; do
+		mkdir -p new%[1]d.$i
+		for j in $(seq 40); do echo $j > new%[1]d.$i/f$j; done
+		sync -f .
+	done`
 
 // TestBaselineBesideALoad checks that the check of a baseline finishes on the state of its
 // beginning while a real load goes on, and that neither the check nor a commit raises a false

@@ -48,7 +48,8 @@ func ParseDiskSpec(s string) (DiskSpec, error) {
 		name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	}
 	if name == "" || path == "" || strings.ContainsAny(name, "/ \t\n") {
-		return DiskSpec{}, fmt.Errorf("disk %q: expected IMG or NAME=IMG; a name has no spaces or slashes", s)
+		return DiskSpec{}, fmt.Errorf("disk %q: expected IMG or NAME=IMG; "+
+			"a name has no spaces or slashes", s)
 	}
 	return DiskSpec{Name: name, Path: path}, nil
 }

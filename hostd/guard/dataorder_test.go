@@ -12,7 +12,10 @@ import (
 // whose data comes later are refused.
 func TestDataOrdered(t *testing.T) {
 	// One file is synced, and the data of the others is not.
-	const script = `for i in 1 2 3 4; do for j in 1 2 3 4 5 6; do head -c 30000 /dev/urandom > f$i.$j; done; echo $i > synced; sync synced; done`
+	const script = `for i in 1 2 3 4; do
+		for j in 1 2 3 4 5 6; do head -c 30000 /dev/urandom > f$i.$j; done
+		echo $i > synced; sync synced
+	done`
 	for mode, holds := range map[string]bool{"ordered": true, "journal": true, "writeback": false} {
 		t.Run(mode, func(t *testing.T) {
 			r := guardtest.Attach(t, guardtest.Mkfs(t, "ext3", 64<<20),

@@ -22,7 +22,8 @@ func TestDevicesChange(t *testing.T) {
 		script       string // DISK0, DISK1, … are the loop devices
 		last         int    // a disk that has the file system in the end
 	}{
-		{"add and balance to RAID1", 1, 1, "", guardtest.Filled + `btrfs -q device add -f $DISK1 .; sync -f .; echo x > x; sync -f .
+		{"add and balance to RAID1", 1, 1, "", guardtest.Filled + `
+			btrfs -q device add -f $DISK1 .; sync -f .; echo x > x; sync -f .
 			btrfs -q balance start -dconvert=raid1 -mconvert=raid1 .; cp -r d e; sync -f .`, 0},
 		{"remove", 2, 0, "-d single -m single", guardtest.Filled +
 			`btrfs -q device remove $DISK1 .; cp -r d e; sync -f .`, 0},
@@ -30,9 +31,12 @@ func TestDevicesChange(t *testing.T) {
 			guardtest.Filled + `btrfs -q device remove $DISK0 .; cp -r d e; sync -f .`, 1},
 		{"replace", 2, 1, "-d raid1 -m raid1", guardtest.Filled +
 			`btrfs -q replace start -B -f 1 $DISK2 .; cp -r d e; sync -f .; rm -r d; sync -f .`, 1},
-		{"resize", 2, 0, "-d raid1 -m raid1", guardtest.Filled + `btrfs -q filesystem resize 2:400M .; btrfs -q filesystem resize 1:450M .; cp -r d e; sync -f .
+		{"resize", 2, 0, "-d raid1 -m raid1", guardtest.Filled + `
+			btrfs -q filesystem resize 2:400M .; btrfs -q filesystem resize 1:450M .
+			cp -r d e; sync -f .
 			btrfs -q filesystem resize 2:max .; sync -f .`, 0},
-		{"balance to RAID10 and back", 4, 0, "-d raid1 -m raid1", guardtest.Filled + `btrfs -q balance start -dconvert=raid10 -mconvert=raid10 .; cp -r d e; sync -f .
+		{"balance to RAID10 and back", 4, 0, "-d raid1 -m raid1", guardtest.Filled + `
+			btrfs -q balance start -dconvert=raid10 -mconvert=raid10 .; cp -r d e; sync -f .
 			btrfs -q balance start -dconvert=raid0 -mconvert=raid1c3 .; rm -r d; sync -f .`, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -62,9 +66,13 @@ func TestUnguardedDeviceIsAdded(t *testing.T) {
 	r.MustMount("btrfs")
 	r.MustRun(guardtest.Filled)
 	// The balance may succeed. Only the final contents of the guarded disk count.
-	_, _ = r.Run(context.Background(), "trap 'losetup -d $DISK1' EXIT; DISK1=$(losetup --find --show --direct-io=on "+other+`)
-		btrfs -q device add -f $DISK1 .; btrfs -q balance start -dconvert=raid1 -mconvert=raid1 .; sync -f .
-		rm -rf f1 f2 d; i=0; while [ $i -lt 20 ]; do head -c 1000000 /dev/urandom > more$i; sync -f .; i=$((i + 1)); done`)
+	_, _ = r.Run(context.Background(), `
+		trap 'losetup -d $DISK1' EXIT
+		DISK1=$(losetup --find --show --direct-io=on `+other+`)
+		btrfs -q device add -f $DISK1 .
+		btrfs -q balance start -dconvert=raid1 -mconvert=raid1 .; sync -f .
+		rm -rf f1 f2 d
+		for i in $(seq 0 19); do head -c 1000000 /dev/urandom > more$i; sync -f .; done`)
 	commits := 0
 	for _, ev := range r.Seen.Events() {
 		text := guardtest.TextOf(ev)
@@ -114,7 +122,8 @@ func TestOfflineTools(t *testing.T) {
 		{"btrfs check --force --repair $DISK0", 1, "", false},
 		{"btrfs check --force --init-csum-tree $DISK0", 1, "", false},
 		{"btrfs check --clear-space-cache v2 $DISK0", 1, "", false},
-		{"btrfs rescue zero-log $DISK0; btrfs rescue fix-device-size $DISK0; btrfs rescue super-recover -y $DISK0", 1, "", false},
+		{"btrfs rescue zero-log $DISK0; btrfs rescue fix-device-size $DISK0; " +
+			"btrfs rescue super-recover -y $DISK0", 1, "", false},
 		{"mkfs.btrfs -q -f $DISK0", 1, "", true},
 		{"btrfstune -f -u $DISK0", 2, "-d raid1 -m raid1", true},
 		{"mkfs.btrfs -q -f -d raid0 -m raid0 $DISK0 $DISK1", 2, "-d raid1 -m raid1", true},

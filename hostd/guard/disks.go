@@ -92,11 +92,11 @@ func (d *Disks) open(cfg Config) error {
 	}
 	blocktap.TakeTurns(devices...)
 	if cfg.Record != "" {
-		var tapes []*trace.Writer
+		var recordings []*trace.Writer
 		for _, g := range d.disks {
-			tapes = append(tapes, g.tape)
+			recordings = append(recordings, g.recording)
 		}
-		trace.Together(tapes...)
+		trace.Together(recordings...)
 	}
 	d.begin()
 	return nil
@@ -257,8 +257,8 @@ func (d *Disks) Close() error {
 		if g.guard != nil {
 			g.guard.dropSpeculative()
 		}
-		if g.tape != nil {
-			errs = append(errs, g.tape.Close())
+		if g.recording != nil {
+			errs = append(errs, g.recording.Close())
 		}
 		errs = append(errs, g.file.Flush(), g.file.Close())
 	}

@@ -29,7 +29,8 @@ func newerProgs(t *testing.T) string {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "sbin", "mkfs.btrfs")); err != nil {
-		t.Fatalf("no newer btrfs-progs at %s, for features that mkfs.btrfs cannot make: make setup unpacks them", dir)
+		t.Fatalf("no newer btrfs-progs at %s, for features that mkfs.btrfs cannot make: "+
+			"make setup unpacks them", dir)
 	}
 	return dir
 }
@@ -130,7 +131,10 @@ func TestNewerOfflineTools(t *testing.T) {
 func TestDefaultSubvolumeAndProperties(t *testing.T) {
 	r := guardtest.AttachDisks(t, guardtest.MadeDisks(t, 1, 256<<20), nil)
 	r.MustMount("btrfs")
-	r.MustRun(guardtest.Filled + `btrfs -q subvolume create default; btrfs subvolume set-default default; btrfs property set default label x 2> /dev/null || btrfs filesystem label . x; sync -f .`)
+	r.MustRun(guardtest.Filled + `
+		btrfs -q subvolume create default; btrfs subvolume set-default default
+		btrfs property set default label x 2> /dev/null || btrfs filesystem label . x
+		sync -f .`)
 	if err := r.Unmount(); err != nil {
 		t.Fatal(err)
 	}
@@ -138,9 +142,13 @@ func TestDefaultSubvolumeAndProperties(t *testing.T) {
 	if got := r.MustRun("ls -A"); got != "" {
 		t.Errorf("the default subvolume is not what is mounted: it has %q", got)
 	}
-	r.MustRun(guardtest.Filled + `mkdir p; btrfs property set p compression zstd; head -c 900000 /dev/zero | tr '\0' a > p/file; btrfs property set p/file compression lzo
-		btrfs property get p/file compression; sync -f .; btrfs property set p compression none; touch p/none
-		btrfs -q subvolume create s; btrfs property set s ro true; sync -f .; btrfs property set s ro false; btrfs -q subvolume delete s; sync -f .`)
+	r.MustRun(guardtest.Filled + `
+		mkdir p; btrfs property set p compression zstd
+		head -c 900000 /dev/zero | tr '\0' a > p/file; btrfs property set p/file compression lzo
+		btrfs property get p/file compression; sync -f .
+		btrfs property set p compression none; touch p/none
+		btrfs -q subvolume create s; btrfs property set s ro true; sync -f .
+		btrfs property set s ro false; btrfs -q subvolume delete s; sync -f .`)
 	if n := finish(r, true); n < 5 {
 		t.Errorf("%d commits", n)
 	}

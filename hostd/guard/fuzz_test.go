@@ -93,21 +93,21 @@ func openPipeline(f testing.TB, name string) *pipeline {
 	f.Helper()
 	i := slices.IndexFunc(fuzzLogs, func(r fuzzLog) bool { return r.name == name })
 	p := &pipeline{specs: detect.Alterables(fuzzLogs[i].fs)}
-	var tapes []*trace.Reader
+	var recordings []*trace.Reader
 	for _, d := range fuzzLogs[i].replayDisks() {
 		base, err := blocktap.OpenImage(d.Base)
 		if err != nil {
 			f.Fatal(err)
 		}
 		f.Cleanup(func() { _ = base.Close() })
-		tape, err := trace.Open(d.Log)
+		recording, err := trace.Open(d.Log)
 		if err != nil {
 			f.Fatal(err)
 		}
-		defer tape.Close()
-		p.bases, tapes = append(p.bases, base), append(tapes, tape.Reader)
+		defer recording.Close()
+		p.bases, recordings = append(p.bases, base), append(recordings, recording.Reader)
 	}
-	merged, err := trace.Merge(tapes...)
+	merged, err := trace.Merge(recordings...)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -134,17 +134,9 @@ func openPipeline(f testing.TB, name string) *pipeline {
 func (p *pipeline) run(t *testing.T, program []byte, keepGoing bool) *verdicts {
 	m := newMutant(p.requests)
 	m.run(program, p.specs)
-	var tapes []*trace.Reader
-	for _, b := range m.logs(t, len(p.bases)) {
-		tape, err := trace.NewReader(bytes.NewReader(b))
-		if err != nil {
-			return &verdicts{} // of the program's change to a log's own superblock
-		}
-		tapes = append(tapes, tape)
-	}
-	merged, err := trace.Merge(tapes...)
+	merged, err := mergeLogs(m.logs(t, len(p.bases)))
 	if err != nil {
-		return &verdicts{}
+		return &verdicts{} // the program has changed a log's own superblock
 	}
 	var disks []interp.Disk
 	var overlays []*overlay.Disk
@@ -187,11 +179,7 @@ func (p *pipeline) run(t *testing.T, program []byte, keepGoing bool) *verdicts {
 	}
 	err = offline.Feed(t.Context(), devices, merged)
 	line.Close() // the rules are used again
-	var format *trace.FormatError
-	// checks the order of the logs
-	whole := err == nil || !strings.Contains(err.Error(), "no log contains turn")
-	if err != nil && whole && !errors.As(err, &format) && !errors.Is(err, blocktap.ErrRange) &&
-		!errors.Is(err, blocktap.ErrUnaligned) {
+	if err != nil && !invalidLog(err) {
 		t.Errorf("the replay: %v", err)
 	}
 	if len(program) == 0 && (seen.commits < 4 || !seen.hold) {
@@ -202,6 +190,27 @@ func (p *pipeline) run(t *testing.T, program []byte, keepGoing bool) *verdicts {
 			func(disk int) string { return fmt.Sprint(disk) }))
 	}
 	return seen
+}
+
+// mergeLogs returns a reader of logs that were written together.
+func mergeLogs(logs [][]byte) (*trace.Merged, error) {
+	var readers []*trace.Reader
+	for _, b := range logs {
+		r, err := trace.NewReader(bytes.NewReader(b))
+		if err != nil {
+			return nil, err
+		}
+		readers = append(readers, r)
+	}
+	return trace.Merge(readers...)
+}
+
+// invalidLog reports whether an error says that a log is invalid or incomplete, or that one of its
+// requests is invalid.
+func invalidLog(err error) bool {
+	var format *trace.FormatError
+	return errors.As(err, &format) || strings.Contains(err.Error(), "no log contains turn") ||
+		errors.Is(err, blocktap.ErrRange) || errors.Is(err, blocktap.ErrUnaligned)
 }
 
 // TestMutantsReachRules checks that random programs that correct checksums reach the rules, and not

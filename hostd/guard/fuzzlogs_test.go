@@ -17,7 +17,8 @@ import (
 	"fsward/interp/detect"
 )
 
-var recordLogs = flag.String("record", "", "record this `NAME` of testdata/logs again, with the host's kernel (inputs of fuzzing that were kept mean other changes then)")
+var recordLogs = flag.String("record", "", "record this `NAME` of testdata/logs again, with the "+
+	"host's kernel (kept inputs of fuzzing then mean other changes)")
 
 // A fuzzLog is a log of a real kernel's writes in testdata/logs, NAME.base.zst and NAME.log.zst. It
 // is small, so that a replay takes milliseconds, and has much variety. On several disks the names
@@ -33,7 +34,8 @@ type fuzzLog struct {
 }
 
 var fuzzLogs = []fuzzLog{
-	{"btrfs", "btrfs", 1, 0, 128 << 20, []string{"-n", "4096", "-m", "dup", "-d", "single", "-R", "quota"}, fuzzFiles + `
+	{"btrfs", "btrfs", 1, 0, 128 << 20,
+		[]string{"-n", "4096", "-m", "dup", "-d", "single", "-R", "quota"}, fuzzFiles + `
 		btrfs -q subvolume create sub; cp --reflink=always regular sub/copy
 		for i in 1 2 3; do echo $i >> d/log; sync d/log; done
 		btrfs -q subvolume snapshot sub snap
@@ -42,7 +44,8 @@ var fuzzLogs = []fuzzLog{
 		btrfs -q subvolume delete snap; truncate -s 4k sub/copy; touch orphan; exec 3< orphan; rm orphan
 		sync -f .`},
 	{"disks", "btrfs", 2, 1, 256 << 20, []string{"-n", "4096", "-m", "raid1", "-d", "raid0"}, `
-		for i in $(seq 20); do echo $i > name$i; done; head -c 20000 /dev/zero | tr '\0' a > regular; sync -f .
+		for i in $(seq 20); do echo $i > name$i; done
+		head -c 20000 /dev/zero | tr '\0' a > regular; sync -f .
 		echo 1 >> log; sync log; btrfs -q replace start -B -f -K 1 $DISK2 .; rm name1*
 		btrfs -q device add -f -K $DISK0 .; echo 2 >> log; sync log; btrfs -q device remove $DISK0 .
 		btrfs -q balance start -f -sconvert=single -mlimit=1 .; sync -f .`},
@@ -58,7 +61,8 @@ var fuzzLogs = []fuzzLog{
 const fuzzFiles = `
 		echo one > inline; head -c 20000 /dev/zero | tr '\0' a > regular
 		for i in 0 1 100 300 3000; do echo $i | dd of=large bs=1k seek=$i conv=notrunc status=none; done
-		mkdir d; ln inline d/link; ln -s inline soft; mkfifo pipe; setfattr -n user.a -v x inline; setfattr -n user.b -v "$(head -c 300 /dev/zero | tr '\0' x)" regular
+		mkdir d; ln inline d/link; ln -s inline soft; mkfifo pipe; setfattr -n user.a -v x inline
+		setfattr -n user.b -v "$(head -c 300 /dev/zero | tr '\0' x)" regular
 		for i in $(seq 60); do echo $i > d/name$i-$(head -c 40 /dev/zero | tr '\0' n); done
 		truncate -s 1M sparse; printf x | dd of=sparse bs=4k seek=100 conv=notrunc status=none
 		fallocate -l 64k prealloc 2> /dev/null || true

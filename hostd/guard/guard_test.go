@@ -29,7 +29,8 @@ func (s *scripted) FS() string                              { return "btrfs" }
 func (s *scripted) Schema() *change.Schema                  { return nil }
 func (s *scripted) Observe(interp.Write) interp.Observation { return s.next }
 func (s *scripted) Flushed(int, uint64)                     {}
-func (s *scripted) Settle(written bool)                     { s.settled = append(s.settled, written) }
+
+func (s *scripted) Settle(written bool) { s.settled = append(s.settled, written) }
 
 func violated() interp.Observation {
 	return interp.Observation{Point: interp.CommitPoint, Generation: 7,
@@ -101,8 +102,11 @@ func TestGuardDecides(t *testing.T) {
 // long its user lived.
 func TestGuardJudgesForACutConnection(t *testing.T) {
 	dir := t.TempDir()
-	for fs, text := range map[string]string{"ext3": "",
-		"btrfs": "% Rule 1. Takes its time.\nviolation(1, 5, k(1, inode_item, 0)) :- add(5, k(1, inode_item, 0)), between(1, 100000, N), N < 0.\n"} {
+	const slow = `% Rule 1. Takes its time.
+violation(1, 5, k(1, inode_item, 0)) :-
+	add(5, k(1, inode_item, 0)), between(1, 100000, N), N < 0.
+`
+	for fs, text := range map[string]string{"ext3": "", "btrfs": slow} {
 		if err := errors.Join(os.Mkdir(filepath.Join(dir, fs), 0o700),
 			os.WriteFile(filepath.Join(dir, fs, "slow.pl"), []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
@@ -173,7 +177,8 @@ func TestReports(t *testing.T) {
 		Outcome: change.Violated, Action: guard.Refused,
 		CheckNS: 3_100_000, Violations: []change.Violation{{Rule: "btrfs/14", Kind: change.ByRule,
 			Tree: "5", ID: "k(257,inode_item,0)",
-			Doc: "The nlink of an inode equals the number of its references.", Source: "invariants/btrfs/inode.pl:12",
+			Doc:     "The nlink of an inode equals the number of its references.",
+			Source:  "invariants/btrfs/inode.pl:12",
 			Witness: []string{"change(5,k(257,inode_item,0),nlink,1,2)"}}}}
 	var text, lines strings.Builder
 	guard.NewTextReport(&text).Event(ev)
@@ -185,9 +190,11 @@ func TestReports(t *testing.T) {
 			t.Errorf("the text lacks %q:\n%s", want, &text)
 		}
 	}
-	want := `{"event":"commit","disk":"vda","fs":"btrfs","generation":7,"records":412,"verdict":"violated","action":"refused","interp_ns":0,` +
-		`"check_ns":3100000,"violations":[{"rule":"btrfs/14","kind":"rule","tree":5,"id":"k(257,inode_item,0)",` +
-		`"doc":"The nlink of an inode equals the number of its references.","source":"invariants/btrfs/inode.pl:12",` +
+	want := `{"event":"commit","disk":"vda","fs":"btrfs","generation":7,"records":412,` +
+		`"verdict":"violated","action":"refused","interp_ns":0,"check_ns":3100000,` +
+		`"violations":[{"rule":"btrfs/14","kind":"rule","tree":5,"id":"k(257,inode_item,0)",` +
+		`"doc":"The nlink of an inode equals the number of its references.",` +
+		`"source":"invariants/btrfs/inode.pl:12",` +
 		`"witness":["change(5,k(257,inode_item,0),nlink,1,2)"]}]}` + "\n"
 	if lines.String() != want {
 		t.Errorf("got  %swant %s", &lines, want)

@@ -12,16 +12,16 @@ import (
 
 // guardedDisk is a disk with everything that belongs to it.
 type guardedDisk struct {
-	name     string
-	file     blocktap.Disk
-	device   *blocktap.Device
-	guard    *Guard
-	holder   *Holder // nil unless the policy pauses
-	sim      *Simulator
-	tape     *trace.Writer
-	witness  Witness                       // may be nil
-	baseline atomic.Pointer[baselineCheck] // the last check of the disk's file system
-	counts   counter
+	name      string
+	file      blocktap.Disk
+	device    *blocktap.Device
+	guard     *Guard
+	holder    *Holder // nil unless the policy pauses
+	sim       *Simulator
+	recording *trace.Writer
+	witness   Witness                       // may be nil
+	baseline  atomic.Pointer[baselineCheck] // the last check of the disk's file system
+	counts    counter
 }
 
 // counter is a Sink that counts commits. It can be read at any time.
@@ -73,10 +73,10 @@ func (g *guardedDisk) serve(cfg Config, log *zap.Logger) error {
 	g.guard.bug = g.sim
 	if cfg.Record != "" {
 		var err error
-		if g.tape, err = trace.Create(RecordPath(cfg, g.name)); err != nil {
+		if g.recording, err = trace.Create(RecordPath(cfg, g.name)); err != nil {
 			return err
 		}
-		g.device.Record(g.tape)
+		g.device.Record(g.recording)
 	}
 	return nil
 }

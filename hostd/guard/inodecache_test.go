@@ -18,7 +18,9 @@ import (
 func TestInodeCache(t *testing.T) {
 	dir := t.TempDir()
 	dump, image := filepath.Join(dir, "dump"), filepath.Join(dir, "image")
-	guardtest.Run(t, "cp", shareddata.Path(t, "btrfs/images/fsck-tests__064-deprecated-inode-cache__4k_nodesize.img.xz"), dump+".xz")
+	shared := shareddata.Path(t, "btrfs", "images",
+		"fsck-tests__064-deprecated-inode-cache__4k_nodesize.img.xz")
+	guardtest.Run(t, "cp", shared, dump+".xz")
 	guardtest.Run(t, "xz", "-d", dump+".xz")
 	guardtest.Run(t, "btrfs-image", "-r", dump, image)
 	ev, err := offline.Check(context.Background(), []string{image}, detect.Auto, guard.RulesConfig{})

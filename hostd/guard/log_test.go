@@ -109,14 +109,14 @@ func crashes(t *testing.T, rec guardtest.Recorded, image string, n int) int {
 		defer f.Close()
 		out = f
 	}
-	tape, err := trace.Open(rec.Log)
+	recording, err := trace.Open(rec.Log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer tape.Close()
+	defer recording.Close()
 	logs, root := 0, make([]byte, 8)
 	for {
-		e, err := tape.Next()
+		e, err := recording.Next()
 		if errors.Is(err, io.EOF) {
 			return logs
 		}

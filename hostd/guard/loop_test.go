@@ -27,7 +27,8 @@ var workloads = []struct {
 		sync -f .`},
 	{"names", 60, `
 		mkdir -p names/d$i/e/f
-		echo x > names/d$i/a; ln names/d$i/a names/d$i/e/hard; ln -s ../a names/d$i/e/soft; mkfifo names/d$i/pipe
+		echo x > names/d$i/a; ln names/d$i/a names/d$i/e/hard; ln -s ../a names/d$i/e/soft
+		mkfifo names/d$i/pipe
 		mv names/d$i/a names/d$i/e/f/renamed
 		[ $i -lt 4 ] || { mv names/d$((i - 2))/e names/d$i/moved; rm -r names/d$((i - 3)); }
 		sync -f .`},
@@ -42,7 +43,9 @@ var workloads = []struct {
 		sync -f .`},
 	{"one large directory", 25, `
 		mkdir -p flat
-		for j in 0 1 2 3 4 5 6 7 8 9 a b c d e f; do : > flat/a-rather-long-name-that-fills-the-directory-$i-$j; done
+		for j in 0 1 2 3 4 5 6 7 8 9 a b c d e f; do
+			: > flat/a-rather-long-name-that-fills-the-directory-$i-$j
+		done
 		[ $i -lt 6 ] || rm flat/a-rather-long-name-that-fills-the-directory-$((i - 5))-*
 		sync -f .`},
 }

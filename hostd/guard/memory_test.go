@@ -116,12 +116,15 @@ func TestMemoryOfALargeCommit(t *testing.T) {
 	for _, fs := range []string{"btrfs", "ext3"} {
 		t.Run(fs, func(t *testing.T) {
 			image := guardtest.Mkfs(t, fs, 1<<30)
-			r := guardtest.Attach(t, image, func(c *guard.Config) { c.Memory = memory.Limits{PerDisk: memory.Min, NoReserve: true} })
+			r := guardtest.Attach(t, image, func(c *guard.Config) {
+				c.Memory = memory.Limits{PerDisk: memory.Min, NoReserve: true}
+			})
 			r.MustMount(fs)
 			r.MustRun("echo one > one; sync -f .")
 			before := heap()
 			inHeap, _ := peak(t, func() {
-				_, _ = r.Run(context.Background(), "i=0; while [ $i -lt 8000 ]; do : > file$i; i=$((i + 1)); done; sync -f .")
+				const script = "for i in $(seq 0 7999); do : > file$i; done; sync -f ."
+				_, _ = r.Run(context.Background(), script)
 			})
 			undecided := 0
 			for _, ev := range r.Seen.Events() {
@@ -240,7 +243,9 @@ func TestMemoryOfManyLogs(t *testing.T) {
 	r := guardtest.Attach(t, guardtest.Mkfs(t, "btrfs", 512<<20),
 		func(c *guard.Config) { c.Memory = memory.Limits{PerDisk: memory.Min, NoReserve: true} })
 	r.MustMount("btrfs")
-	round := "i=0; while [ $i -lt 150 ]; do echo $i >> f$((i % 20)); sync f$((i % 20)); i=$((i + 1)); done; sync -f ."
+	const round = `
+		for i in $(seq 0 149); do echo $i >> f$((i % 20)); sync f$((i % 20)); done
+		sync -f .`
 	r.MustRun(round)
 	before := heap()
 	for range 6 {

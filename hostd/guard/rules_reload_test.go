@@ -22,32 +22,22 @@ import (
 // of one set. A set that does not load leaves the old one in force.
 func TestReloadUnderLoad(t *testing.T) {
 	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "btrfs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	write := func(text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Join(dir, "btrfs"), 0o700); err != nil {
-			t.Fatal(err)
-		}
 		if err := os.WriteFile(filepath.Join(dir, "btrfs", "mine.pl"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	// Each set has two rules that find the same object: a commit checked by parts of two sets would
-	// show.
-	set := func(n int) string {
-		return fmt.Sprintf("violation(a%d, T, I) :- add(T, I).\nviolation(b%d, T, I) :- add(T, I).\n", n,
-			n)
-	}
-	write(set(0))
+	write(twoRules(0))
 	rules, err := guard.RulesConfig{Dir: dir}.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	schema := detect.Schema("btrfs")
-	kind, _ := schema.KindByName("inode_item")
-	txn := &change.Txn{Schema: schema, Names: change.NewNames()}
-	txn.Add(change.Object{Tree: 5, ID: 257, Kind: kind})
 	interpreter := &scripted{next: interp.Observation{Point: interp.CommitPoint, Generation: 7,
-		Txn: txn}}
+		Txn: inodeAdded()}}
 	var seen guardtest.Events
 	g := guard.NewGuard(interpreter, rules, guard.LogPolicy{}, &seen)
 	defer g.Drop()
@@ -55,25 +45,9 @@ func TestReloadUnderLoad(t *testing.T) {
 
 	const reloads = 200
 	stop, done := make(chan struct{}), make(chan int)
-	go func() {
-		commits := 0
-		for {
-			select {
-			case <-stop:
-				done <- commits
-				return
-			default:
-			}
-			commits++
-			if err := g.Handle(context.Background(), &blocktap.Request{Op: blocktap.OpWrite, Len: 4,
-				Data: []byte("data")},
-				func() error { return nil }); err != nil {
-				t.Error(err)
-			}
-		}
-	}()
+	go func() { done <- commitUntil(t, stop, g) }()
 	for n := 1; n <= reloads; n++ {
-		write(set(n % 2))
+		write(twoRules(n % 2))
 		if rules, err := disks.Reload(); err != nil || rules != 2 {
 			t.Fatalf("%d rules, %v", rules, err)
 		}
@@ -105,6 +79,38 @@ func TestReloadUnderLoad(t *testing.T) {
 	t.Logf("%d commits, %d reloads: %v", commits, reloads, by)
 }
 
+// twoRules returns a set of two rules that find the same object. A commit that is checked by parts
+// of two sets violates rules of both.
+func twoRules(n int) string {
+	const text = "violation(a%d, T, I) :- add(T, I).\nviolation(b%d, T, I) :- add(T, I).\n"
+	return fmt.Sprintf(text, n, n)
+}
+
+// inodeAdded returns a transaction that adds one inode.
+func inodeAdded() *change.Txn {
+	schema := detect.Schema("btrfs")
+	kind, _ := schema.KindByName("inode_item")
+	txn := &change.Txn{Schema: schema, Names: change.NewNames()}
+	txn.Add(change.Object{Tree: 5, ID: 257, Kind: kind})
+	return txn
+}
+
+// commitUntil sends commits to a guard until stop is closed, and returns their number.
+func commitUntil(t *testing.T, stop <-chan struct{}, g *guard.Guard) (commits int) {
+	for {
+		select {
+		case <-stop:
+			return commits
+		default:
+		}
+		commits++
+		r := &blocktap.Request{Op: blocktap.OpWrite, Len: 4, Data: []byte("data")}
+		if err := g.Handle(context.Background(), r, func() error { return nil }); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // foretold is an interpreter that expected the commit that comes, and the View of that commit, of
 // which only Exists is used.
 type foretold struct {
@@ -113,9 +119,12 @@ type foretold struct {
 	stopped atomic.Bool
 }
 
-func (f *foretold) Forecast() interp.Forecast    { return f }
-func (f *foretold) Prepare() (interp.Part, bool) { return interp.Part{Txn: f.next.Txn, View: f}, true }
-func (f *foretold) Stop()                        { f.stopped.Store(true) }
+func (f *foretold) Forecast() interp.Forecast { return f }
+func (f *foretold) Stop()                     { f.stopped.Store(true) }
+
+func (f *foretold) Prepare() (interp.Part, bool) {
+	return interp.Part{Txn: f.next.Txn, View: f}, true
+}
 
 func (f *foretold) Exists(change.Object) (bool, error) {
 	if f.stopped.Load() {
@@ -144,13 +153,9 @@ func TestReloadBehindAFlush(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	schema := detect.Schema("btrfs")
-	kind, _ := schema.KindByName("inode_item")
-	txn := &change.Txn{Schema: schema, Names: change.NewNames()}
-	txn.Add(change.Object{Tree: 5, ID: 257, Kind: kind})
 	interpreter := &foretold{}
-	interpreter.next = interp.Observation{Point: interp.CommitPoint, Generation: 7, Txn: txn,
-		View: interpreter}
+	interpreter.next = interp.Observation{Point: interp.CommitPoint, Generation: 7,
+		Txn: inodeAdded(), View: interpreter}
 	var seen guardtest.Events
 	g := guard.NewGuard(interpreter, rules, guard.LogPolicy{}, &seen)
 	defer g.Drop()

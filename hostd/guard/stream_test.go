@@ -55,9 +55,13 @@ func TestStreamJudgesAsOneTransaction(t *testing.T) {
 func TestStreamJudgesExt3AsOneTransaction(t *testing.T) {
 	t.Parallel()
 	src := t.TempDir()
-	guardtest.Run(t, "sh", "-ec", `cd `+src+`; mkdir -p a/b/c many; for i in $(seq 60); do echo $i >many/a-long-name-of-a-file-$i; done
-		head -c 300000 /dev/zero >large; ln large a/link; ln -s short fast; ln -s $(printf %0100d 0) slow; mkfifo a/pipe; cp large a/b/c/other
-		for f in large a many/a-long-name-of-a-file-7; do setfattr -n user.note -v $(printf %0200d 0) $f; done`)
+	guardtest.Run(t, "sh", "-ec", `cd `+src+`; mkdir -p a/b/c many
+		for i in $(seq 60); do echo $i >many/a-long-name-of-a-file-$i; done
+		head -c 300000 /dev/zero >large; ln large a/link; ln -s short fast
+		ln -s $(printf %0100d 0) slow; mkfifo a/pipe; cp large a/b/c/other
+		for f in large a many/a-long-name-of-a-file-7; do
+			setfattr -n user.note -v $(printf %0200d 0) $f
+		done`)
 	d, err := blocktap.OpenImage(guardtest.Mkfs(t, "ext3", 4<<20, "-b", "1024", "-I", "128", "-N",
 		"128", "-J", "size=1", "-d", src))
 	if err != nil {
@@ -286,9 +290,15 @@ func TestStreamNamesWhatItCannotAnswer(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "btrfs"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	text := "violation(101, T, k(D,dir_item,H)) :- add(T, k(D,dir_item,H)), query(T, k(D,dir_item,H), name, N), change(_, k(_,inode_ref,_), name, _, N).\n" +
-		"violation(102, 5, k(256,inode_item,0)) :- add(5, k(256,inode_item,0)), count(add(5, k(256,dir_item,_)), N), N >= 0.\n" +
-		"violation(103, T, k(I,dir_item,H)) :- add(T, k(I,dir_item,H)), change(_, k(J,inode_item,_), object, null, present), J =:= I + 1.\n"
+	const text = `
+violation(101, T, k(D,dir_item,H)) :-
+	add(T, k(D,dir_item,H)), query(T, k(D,dir_item,H), name, N),
+	change(_, k(_,inode_ref,_), name, _, N).
+violation(102, 5, k(256,inode_item,0)) :-
+	add(5, k(256,inode_item,0)), count(add(5, k(256,dir_item,_)), N), N >= 0.
+violation(103, T, k(I,dir_item,H)) :-
+	add(T, k(I,dir_item,H)), change(_, k(J,inode_item,_), object, null, present), J =:= I + 1.
+`
 	if err := os.WriteFile(filepath.Join(dir, "btrfs", "mine.pl"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -67,79 +67,117 @@ func said(ev *guard.Event) string {
 func TestSwitched(t *testing.T) {
 	const script = `for r in 1 2 3; do
 		mkdir -p d$r; for i in 1 2 3 4 5 6 7 8; do echo $r > d$r/f$i; done; sync -f d$r/f1
-		echo more >> d$r/f2; sync d$r/f2; ln d$r/f3 d$r/l; rm d$r/f4; mv d$r/f5 d$r/m; dd if=/dev/zero of=d$r/big bs=4k count=40 2>/dev/null
+		echo more >> d$r/f2; sync d$r/f2; ln d$r/f3 d$r/l; rm d$r/f4; mv d$r/f5 d$r/m
+		dd if=/dev/zero of=d$r/big bs=4k count=40 2>/dev/null
 	done; sync -f .`
 	for fs, size := range map[string]int64{"ext3": 32 << 20, "btrfs": 128 << 20} {
 		t.Run(fs, func(t *testing.T) {
 			image, log := recordtest.Record(t, recordtest.Load{FS: fs, Size: size,
 				Do: recordtest.Script(script)})
-			all := requests(t, log)
-			base, err := blocktap.OpenImage(image)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = base.Close() })
-			disk := &putBack{layer(t, base)}
-			seen := &guardtest.Recorder{}
-			d, err := guard.Open(guard.Config{Disks: []guard.DiskSpec{{Name: "disk", Disk: disk}},
-				FS: detect.Auto, OnViolation: guard.OnRefuse, Sinks: []guard.Sink{seen}}, zaptest.NewLogger(t))
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = d.Close() })
-			// do performs requests and returns their events.
-			do := func(list []blocktap.Request) (out []string) {
-				from := len(seen.Events())
-				for _, q := range list {
-					q.Data = slices.Clone(q.Data) // it belongs to the device
-					if err := d.Device("disk").Do(t.Context(), &q); err != nil &&
-						!errors.Is(err, blocktap.ErrRefused) {
-						t.Fatal(err)
-					}
-				}
-				for _, ev := range seen.Events()[from:] {
-					out = append(out, said(ev))
-				}
-				return out
-			}
-			const every = 7
-			var moments []*overlay.Disk // before the requests 0, every, …
-			var first [][]string        // events from each moment to the next
-			for at := 0; at < len(all); at += every {
-				moments = append(moments, disk.Disk)
-				disk.Disk = layer(t, disk.Disk)
-				first = append(first, do(all[at:min(at+every, len(all))]))
-			}
-			commits := 0
-			for _, ev := range seen.Events() {
-				if ev.Outcome != change.Holds {
-					t.Errorf("the first time: %s", guardtest.TextOf(ev))
-				}
-				if ev.Kind == guard.KindCommit {
-					commits++
-				}
-			}
-			t.Logf("%d requests, %d commits, %d moments", len(all), commits, len(moments))
-			if commits < 4 {
-				t.Errorf("%d commits", commits)
-			}
-			// Backwards, so that the guard knows more than the disk holds.
-			for m := len(moments) - 1; m >= 0; m-- {
-				disk.Disk = layer(t, moments[m])
-				if err := d.Switched(); err != nil {
-					t.Fatalf("put back to request %d: %v", m*every, err)
-				}
-				end := min(m+8, len(moments))
-				got, want := do(all[m*every:min(end*every, len(all))]), slices.Concat(first[m:end]...)
-				if !slices.Equal(got, want) {
-					t.Errorf("put back to request %d, it says\n%q, and said\n%q", m*every, got, want)
-				}
-			}
+			s := newSwitchedDisk(t, image)
+			s.all = requests(t, log)
+			s.recordMoments()
+			s.checkFirst()
+			s.putBackAll()
 			// The guard is not told.
-			disk.Disk = layer(t, moments[0])
-			if got := do(all); slices.Equal(got, slices.Concat(first...)) {
+			s.disk.Disk = layer(t, s.moments[0])
+			if got := s.do(s.all); slices.Equal(got, slices.Concat(s.first...)) {
 				t.Error("a guard that is not told that its disk was put back says the same")
 			}
 		})
+	}
+}
+
+// switchedDisk is a guarded disk with its content at several moments.
+type switchedDisk struct {
+	t     *testing.T
+	all   []blocktap.Request // of the guest
+	disk  *putBack
+	seen  *guardtest.Recorder
+	disks *guard.Disks
+
+	moments []*overlay.Disk // before the requests 0, momentEvery, …
+	first   [][]string      // events from each moment to the next
+}
+
+// momentEvery is the number of requests between two moments.
+const momentEvery = 7
+
+// newSwitchedDisk guards a disk with the content of an image.
+func newSwitchedDisk(t *testing.T, image string) *switchedDisk {
+	t.Helper()
+	base, err := blocktap.OpenImage(image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = base.Close() })
+	s := &switchedDisk{t: t, disk: &putBack{layer(t, base)}, seen: &guardtest.Recorder{}}
+	s.disks, err = guard.Open(guard.Config{Disks: []guard.DiskSpec{{Name: "disk", Disk: s.disk}},
+		FS: detect.Auto, OnViolation: guard.OnRefuse, Sinks: []guard.Sink{s.seen}}, zaptest.NewLogger(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.disks.Close() })
+	return s
+}
+
+// do performs requests and returns their events.
+func (s *switchedDisk) do(list []blocktap.Request) (out []string) {
+	s.t.Helper()
+	from := len(s.seen.Events())
+	for _, q := range list {
+		q.Data = slices.Clone(q.Data) // it belongs to the device
+		if err := s.disks.Device("disk").Do(s.t.Context(), &q); err != nil &&
+			!errors.Is(err, blocktap.ErrRefused) {
+			s.t.Fatal(err)
+		}
+	}
+	for _, ev := range s.seen.Events()[from:] {
+		out = append(out, said(ev))
+	}
+	return out
+}
+
+// recordMoments performs all requests and keeps the moments between them.
+func (s *switchedDisk) recordMoments() {
+	for at := 0; at < len(s.all); at += momentEvery {
+		s.moments = append(s.moments, s.disk.Disk)
+		s.disk.Disk = layer(s.t, s.disk.Disk)
+		s.first = append(s.first, s.do(s.all[at:min(at+momentEvery, len(s.all))]))
+	}
+}
+
+// checkFirst checks the events of the first time.
+func (s *switchedDisk) checkFirst() {
+	s.t.Helper()
+	commits := 0
+	for _, ev := range s.seen.Events() {
+		if ev.Outcome != change.Holds {
+			s.t.Errorf("the first time: %s", guardtest.TextOf(ev))
+		}
+		if ev.Kind == guard.KindCommit {
+			commits++
+		}
+	}
+	s.t.Logf("%d requests, %d commits, %d moments", len(s.all), commits, len(s.moments))
+	if commits < 4 {
+		s.t.Errorf("%d commits", commits)
+	}
+}
+
+// putBackAll puts the disk back to each moment and checks that the next requests have the same
+// events as the first time. It goes backwards, so that the guard knows more than the disk holds.
+func (s *switchedDisk) putBackAll() {
+	s.t.Helper()
+	for m := len(s.moments) - 1; m >= 0; m-- {
+		s.disk.Disk = layer(s.t, s.moments[m])
+		if err := s.disks.Switched(); err != nil {
+			s.t.Fatalf("put back to request %d: %v", m*momentEvery, err)
+		}
+		end := min(m+8, len(s.moments))
+		got := s.do(s.all[m*momentEvery : min(end*momentEvery, len(s.all))])
+		if want := slices.Concat(s.first[m:end]...); !slices.Equal(got, want) {
+			s.t.Errorf("put back to request %d, it says\n%q, and said\n%q", m*momentEvery, got, want)
+		}
 	}
 }

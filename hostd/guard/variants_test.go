@@ -33,7 +33,8 @@ func (v variant) name() string {
 
 // simpleQuota begins a load with BTRFS_IOC_QUOTA_CTL with BTRFS_QUOTA_CTL_ENABLE_SIMPLE_QUOTA,
 // which btrfs-progs know from 6.7 on.
-const simpleQuota = `simple_quota() { perl -e 'open(D, "<", ".") or die; $a = pack("QQ", 4, 0); ioctl(D, 0xC0109428, $a) or die $!'; }; simple_quota
+const simpleQuota = `
+	perl -e 'open(D, "<", ".") or die; $a = pack("QQ", 4, 0); ioctl(D, 0xC0109428, $a) or die $!'
 `
 
 // variants are the features of mkfs.btrfs and mount, each with a load that uses it.
@@ -88,16 +89,21 @@ const variantLoad = `
 	head -c 3000000 /dev/zero | tr '\0' 'a' > zeros; head -c 900000 /dev/urandom > random
 	ln d/f1 d/link; ln -s f1 d/soft; mkfifo d/fifo
 	setfattr -n user.a -v "$(head -c 900 /dev/zero | tr '\0' x)" d/f2
-	i=0; while [ $i -lt ${LINKS:-120} ]; do ln d/f3 d/a-name-that-is-long-enough-to-fill-an-inode-reference-item-$i; i=$((i + 1)); done
+	for i in $(seq 0 $((${LINKS:-120} - 1))); do
+		ln d/f3 d/a-name-that-is-long-enough-to-fill-an-inode-reference-item-$i
+	done
 	sync -f .
 	btrfs -q subvolume create sub; cp --reflink random sub/copy
-	fallocate -l 300k prealloc; dd if=/dev/urandom of=prealloc bs=4k count=3 seek=5 conv=notrunc 2> /dev/null
-	truncate -s 1M sparse; dd if=/dev/urandom of=sparse bs=4k count=1 seek=100 conv=notrunc 2> /dev/null
+	fallocate -l 300k prealloc
+	dd if=/dev/urandom of=prealloc bs=4k count=3 seek=5 conv=notrunc 2> /dev/null
+	truncate -s 1M sparse
+	dd if=/dev/urandom of=sparse bs=4k count=1 seek=100 conv=notrunc 2> /dev/null
 	mkdir nocow; chattr +C nocow; head -c 50000 /dev/urandom > nocow/file
 	for i in 1 2 3; do echo $i >> d/log; sync d/log; done
 	sync -f .
 	btrfs -q subvolume snapshot sub snap; btrfs -q subvolume snapshot -r . ro
-	dd if=/dev/urandom of=sub/copy bs=4k count=2 seek=3 conv=notrunc 2> /dev/null; rm d/f5 d/f6; mv d/f7 sub/
+	dd if=/dev/urandom of=sub/copy bs=4k count=2 seek=3 conv=notrunc 2> /dev/null
+	rm d/f5 d/f6; mv d/f7 sub/
 	rm d/a-name-that-is-long-enough-to-fill-an-inode-reference-item-1*
 	sync -f .
 	btrfs -q subvolume delete snap; truncate -s 100k zeros; fallocate -p -o 4096 -l 8192 random

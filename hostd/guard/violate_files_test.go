@@ -61,7 +61,11 @@ var fileLoads = []load{
 	// A file of several extents that stay apart, and one that grows; holes are written as extents.
 	{256 << 20, []string{"-O", "^no-holes", "-R", "^free-space-tree"}, `
 		for i in 1 2 3 4; do
-			for at in 0 1 2 3; do dd if=/dev/urandom of=file bs=64k count=1 seek=$((i * 8 + at * 2)) conv=notrunc status=none; sync file; done
+			for at in 0 1 2 3; do
+				dd if=/dev/urandom of=file bs=64k count=1 seek=$((i * 8 + at * 2)) \
+					conv=notrunc status=none
+				sync file
+			done
 			truncate -s $((i * 1000000)) sparse; head -c 30000 /dev/urandom > small$i
 			sync -f .
 		done`, []violation{

@@ -43,11 +43,11 @@ func replayWithBug(t *testing.T, rec guardtest.Recorded, engine, bug string,
 	if err != nil {
 		t.Fatal(err)
 	}
-	tape, err := trace.Open(rec.Log)
+	recording, err := trace.Open(rec.Log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer tape.Close()
+	defer recording.Close()
 	var seen guardtest.Events
 	sim := guard.NewSimulator(disk)
 	arm := armAfter{n: n, arm: func() {
@@ -61,7 +61,7 @@ func replayWithBug(t *testing.T, rec guardtest.Recorded, engine, bug string,
 		Rules: rules, Policy: guard.RefusePolicy{},
 		Sinks: []guard.Sink{&seen, &arm}, Simulator: sim}, log)
 	defer p.Close()
-	merged, err := trace.Merge(tape.Reader)
+	merged, err := trace.Merge(recording.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,8 @@ func (a *armAfter) Event(ev *guard.Event) {
 const variety = `
 	for i in 1 2 3 4 5 6; do
 		mkdir -p d$i/sub
-		head -c 30000 /dev/urandom > d$i/data; echo $i > d$i/small; ln d$i/small d$i/link; ln -s small d$i/soft
+		head -c 30000 /dev/urandom > d$i/data; echo $i > d$i/small
+		ln d$i/small d$i/link; ln -s small d$i/soft
 		setfattr -n user.fsward -v "$i$(head -c 700 /dev/zero | tr '\0' x)" d$i/small
 		[ $i -lt 3 ] || { rm -r d$((i - 2)); mv d$((i - 1))/data d$i/sub/moved; }
 		sync -f .

@@ -28,7 +28,8 @@ const writeLoad = `
 		dd if=/dev/urandom of=osync bs=8k count=6 oflag=sync conv=notrunc 2> /dev/null
 		mv f2 g$i; rm -f f1; sync g$i
 		[ $i -ne 2 ] || rm base
-		fallocate -l 200k pre; dd if=/dev/urandom of=pre bs=4k seek=$i count=3 conv=notrunc,fsync 2> /dev/null
+		fallocate -l 200k pre
+		dd if=/dev/urandom of=pre bs=4k seek=$i count=3 conv=notrunc,fsync 2> /dev/null
 		touch cow$i; chattr +C cow$i; dd if=/dev/urandom of=cow$i bs=16k count=4 conv=fsync 2> /dev/null
 		dd if=/dev/urandom of=cow1 bs=4k count=5 seek=2 conv=notrunc,fsync 2> /dev/null
 		sync -f .
@@ -132,7 +133,8 @@ type strayTargets struct {
 // findStrayTargets writes a log, and finds the blocks.
 func findStrayTargets(t *testing.T, r *guardtest.Rig, disk raw) (at strayTargets) {
 	t.Helper()
-	r.MustRun("echo > logged; sync logged; sync -f .; for i in 1 2 3; do echo $i >> logged; sync logged; done")
+	r.MustRun(`echo > logged; sync logged; sync -f .
+		for i in 1 2 3; do echo $i >> logged; sync logged; done`)
 	at.super = disk.read(64<<10, 4096)
 	at.root, at.other = disk.physical(binary.LittleEndian.Uint64(at.super[80:])), disk.anotherBlock(
 		at.super)

@@ -71,5 +71,6 @@ func RecordDisks(t *testing.T, images []string, script string) RecordedDisks {
 }
 
 // Filled is a script that writes some of everything to a mounted file system.
-const Filled = `mkdir -p d; cp -r /etc/apt d; for i in 1 2 3 4; do head -c 3000000 /dev/urandom > f$i; done; sync -f .
+const Filled = `mkdir -p d; cp -r /etc/apt d
+for i in 1 2 3 4; do head -c 3000000 /dev/urandom > f$i; done; sync -f .
 `
