@@ -24,9 +24,9 @@ const (
 // growth measures the time of a commit for commits of more and more new files. It omits the first
 // commit of a mount, which marks the superblock: the guard cannot forecast it. It records each
 // commit and replays it. During the replay only the check runs, and the guest does not wait between
-// the flush and the superblock.
+// the flush and the commit write.
 func (b *bench) growth(ctx context.Context, largest int) error {
-	fmt.Printf("%s: one commit of new files. held: during the load, from the superblock write to"+
+	fmt.Printf("%s: one commit of new files. held: during the load, from the commit write to"+
 		" the verdict.\nchecked: during a replay, from the flush to the verdict."+
 		" all CPU: processor time of the replay, with the loading of rules and log.\n", b.fs)
 	fmt.Printf("%10s %10s %8s %12s %12s %12s %12s\n", "files", "records", "commits", "held", "checked",
