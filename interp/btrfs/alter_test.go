@@ -14,38 +14,40 @@ import (
 	"fsward/shareddata"
 )
 
-// Each rule is broken by one change of one field in a real commit, and found; nothing else than the
-// rules that the change breaks is.
+// ruleBreakers are changes of one field or item, and the rules that they break.
+var ruleBreakers = []struct {
+	spec string
+	want []string
+}{
+	{"extent_item.key.offset+1048576", []string{"btrfs/48", "btrfs/5", "btrfs/6"}},
+	{"inode_item!delete@key.type=1,nlink=1", []string{"btrfs/12", "btrfs/14"}},
+	{"inode_item.mode=0o100644@objectid=256", []string{"btrfs/13"}},
+	{"inode_item.nlink+1", []string{"btrfs/14"}},
+	{"inode_ref!delete", []string{"btrfs/14", "btrfs/17"}},
+	{"inode_item.mode=0o120777@mode=0o100644", []string{"btrfs/16", "btrfs/52"}},
+	{"dir_index.type=7@type=1", []string{"btrfs/16"}},
+	{"dir_item.type=7@type=1", []string{"btrfs/16"}},
+	{"inode_ref.index+100000", []string{"btrfs/17"}},
+	{"inode_ref.name+1", []string{"btrfs/17"}},
+	{"dir_item.name+1", []string{"btrfs/item"}},
+	{"dir_index.location.objectid+1@type=1", []string{"btrfs/17"}},
+	{"dir_item.key.offset+1", []string{"btrfs/item"}},
+	{"dir_item.type=9", []string{"btrfs/item"}},
+	{"inode_item.mode=0", []string{"btrfs/item"}},
+	{"extent_data.num_bytes+1@type=1", []string{"btrfs/item"}},
+	{"root_item.bytenr+16384@objectid=5", []string{"btrfs/level"}},
+	{"root_item.level+1@objectid=2", []string{"btrfs/level"}},
+	{"super_block.stripesize+4096", []string{"btrfs/superblock"}},
+	{"super_block.log_root+4096", []string{"btrfs/superblock"}},
+	{"super_block.sys_chunk.stripe.dev_uuid+1", []string{"btrfs/chunk"}},
+}
+
+// A change of one field in a real commit violates exactly the expected rules.
 func TestEachRuleIsViolated(t *testing.T) {
 	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
 	log := shareddata.Path(t, "logs/btrfs-single-4k.log.zst")
 	e := newEngine(t)
-	for _, tc := range []struct {
-		spec string
-		want []string
-	}{
-		{"extent_item.key.offset+1048576", []string{"btrfs/48", "btrfs/5", "btrfs/6"}},
-		{"inode_item!delete@key.type=1,nlink=1", []string{"btrfs/12", "btrfs/14"}},
-		{"inode_item.mode=0o100644@objectid=256", []string{"btrfs/13"}},
-		{"inode_item.nlink+1", []string{"btrfs/14"}},
-		{"inode_ref!delete", []string{"btrfs/14", "btrfs/17"}},
-		{"inode_item.mode=0o120777@mode=0o100644", []string{"btrfs/16", "btrfs/52"}},
-		{"dir_index.type=7@type=1", []string{"btrfs/16"}},
-		{"dir_item.type=7@type=1", []string{"btrfs/16"}},
-		{"inode_ref.index+100000", []string{"btrfs/17"}},
-		{"inode_ref.name+1", []string{"btrfs/17"}},
-		{"dir_item.name+1", []string{"btrfs/item"}},
-		{"dir_index.location.objectid+1@type=1", []string{"btrfs/17"}},
-		{"dir_item.key.offset+1", []string{"btrfs/item"}},
-		{"dir_item.type=9", []string{"btrfs/item"}},
-		{"inode_item.mode=0", []string{"btrfs/item"}},
-		{"extent_data.num_bytes+1@type=1", []string{"btrfs/item"}},
-		{"root_item.bytenr+16384@objectid=5", []string{"btrfs/level"}},
-		{"root_item.level+1@objectid=2", []string{"btrfs/level"}},
-		{"super_block.stripesize+4096", []string{"btrfs/superblock"}},
-		{"super_block.log_root+4096", []string{"btrfs/superblock"}},
-		{"super_block.sys_chunk.stripe.dev_uuid+1", []string{"btrfs/chunk"}},
-	} {
+	for _, tc := range ruleBreakers {
 		t.Run(tc.spec, func(t *testing.T) {
 			d := base.clone()
 			f, err := btrfs.New(d)
@@ -84,7 +86,7 @@ func TestEachRuleIsViolated(t *testing.T) {
 			if len(said) == 0 {
 				t.Fatal("nothing was changed")
 			}
-			t.Logf("%d times, %s", len(said), said[0])
+			t.Logf("%d blocks altered: %s", len(said), said[0])
 			var rules []string
 			for _, v := range found {
 				rules = append(rules, v.Rule)

@@ -8,7 +8,7 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// appear takes up a file system whose primary superblock shows up where there was none.
+// appear adopts a file system when its primary superblock is written and none is followed yet.
 func (s *superblockWrite) appear() {
 	if !isPrimary(s.at) || s.sb.Magic() != ondisk.SuperMagic {
 		return
@@ -22,8 +22,9 @@ func (s *superblockWrite) appear() {
 	}
 }
 
-// take takes up another file system. If its trees are all there and sound it is the new baseline.
-// If not, mkfs has not written everything yet, and the next commit is judged as a whole image.
+// adopt begins to follow another file system. If all its trees are on the disk and sound, it is the
+// new baseline. Otherwise mkfs has not written everything yet, and the next commit is judged as a
+// whole image.
 func (s *superblockWrite) adopt() {
 	taken, err := s.readAppeared()
 	if unsupported, ok := errors.AsType[*interp.UnsupportedError](err); ok {
@@ -32,18 +33,19 @@ func (s *superblockWrite) adopt() {
 	}
 	s.obs.Note = fmt.Sprintf("a btrfs file system appeared, generation %d", s.sb.Generation())
 	if err != nil {
-		s.obs.Note += "; not all of it is on the disk yet, its next commit is checked as a whole: " + err.Error()
+		s.obs.Note += "; not all of it is on the disk yet, its next commit is checked as a whole: " +
+			err.Error()
 		if taken == nil {
 			return
 		}
 		taken.unsound = true
 	}
-	s.obs.Baseline = !taken.unsound // if it is, the next commit is judged as a whole
+	s.obs.Baseline = !taken.unsound
 	s.pending.next.base, s.pending.next.devs, s.pending.next.restarts = taken, taken.devs, true
 }
 
-// readAppeared reads the file system that the superblock leads to and checks its structure. No rule
-// is asked.
+// readAppeared reads the file system that the superblock leads to. It checks the structure only,
+// and runs no rules.
 func (s *superblockWrite) readAppeared() (*state, error) {
 	disk, _ := interp.Locate(s.at)
 	devs, err := findDevices(s.comparer.disk, s.sizes, disk)
@@ -62,9 +64,9 @@ func (s *superblockWrite) readAppeared() (*state, error) {
 	return taken, err
 }
 
-// erase lets a superblock go that is given up: by wipefs (the magic becomes zero and the rest
-// stays), by mkfs (which writes its own magic first), or by a discard. A bug seldom writes just
-// that.
+// erase handles a superblock that is erased on purpose: by wipefs, which zeroes the magic and keeps
+// the rest; by mkfs, which writes its own magic first; or by a discard. A bug is unlikely to write
+// exactly that.
 func (s *superblockWrite) erase() {
 	onDisk, err := readSuper(s.comparer.disk.Disk, s.at)
 	if err != nil {
@@ -80,7 +82,7 @@ func (s *superblockWrite) erase() {
 		}
 	}
 	if !isPrimary(s.at) {
-		return // a mirror: the primary is what counts
+		return // the erasure of the primary counts, not that of a mirror
 	}
 	why := "its superblock is erased"
 	if s.sb.Magic() == ondisk.MkfsMagic {
@@ -89,8 +91,8 @@ func (s *superblockWrite) erase() {
 	s.leave(why)
 }
 
-// leave lets go of a disk: of a device that was removed or replaced, or that something else is made
-// of. With the last disk the file system is gone.
+// leave ends the protection of a disk: the device was removed or replaced, or the disk is put to
+// another use. When the last disk leaves, the file system is gone.
 func (s *superblockWrite) leave(why string) {
 	start, next := s.at-s.at%interp.DiskStride, &s.pending.next
 	id := s.base.devs.on(start).id
@@ -98,12 +100,13 @@ func (s *superblockWrite) leave(why string) {
 	left := len(next.devs.list)
 	s.obs.Note = fmt.Sprintf("the btrfs file system on the disk is given up: %s", why)
 	if left > 0 {
-		s.obs.Note = fmt.Sprintf("device %d of the btrfs file system is given up: %s; %d remain", id, why, left)
+		s.obs.Note = fmt.Sprintf("device %d of the btrfs file system is given up: %s; %d remain",
+			id, why, left)
 	}
 	rest := *s.base
 	rest.devs = next.devs
 	if source, target := s.base.replacement(); target != nil && source.start == start {
-		// A replacement ends with the erasure of what was replaced, before the commit that says so.
+		// A replacement ends when the source is erased, before the commit that records it.
 		moved, err := s.base.replaced(source.start, target.start)
 		if err != nil {
 			refuse(err, s.obs)

@@ -6,14 +6,14 @@ import (
 	"fsward/interp"
 )
 
-// New attaches to the Btrfs on a disk, or to that on the first disk of an interp.Set that has one,
-// and takes what its newest superblock says as the baseline. The error is interp.ErrNotFound if
-// there is none, *interp.UnsupportedError for a feature that is not handled,
-// *interp.MissingDiskError if one of its devices is not there, *interp.CorruptError if it cannot be
-// read as a baseline.
+// New attaches to the Btrfs on a disk, or to the Btrfs on the first disk of an interp.Set that has
+// one. The state that the newest superblock defines is the baseline. The error is
+// interp.ErrNotFound if there is no Btrfs, *interp.UnsupportedError for an unsupported feature,
+// *interp.MissingDiskError if a device is missing, and *interp.CorruptError if the baseline cannot
+// be read.
 func New(d interp.Disk) (*FS, error) { return NewOn(d, first(d)) }
 
-// first returns the first disk of a Set that has a superblock of Btrfs, 0 if none has.
+// first returns the first disk of a Set that has a superblock of Btrfs, or 0 if none has.
 func first(d interp.Disk) int {
 	for i := range interp.Sizes(d) {
 		if Detect(interp.Sub(d, i)) {
@@ -49,8 +49,8 @@ func open(d interp.Disk, i int) (*devices, error) {
 	return devs, err
 }
 
-// Watch returns an interpreter for a file system that is about to appear: the next superblock that
-// is written is its. Until then its FS is "".
+// Watch returns an interpreter that waits for a file system to appear. It adopts the file system of
+// the next superblock that is written. Until then, FS returns "".
 func Watch(d interp.Disk) *FS { return WatchWithin(d, interp.Limits{}) }
 
 // WatchWithin is Watch with bounds on memory.

@@ -5,8 +5,8 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// Needs tells what Image reads of the present state: superblocks, and whatever lies in a chunk that
-// has metadata. The log lies there too.
+// Needs returns a function that reports whether Image may read part of a range of the disk in the
+// present state: a superblock, or a chunk with metadata, where the log lies too.
 func (f *FS) Needs() func(off, n uint64) bool {
 	chunks := f.base.chunks
 	return func(off, n uint64) bool {
@@ -20,14 +20,15 @@ func (f *FS) Needs() func(off, n uint64) bool {
 	}
 }
 
-// follow makes a comparison with nothing keep to the options for a whole image.
+// applyImageOptions sets the bounds and the progress report of a whole image, which is a comparison
+// without a base.
 func (d *diff) applyImageOptions(options *interp.ImageOptions) {
 	d.out.memory, d.out.drop, d.out.dropped = options.Budget, options.Budget != nil, options.Stream
 	if tell := options.Progress; tell != nil {
 		var total uint64
 		counted := false
 		d.budget.read = func(blocks uint64) {
-			// At first only the chunks are known that hold the chunk tree.
+			// At first, only the chunks of the chunk tree are known.
 			if !counted && d.new.chunks.find(d.new.sb.Root(), 1) != nil {
 				counted, total = true, d.new.metadataBlocks()
 			}
@@ -36,8 +37,8 @@ func (d *diff) applyImageOptions(options *interp.ImageOptions) {
 	}
 }
 
-// metadataBlocks returns how many metadata blocks the block groups have in use; 0 if that cannot be
-// read.
+// metadataBlocks returns the number of metadata blocks that the block groups count as used, or 0 if
+// it cannot be read.
 func (s *state) metadataBlocks() (blocks uint64) {
 	for i := range s.chunks.chunks {
 		c := &s.chunks.chunks[i]
@@ -53,7 +54,7 @@ func (s *state) metadataBlocks() (blocks uint64) {
 	return blocks
 }
 
-// used returns the bytes in use in the block group of a chunk.
+// used returns the number of bytes in use in the block group of a chunk, or 0 if there is none.
 func (s *state) used(c *chunk) (uint64, error) {
 	for _, tree := range []uint64{ondisk.BlockGroupTreeID, ondisk.ExtentTreeID} {
 		root, ok, err := s.treeRoot(tree)

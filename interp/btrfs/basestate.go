@@ -9,20 +9,20 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// A BaseState is a Btrfs as disks define it that stay. Blocks that a state shares with it are taken
-// from its cache.
+// A BaseState is the Btrfs on disks that do not change. A state that is compared with it takes the
+// blocks that both share from its cache.
 type BaseState struct {
 	cmp      comparer
 	sizes    []uint64 // of the disks, in bytes
 	base     *state
-	needed   map[uint64]bool // by the address of a page, as far as it was asked
+	needed   map[uint64]bool // answers of needs, by the address of a page
 	next     *state          // the state compared last
 	logNames *change.Names
 }
 
 var _ interp.BaseState = (*BaseState)(nil)
 
-// NewBaseState reads a state as a baseline. The errors are those of New.
+// NewBaseState reads the state on a disk as the base of comparisons. The errors are those of New.
 func NewBaseState(d interp.Disk) (interp.BaseState, error) {
 	devs, err := open(d, first(d))
 	if err != nil {
@@ -33,11 +33,17 @@ func NewBaseState(d interp.Disk) (interp.BaseState, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &BaseState{cmp: cmp, sizes: interp.Sizes(d), base: base, needed: make(map[uint64]bool), logNames: change.NewNames()}, nil
+	return &BaseState{
+		cmp:      cmp,
+		sizes:    interp.Sizes(d),
+		base:     base,
+		needed:   make(map[uint64]bool),
+		logNames: change.NewNames(),
+	}, nil
 }
 
-// Compare compares what the superblock of a crash image leads to, which is the first: mount looks
-// at no other.
+// Compare compares the state of a crash image with the base state. It reads the primary superblock
+// only, as mount does.
 func (b *BaseState) Compare(image interp.CrashImage) (interp.Observation, error) {
 	b.next = nil
 	b.cmp.memory.Release()
@@ -78,12 +84,12 @@ func (b *BaseState) compare(image interp.CrashImage) (obs interp.Observation, er
 		if obs.Point == interp.NoPoint {
 			obs.Point = interp.LogPoint
 		}
-		b.cmp.names, b.logNames = b.logNames, b.cmp.names // those of the trees are in use
+		b.cmp.names, b.logNames = b.logNames, b.cmp.names // the view still uses those of the trees
 		r := b.cmp.readLog(s, sb, nil)
 		b.cmp.names, b.logNames = b.logNames, b.cmp.names
 		if obs.Violations, obs.Unknown = r.faults, r.err; len(obs.Violations) > 0 || obs.Unknown != nil {
 			obs.Txn, obs.View = nil, nil
-			return obs, nil //nolint:nilerr // what could not be read is told by the observation
+			return obs, nil //nolint:nilerr // the observation reports what could not be read
 		}
 		obs.Logs = r.parts
 	}
@@ -91,7 +97,7 @@ func (b *BaseState) compare(image interp.CrashImage) (obs interp.Observation, er
 	return obs, nil
 }
 
-// refused puts an error into an observation, where it is a violation.
+// refused adds an error that is a violation to an observation, and returns other errors.
 func refused(obs interp.Observation, err error) (interp.Observation, error) {
 	e, ok := errors.AsType[*structureError](err)
 	if !ok {
@@ -102,7 +108,7 @@ func refused(obs interp.Observation, err error) (interp.Observation, error) {
 	return obs, nil
 }
 
-// needs reports whether a page holds a part of a block that the known commit needs.
+// needs reports whether a page of the device holds part of a metadata block of the base state.
 func (b *BaseState) needs(addr uint64) bool {
 	if known, ok := b.needed[addr]; ok {
 		return known
@@ -112,33 +118,48 @@ func (b *BaseState) needs(addr uint64) bool {
 		if p.chunk.typ&(ondisk.GroupMetadata|ondisk.GroupSystem) == 0 {
 			continue
 		}
-		err := b.base.eachTreeBlock(p.logical, p.logical+p.n, func(uint64) error { found = true; return nil })
-		found = found || err != nil // what cannot be told counts as needed
+		err := b.base.eachTreeBlock(p.logical, p.logical+p.n, func(uint64) error {
+			found = true
+			return nil
+		})
+		found = found || err != nil // a page that cannot be checked counts as needed
 	}
 	b.needed[addr] = found
 	return found
 }
 
-// sameCommit is the state of a crash image on which no later commit has come.
-func (b *BaseState) sameCommit(image interp.CrashImage, sb ondisk.Superblock, start uint64, devs *devices, lost []uint64) (*state, error) {
+// sameCommit returns the state of a crash image with the commit of the base state. lost are the
+// needed pages that differ.
+func (b *BaseState) sameCommit(
+	image interp.CrashImage, sb ondisk.Superblock, start uint64, devs *devices, lost []uint64,
+) (*state, error) {
 	if !sameTrees(sb, b.base.sb) {
-		return nil, violatedAt(superRule, start+ondisk.SuperOffset, "the roots of the trees changed and the generation stayed %d", sb.Generation())
+		return nil, violatedAt(superRule, start+ondisk.SuperOffset,
+			"the roots of the trees changed and the generation stayed %d", sb.Generation())
 	}
 	if len(lost) > 0 {
-		return nil, violatedAt(baseRule, lost[0], "a block that the commit of generation %d needs is overwritten", sb.Generation())
+		return nil, violatedAt(baseRule, lost[0],
+			"a block that the commit of generation %d needs is overwritten", sb.Generation())
 	}
 	s := *b.base
-	s.sb, s.devs, s.disk, s.cache, s.roots = sb, devs, image, b.base.cache.fork(image.Same), make(map[treeKey]treeRoot)
+	s.sb, s.devs, s.disk = sb, devs, image
+	s.cache, s.roots = b.base.cache.fork(image.Same), make(map[treeKey]treeRoot)
 	return &s, nil
 }
 
-// newCommit compares the state of a later commit with the known one. Blocks that both have must
-// have stayed as they are.
-func (b *BaseState) newCommit(image interp.CrashImage, sb ondisk.Superblock, start uint64, devs *devices, lost []uint64, obs *interp.Observation) (*state, error) {
+// newCommit compares a crash image with a later commit with the base state. Blocks that both
+// commits need must be unchanged. lost are the needed pages that differ.
+func (b *BaseState) newCommit(
+	image interp.CrashImage, sb ondisk.Superblock, start uint64, devs *devices, lost []uint64,
+	obs *interp.Observation,
+) (*state, error) {
 	old := *b.base
 	old.roots = make(map[treeKey]treeRoot)
 	b.cmp.names.Reset()
-	c := comparison{base: &old, sb: sb, at: start + ondisk.SuperOffset, disk: image, devs: devs, cache: b.base.cache.fork(image.Same), names: b.cmp.names, memory: b.cmp.memory}
+	c := comparison{
+		base: &old, sb: sb, at: start + ondisk.SuperOffset, disk: image, devs: devs,
+		cache: b.base.cache.fork(image.Same), names: b.cmp.names, memory: b.cmp.memory,
+	}
 	s, d, err := c.run()
 	if err != nil {
 		return nil, err
@@ -159,8 +180,8 @@ func (b *BaseState) newCommit(image interp.CrashImage, sb ondisk.Superblock, sta
 	return s, nil
 }
 
-// checkShared looks at a page that the known commit needs and that has changed: a later commit may
-// not need it any more.
+// checkShared checks a page that the base state needs and that has changed. It is a violation if
+// the later commit s needs the page too.
 func (b *BaseState) checkShared(s *state, addr uint64) error {
 	for p := range s.chunks.places(addr, interp.CrashPage) {
 		if p.chunk.typ&(ondisk.GroupMetadata|ondisk.GroupSystem) == 0 {
@@ -172,7 +193,9 @@ func (b *BaseState) checkShared(s *state, addr uint64) error {
 				return err
 			}
 			if n.Generation() <= b.base.sb.Generation() {
-				return violatedAt(baseRule, addr, "block %d, which the commits of generation %d and %d need, is overwritten", logical, b.base.sb.Generation(), s.sb.Generation())
+				return violatedAt(baseRule, addr,
+					"block %d, which the commits of generation %d and %d need, is overwritten",
+					logical, b.base.sb.Generation(), s.sb.Generation())
 			}
 			return nil
 		})
@@ -183,7 +206,8 @@ func (b *BaseState) checkShared(s *state, addr uint64) error {
 	return nil
 }
 
-// Follow takes over the state that was compared last.
+// Follow makes the state that was compared last the base state. d is the disk with it, and
+// differing are the addresses of the pages that differ.
 func (b *BaseState) Follow(d interp.Disk, differing []uint64) {
 	if b.next == nil {
 		return

@@ -10,12 +10,12 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// blockTree is the number under which a View answers what metadata blocks lead to, and what of the
-// free space no item says by its key. The objects in it are asked for by their whole identifier,
-// and no records are made of them.
+// blockTree is the number of a tree that exists only in a View. Its objects are metadata blocks,
+// the pointers in them, and ranges of free space. Rules ask for them by their whole identifier, and
+// no change records exist for them.
 const blockTree = math.MaxUint64
 
-// holdBlock answers what is known of a block.
+// decodeBlockObject looks up an object of blockTree.
 func (v *view) decodeBlockObject(h *cachedObjects, o change.Object) error {
 	h.dec.reset()
 	h.dec.tree = blockTree
@@ -47,8 +47,8 @@ func (v *view) decodeBlockObject(h *cachedObjects, o change.Object) error {
 	return nil
 }
 
-// treeBlock looks a block up in a tree by its first key, as btrfs check does in its mode for low
-// memory (check_tree_block_backref).
+// treeBlock looks up a block in a tree by its first key, as btrfs check does in its low-memory mode
+// (check_tree_block_backref).
 func (v *view) treeBlock(d *decoder, logical, tree uint64) error {
 	root, ok, err := v.treeRoot(tree)
 	if !ok || err != nil {
@@ -65,7 +65,7 @@ func (v *view) treeBlock(d *decoder, logical, tree uint64) error {
 		return found(0, tree, root.level)
 	}
 	block, err := v.state.metadata(logical)
-	if block == nil || block.NrItems() == 0 { // an empty block is a root or nothing
+	if block == nil || block.NrItems() == 0 { // an empty block can only be a root
 		return err
 	}
 	for p := root.pointer; p.level > block.Level(); {
@@ -89,7 +89,7 @@ func (v *view) treeBlock(d *decoder, logical, tree uint64) error {
 	return nil
 }
 
-// scanPointers yields what a block points to, each once: lo and hi are block_pointers of one block.
+// scanPointers yields the block_pointers objects of one block from lo to hi, each target once.
 func (v *view) scanPointers(lo, hi change.Object, yield func(change.Object, error) bool) {
 	n, err := v.state.metadata(lo.ID)
 	if err != nil {
@@ -107,13 +107,15 @@ func (v *view) scanPointers(lo, hi change.Object, yield func(change.Object, erro
 	}
 	slices.Sort(found)
 	for _, target := range slices.Compact(found) {
-		if !yield(change.Object{Tree: blockTree, Kind: ondisk.KindBlockPointers, ID: lo.ID, Sub: target}, nil) {
+		o := change.Object{Tree: blockTree, Kind: ondisk.KindBlockPointers, ID: lo.ID, Sub: target}
+		if !yield(o, nil) {
 			return
 		}
 	}
 }
 
-// pointsTo counts the pointers of a node to a block, or the file extents of a leaf in an extent.
+// pointsTo counts the pointers of a node to a block, or the file extents of a leaf that lie in an
+// extent.
 func pointsTo(n *ondisk.Node, logical uint64) (count uint64) {
 	for target := range targets(n) {
 		if target == logical {
@@ -123,7 +125,7 @@ func pointsTo(n *ondisk.Node, logical uint64) (count uint64) {
 	return count
 }
 
-// targets yields the children of a node, or the extents in which the file extents of a leaf lie.
+// targets yields the children of a node, or the extents that hold the file extents of a leaf.
 func targets(n *ondisk.Node) iter.Seq[uint64] {
 	return func(yield func(logical uint64) bool) {
 		for i := range n.NrItems() {
@@ -132,7 +134,8 @@ func targets(n *ondisk.Node) iter.Seq[uint64] {
 			case n.Level() > 0:
 				target, _ = n.Child(i)
 			case n.Key(i).Type == ondisk.ExtentDataKey:
-				if e, ok := ondisk.ViewFileExtent(n.Item(i)); ok && e.Len() == ondisk.FileExtentSize && e.Type() != ondisk.ExtentInline {
+				e, ok := ondisk.ViewFileExtent(n.Item(i))
+				if ok && e.Len() == ondisk.FileExtentSize && e.Type() != ondisk.ExtentInline {
 					target = e.DiskBytenr()
 				}
 			}
@@ -143,7 +146,7 @@ func targets(n *ondisk.Node) iter.Seq[uint64] {
 	}
 }
 
-// metadata reads a block by its address alone; nil if there is no sound block of metadata.
+// metadata reads a block by its address alone. It returns nil if there is no sound metadata block.
 func (r *reader) metadata(logical uint64) (*ondisk.Node, error) {
 	n, err := r.block(logical, ondisk.GroupMetadata|ondisk.GroupSystem, false)
 	if _, ok := errors.AsType[*structureError](err); ok {

@@ -9,40 +9,40 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// cacheBytes bounds the metadata blocks that are kept, checked, between and within transactions,
-// where nothing else is said.
+// cacheBytes is the default bound on the metadata blocks in a cache.
 const cacheBytes = 64 << 20
 
-// nodeCache keeps blocks that have passed checkNode, by device address, and forgets what is written
-// over. A block with several copies is known by all of their addresses. Safe for concurrent use.
+// A nodeCache keeps blocks that have passed checkNode, within and between transactions. It finds a
+// block by the device address of any of its copies, and forgets a block when a write touches a
+// copy. It is safe for concurrent use.
 type nodeCache struct {
 	mu        sync.Mutex
 	reading   []*reading // blocks that are being read
 	nodes     *lru.LRU[uint64, *cachedNode]
-	further   map[uint64]uint64 // the address of a further copy → that of the first
+	further   map[uint64]uint64 // the address of a further copy → the address of the first copy
 	nodeSize  uint64
-	sector    uint64    // addresses of blocks are multiples of it
-	unaligned bool      // one is no multiple of nodeSize, as old tools have made them
-	buffers   sync.Pool // of *[]byte of nodeSize, for what is not kept
+	sector    uint64    // the address of each block is a multiple of it
+	unaligned bool      // some address is no multiple of nodeSize: old tools made such blocks
+	buffers   sync.Pool // of *[]byte of nodeSize, for blocks that are compared and dropped
 
-	// parent has the blocks of another state of the same disk, and same tells of a range whether it
-	// is the same there; nil if there is none.
+	// parent caches another state of the same disk; nil if there is none. same reports whether a
+	// range of the disk has the same contents in both states.
 	parent *nodeCache
 	same   func(off, n uint64) bool
 }
 
-// fork returns a cache for another state of the disk, which takes the blocks that are the same from
-// this one.
+// fork returns a cache for another state of the disk. It takes from this cache the blocks whose
+// ranges have the same contents.
 func (c *nodeCache) fork(same func(off, n uint64) bool) *nodeCache {
 	f := newNodeCache(uint32(c.nodeSize), uint32(c.sector), forkBytes)
 	f.parent, f.same = c, same
 	return f
 }
 
-// forkBytes bounds the blocks that a fork keeps of its own.
+// forkBytes bounds the blocks that a fork keeps.
 const forkBytes = 32 << 20
 
-// shared returns a block of the parent that is the same here, in all its copies, and keeps it.
+// shared returns a block of the parent if all its copies are the same in this state, or nil.
 func (c *nodeCache) shared(addrs []uint64) *cachedNode {
 	if c.parent == nil {
 		return nil
@@ -58,25 +58,29 @@ func (c *nodeCache) shared(addrs []uint64) *cachedNode {
 	return e
 }
 
-// A reading is a block that is on its way into the cache.
+// A reading is a block that is being read from the disk.
 type reading struct {
 	addrs []uint64
-	stale bool // it was written over meanwhile
+	stale bool // a write has touched the block meanwhile
 }
 
 type cachedNode struct {
 	node   *ondisk.Node
 	others [maxCopies - 1]uint64 // addresses of the further copies
-	count  int                   // of them
-	whole  bool                  // all copies were read or written, and found the same
-	seen   uint8                 // a bit for each copy that was written since the guard began: see keptBlock
+	count  int                   // of others
+	whole  bool                  // all copies were read or written, and are the same
+	seen   uint8                 // a bit for each copy that the guest has written: see keptBlock
 }
 
 func (n *cachedNode) further() []uint64 { return n.others[:n.count] }
 
 func newNodeCache(nodeSize, sectorSize uint32, bytes int) *nodeCache {
-	c := &nodeCache{further: make(map[uint64]uint64), nodeSize: uint64(nodeSize), sector: uint64(sectorSize)}
-	// The error is for a size below one.
+	c := &nodeCache{
+		further:  make(map[uint64]uint64),
+		nodeSize: uint64(nodeSize),
+		sector:   uint64(sectorSize),
+	}
+	// NewLRU fails only for a size below one.
 	c.nodes, _ = lru.NewLRU(max(bytes/int(nodeSize), 1), func(_ uint64, n *cachedNode) {
 		for _, addr := range n.further() {
 			delete(c.further, addr)
@@ -85,7 +89,7 @@ func newNodeCache(nodeSize, sectorSize uint32, bytes int) *nodeCache {
 	return c
 }
 
-// borrow returns room for a block that is compared and not kept.
+// borrow returns a buffer for a block that is compared and not kept. giveBack ends its use.
 func (c *nodeCache) borrow() *[]byte {
 	if b, ok := c.buffers.Get().(*[]byte); ok {
 		return b
@@ -96,7 +100,8 @@ func (c *nodeCache) borrow() *[]byte {
 
 func (c *nodeCache) giveBack(b *[]byte) { c.buffers.Put(b) }
 
-// get returns the block whose copies are at addresses, or nil.
+// get returns the block whose copies have the addresses, or nil. whole reports whether all copies
+// are known to be the same.
 func (c *nodeCache) get(addrs []uint64) (n *ondisk.Node, whole bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,7 +115,7 @@ func (c *nodeCache) get(addrs []uint64) (n *ondisk.Node, whole bool) {
 	return nil, false
 }
 
-// begin is called before a block is read from the disk, with the addresses of its copies.
+// begin announces that a block will be read from the disk. addrs are the addresses of its copies.
 func (c *nodeCache) begin(addrs []uint64) *reading {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,7 +124,7 @@ func (c *nodeCache) begin(addrs []uint64) *reading {
 	return r
 }
 
-// end keeps the block that was read, unless that is nil or the block was written over since begin.
+// end keeps the block that was read, unless it is nil or a write has touched the block since begin.
 func (c *nodeCache) end(r *reading, n *ondisk.Node, whole bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -129,12 +134,13 @@ func (c *nodeCache) end(r *reading, n *ondisk.Node, whole bool) {
 		return
 	}
 	c.add(r.addrs, &cachedNode{node: n, whole: whole})
-	if c.parent != nil && !slices.ContainsFunc(r.addrs, func(a uint64) bool { return !c.same(a, c.nodeSize) }) {
+	differs := func(a uint64) bool { return !c.same(a, c.nodeSize) }
+	if c.parent != nil && !slices.ContainsFunc(r.addrs, differs) {
 		c.parent.end(c.parent.begin(r.addrs), n, whole)
 	}
 }
 
-// add keeps a block in the place of what is kept of it.
+// add replaces the entry of a block.
 func (c *nodeCache) add(addrs []uint64, e *cachedNode) {
 	c.nodes.Remove(addrs[0])
 	for _, addr := range addrs[1:] {
@@ -145,13 +151,14 @@ func (c *nodeCache) add(addrs []uint64, e *cachedNode) {
 	c.insert(addrs, e)
 }
 
-// insert keeps a block that knows its addresses.
+// insert adds the entry of a block that already has its further addresses.
 func (c *nodeCache) insert(addrs []uint64, e *cachedNode) {
-	c.unaligned = c.unaligned || slices.ContainsFunc(addrs, func(a uint64) bool { return a%c.nodeSize != 0 })
+	unaligned := func(a uint64) bool { return a%c.nodeSize != 0 }
+	c.unaligned = c.unaligned || slices.ContainsFunc(addrs, unaligned)
 	c.nodes.Add(addrs[0], e)
 }
 
-// step is what the addresses of all blocks are multiples of.
+// step returns a number that divides the addresses of all blocks.
 func (c *nodeCache) step() uint64 {
 	if c.unaligned {
 		return c.sector
@@ -159,15 +166,16 @@ func (c *nodeCache) step() uint64 {
 	return c.nodeSize
 }
 
-// forget drops every block that a write to the device touches.
+// forget drops every block that shares a byte with [off, off+n).
 func (c *nodeCache) forget(off, n uint64) {
 	if n == 0 {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	touched := func(a uint64) bool { return overlap(a, c.nodeSize, off, n) }
 	for _, r := range c.reading {
-		if slices.ContainsFunc(r.addrs, func(a uint64) bool { return overlap(a, c.nodeSize, off, n) }) {
+		if slices.ContainsFunc(r.addrs, touched) {
 			r.stale = true
 		}
 	}
@@ -182,7 +190,7 @@ func (c *nodeCache) forget(off, n uint64) {
 	}
 	start, step := uint64(0), c.step()
 	if off >= c.nodeSize {
-		start = ((off-c.nodeSize)/step + 1) * step // one that ends at off is not touched
+		start = ((off-c.nodeSize)/step + 1) * step // a block that ends at off is not touched
 	}
 	if (n+c.nodeSize)/step <= uint64(2*c.nodes.Len()) {
 		for a := start; a < off+n; a += step {
@@ -192,13 +200,12 @@ func (c *nodeCache) forget(off, n uint64) {
 	}
 	for _, a := range c.nodes.Keys() {
 		e, ok := c.nodes.Peek(a)
-		if ok && (overlap(a, c.nodeSize, off, n) ||
-			slices.ContainsFunc(e.further(), func(o uint64) bool { return overlap(o, c.nodeSize, off, n) })) {
+		if ok && (touched(a) || slices.ContainsFunc(e.further(), touched)) {
 			drop(a)
 		}
 	}
 }
 
-// overlap reports whether [a, a+an) and [b, b+bn) share a byte. Both lie within a device, so no sum
-// wraps.
+// overlap reports whether [a, a+an) and [b, b+bn) share a byte. Both lie within a device, so that
+// no sum overflows.
 func overlap(a, an, b, bn uint64) bool { return a < b+bn && b < a+an }

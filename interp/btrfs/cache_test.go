@@ -8,11 +8,11 @@ import (
 	"fsward/interp/disk"
 )
 
-// What a write touches is forgotten, in all its copies, and nothing else is: where all blocks stand
-// at multiples of nodesize, and where one does not.
+// The cache forgets exactly the blocks of which a write touches a copy, whether or not all
+// addresses are multiples of nodesize.
 func TestCacheForgets(t *testing.T) {
 	const nodeSize, sector, blocks = 16 << 10, 4 << 10, 64
-	for _, odd := range []bool{false, true} {
+	for _, unaligned := range []bool{false, true} {
 		random := rand.New(rand.NewPCG(1, 2))
 		forgotten := 0
 		for range 400 {
@@ -20,13 +20,14 @@ func TestCacheForgets(t *testing.T) {
 			var kept [][]uint64
 			for i := range uint64(blocks) {
 				addrs := []uint64{i * nodeSize, (1000 + i) * nodeSize}
-				if odd && i == blocks/2 {
+				if unaligned && i == blocks/2 {
 					addrs[1] = (2000+i)*nodeSize + sector
 				}
 				c.put(keptBlock{addrs: addrs, node: blankNode(addrs[0], nodeSize), seen: 3})
 				kept = append(kept, addrs)
 			}
-			off, n := uint64(random.IntN(2200*nodeSize/sector))*sector, uint64(1+random.IntN(40))*sector
+			off := uint64(random.IntN(2200*nodeSize/sector)) * sector
+			n := uint64(1+random.IntN(40)) * sector
 			if random.IntN(3) == 0 { // near a block
 				off = kept[random.IntN(blocks)][random.IntN(2)] + uint64(random.IntN(8))*sector
 			}
@@ -35,7 +36,8 @@ func TestCacheForgets(t *testing.T) {
 				node, _ := c.get(addrs)
 				touched := overlap(addrs[0], nodeSize, off, n) || overlap(addrs[1], nodeSize, off, n)
 				if touched != (node == nil) {
-					t.Fatalf("odd %v: after a write of %d bytes at %d the block at %d is kept: %v", odd, n, off, addrs, node != nil)
+					t.Fatalf("unaligned %v: after a write of %d bytes at %d the block at %d is kept: %v",
+						unaligned, n, off, addrs, node != nil)
 				}
 				if touched {
 					forgotten++
@@ -48,7 +50,7 @@ func TestCacheForgets(t *testing.T) {
 	}
 }
 
-// blankNode is a block of zeros.
+// blankNode returns a block of zeros.
 func blankNode(addr uint64, size int) *ondisk.Node {
 	n, _ := ondisk.NewNode(disk.NewRegion(make([]byte, size), addr))
 	return n

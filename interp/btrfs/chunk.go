@@ -17,26 +17,27 @@ const (
 	maxCopies  = 4       // RAID1C4
 )
 
-// A chunk is a run of logical addresses and where its copies lie on the devices.
+// A chunk is a range of logical addresses with the places of its copies on the devices.
 type chunk struct {
 	logical, length uint64
 	typ             uint64
 	stripes         []uint64 // device addresses
-	copies          int      // how many times each byte is there: 1, or up to 4 under DUP and RAID1
-	columns         int      // over how many groups of copies the bytes are spread: more than 1 under RAID0 and RAID10
+	copies          int      // number of copies of each byte: 1, or up to 4 under DUP and RAID1
+	columns         int      // number of groups of copies that share the bytes: 1 unless striped
 }
 
 func (c *chunk) end() uint64 { return c.logical + c.length }
 
-// stripeLength is how many bytes the chunk has in each of its stripes (calc_stripe_length).
+// stripeLength returns the number of bytes in each stripe (calc_stripe_length).
 func (c *chunk) stripeLength() uint64 { return c.length / uint64(c.columns) }
 
 func (c *chunk) equal(o *chunk) bool {
-	return c.logical == o.logical && c.length == o.length && c.typ == o.typ && slices.Equal(c.stripes, o.stripes)
+	return c.logical == o.logical && c.length == o.length && c.typ == o.typ &&
+		slices.Equal(c.stripes, o.stripes)
 }
 
-// locate returns the device addresses of the byte at an offset in the chunk, and how many bytes
-// from it on lie beside it there (btrfs_map_block).
+// locate returns the device addresses of the byte at an offset in the chunk. run is the number of
+// bytes from there on that are contiguous on the devices (btrfs_map_block).
 func (c *chunk) locate(off uint64) (addrs [maxCopies]uint64, run uint64) {
 	column, at, run := 0, off, c.length-off
 	if c.columns > 1 {
@@ -51,12 +52,12 @@ func (c *chunk) locate(off uint64) (addrs [maxCopies]uint64, run uint64) {
 	return addrs, run
 }
 
-// A profile is how the bytes of a chunk are laid out over its stripes (btrfs_raid_array).
+// A profile is the layout of the bytes of a chunk over its stripes (btrfs_raid_array).
 type profile struct {
 	flag    uint64
 	name    string
 	copies  int
-	striped bool // num_stripes is a multiple of copies; else it is copies
+	striped bool // num_stripes is a multiple of copies; otherwise it equals copies
 }
 
 var profiles = []profile{
@@ -69,24 +70,42 @@ var profiles = []profile{
 	{ondisk.GroupRAID1C4, "RAID1C4", 4, false},
 }
 
-// parseChunk reads a chunk item as btrfs_check_chunk_valid does. Its stripes have to lie on the
+// parseChunk reads a chunk item as btrfs_check_chunk_valid does. Its stripes must lie on the
 // devices. The error is a *structureError, an *interp.UnsupportedError, or a *missingError.
 func parseChunk(k ondisk.Key, r disk.Region, sectorSize uint32, devs *devices) (chunk, error) {
-	bad := func(format string, args ...any) (chunk, error) {
-		return chunk{}, violatedAt(chunkRule, r.Addr(), "chunk %d: "+format, append([]any{k.Offset}, args...)...)
-	}
 	v, ok := ondisk.ViewChunk(r)
 	if !ok {
-		return bad("the item has %d bytes, at least %d are needed", r.Len(), ondisk.ChunkSize)
+		return chunk{}, chunkError(r, k.Offset, "the item has %d bytes, at least %d are needed",
+			r.Len(), ondisk.ChunkSize)
 	}
 	c := chunk{logical: k.Offset, length: v.Length(), typ: v.Type()}
-	n := int(v.NumStripes())
+	if err := c.checkItem(k, v, sectorSize); err != nil {
+		return chunk{}, err
+	}
+	if err := c.setProfile(v); err != nil {
+		return chunk{}, err
+	}
+	return c, c.readStripes(v, sectorSize, devs)
+}
+
+func chunkError(r disk.Region, logical uint64, format string, args ...any) error {
+	args = append([]any{logical}, args...)
+	return violatedAt(chunkRule, r.Addr(), "chunk %d: "+format, args...)
+}
+
+// checkItem checks the members of a chunk item that do not depend on the profile.
+func (c *chunk) checkItem(k ondisk.Key, v ondisk.Chunk, sectorSize uint32) error {
+	bad := func(format string, args ...any) error {
+		return chunkError(v.Region, c.logical, format, args...)
+	}
+	n, sector := int(v.NumStripes()), uint64(sectorSize)
+	whole := c.length != 0 && c.logical%sector == 0 && c.length%sector == 0
 	switch {
 	case k.ObjectID != ondisk.FirstChunkTreeID:
 		return bad("its objectid is %d", k.ObjectID)
-	case n == 0 || n > maxStripes || r.Len() != ondisk.ChunkSize+(n-1)*ondisk.StripeSize:
-		return bad("num_stripes is %d in an item of %d bytes", n, r.Len())
-	case c.logical%uint64(sectorSize) != 0 || c.length == 0 || c.length%uint64(sectorSize) != 0 || c.logical+c.length < c.logical:
+	case n == 0 || n > maxStripes || v.Len() != ondisk.ChunkSize+(n-1)*ondisk.StripeSize:
+		return bad("num_stripes is %d in an item of %d bytes", n, v.Len())
+	case !whole || c.logical+c.length < c.logical:
 		return bad("it has %d bytes, which are no whole sectors there", c.length)
 	case v.StripeLen() != ondisk.StripeLen:
 		return bad("stripe_len is %d, want %d", v.StripeLen(), ondisk.StripeLen)
@@ -97,9 +116,21 @@ func parseChunk(k ondisk.Key, r disk.Region, sectorSize uint32, devs *devices) (
 	case c.typ&ondisk.GroupSystem != 0 && c.typ&ondisk.GroupTypes != ondisk.GroupSystem:
 		return bad("type is %#x: SYSTEM stands alone", c.typ)
 	case c.typ&ondisk.GroupRAID56 != 0:
-		return chunk{}, &interp.UnsupportedError{FS: ondisk.FSName, Feature: featureName("incompat", ondisk.IncompatRAID56, incompatNames)}
+		return &interp.UnsupportedError{FS: ondisk.FSName,
+			Feature: featureName("incompat", ondisk.IncompatRAID56, incompatNames)}
 	}
-	i := slices.IndexFunc(profiles, func(p profile) bool { return p.flag == c.typ&ondisk.GroupProfiles })
+	return nil
+}
+
+// setProfile sets the number of copies and columns, and checks the stripes against the profile.
+func (c *chunk) setProfile(v ondisk.Chunk) error {
+	bad := func(format string, args ...any) error {
+		return chunkError(v.Region, c.logical, format, args...)
+	}
+	n := int(v.NumStripes())
+	i := slices.IndexFunc(profiles, func(p profile) bool {
+		return p.flag == c.typ&ondisk.GroupProfiles
+	})
 	if i < 0 {
 		return bad("type is %#x, with more than one profile", c.typ)
 	}
@@ -113,16 +144,18 @@ func parseChunk(k ondisk.Key, r disk.Region, sectorSize uint32, devs *devices) (
 		return bad("num_stripes is %d under %s", n, p.name)
 	case p.flag == ondisk.GroupRAID10 && v.SubStripes() != 2:
 		return bad("sub_stripes is %d under RAID10, want 2", v.SubStripes())
-	case c.columns > 1 && (c.length%uint64(c.columns) != 0 || c.stripeLength()%ondisk.StripeLen != 0):
-		return bad("length %d does not divide into %d stripes of whole %d bytes", c.length, c.columns, ondisk.StripeLen)
+	case c.columns > 1 &&
+		(c.length%uint64(c.columns) != 0 || c.stripeLength()%ondisk.StripeLen != 0):
+		return bad("length %d does not divide into %d stripes of whole %d bytes",
+			c.length, c.columns, ondisk.StripeLen)
 	}
-	return c, c.readStripes(v, sectorSize, devs)
+	return nil
 }
 
-// readStripes reads where the stripes of a chunk lie, which has to be on the devices.
+// readStripes reads the places of the stripes of a chunk. They must lie on the devices.
 func (c *chunk) readStripes(v ondisk.Chunk, sectorSize uint32, devs *devices) error {
 	bad := func(format string, args ...any) error {
-		return violatedAt(chunkRule, v.Addr(), "chunk %d: "+format, append([]any{c.logical}, args...)...)
+		return chunkError(v.Region, c.logical, format, args...)
 	}
 	c.stripes = make([]uint64, v.NumStripes())
 	for i := range c.stripes {
@@ -136,29 +169,31 @@ func (c *chunk) readStripes(v ondisk.Chunk, sectorSize uint32, devs *devices) er
 			return &missingError{id: id, uuid: uuid, chunk: c.logical}
 		}
 		if uuid != dev.uuid {
-			return bad("stripe %d is on the device with uuid %s, device %d has %s", i, uuidText(uuid), id, uuidText(dev.uuid))
+			return bad("stripe %d is on the device with uuid %s, device %d has %s",
+				i, uuidText(uuid), id, uuidText(dev.uuid))
 		}
 		if off > dev.size || c.stripeLength() > dev.size-off {
-			return bad("stripe %d at %d with length %d lies beyond the %d bytes of device %d", i, off, c.stripeLength(), dev.size, id)
+			return bad("stripe %d at %d with length %d lies beyond the %d bytes of device %d",
+				i, off, c.stripeLength(), dev.size, id)
 		}
 		c.stripes[i] = dev.start + off
 	}
 	return nil
 }
 
-// chunkMap maps logical addresses to device addresses. It is not changed once it is made.
+// A chunkMap maps logical addresses to device addresses. It is immutable.
 type chunkMap struct {
 	chunks []chunk // by logical address, without overlap
 	onDisk []chunkStripe
 }
 
-// chunkStripe is one stripe of a chunk, for the way back from a device address.
+// A chunkStripe is one stripe of a chunk. It maps a device address to the chunk.
 type chunkStripe struct {
 	addr  uint64
 	chunk int
 }
 
-// newChunkMap makes a map of chunks in any order.
+// newChunkMap returns a map of chunks, which may be in any order. It sorts the slice in place.
 func newChunkMap(chunks []chunk) (*chunkMap, error) {
 	if len(chunks) > maxChunks {
 		return nil, fmt.Errorf("more than %d chunks", maxChunks)
@@ -169,7 +204,8 @@ func newChunkMap(chunks []chunk) (*chunkMap, error) {
 	m := &chunkMap{chunks: chunks}
 	for i := range chunks {
 		if i > 0 && chunks[i-1].end() > chunks[i].logical {
-			return nil, violated(chunkRule, "chunk %d with length %d overlaps chunk %d", chunks[i-1].logical, chunks[i-1].length, chunks[i].logical)
+			return nil, violated(chunkRule, "chunk %d with length %d overlaps chunk %d",
+				chunks[i-1].logical, chunks[i-1].length, chunks[i].logical)
 		}
 		for _, addr := range chunks[i].stripes {
 			m.onDisk = append(m.onDisk, chunkStripe{addr, i})
@@ -181,14 +217,15 @@ func newChunkMap(chunks []chunk) (*chunkMap, error) {
 	for i := 1; i < len(m.onDisk); i++ {
 		p, q := m.onDisk[i-1], m.onDisk[i]
 		if p.addr+chunks[p.chunk].stripeLength() > q.addr {
-			return nil, violated(chunkRule, "chunk %d and chunk %d share the device address %d", chunks[p.chunk].logical, chunks[q.chunk].logical, q.addr)
+			return nil, violated(chunkRule, "chunk %d and chunk %d share the device address %d",
+				chunks[p.chunk].logical, chunks[q.chunk].logical, q.addr)
 		}
 	}
 	return m, nil
 }
 
-// moved returns the map with every stripe on the device that begins at from moved to the one that
-// begins at to: what a replacement of devices ends with.
+// moved returns the map after the end of a device replacement. It moves every stripe from the
+// device that begins at from to the device that begins at to.
 func (m *chunkMap) moved(from, to uint64) (*chunkMap, error) {
 	chunks := slices.Clone(m.chunks)
 	for i := range chunks {
@@ -215,38 +252,44 @@ func (m *chunkMap) find(logical, n uint64) *chunk {
 	return c
 }
 
-// copies returns the device addresses of [logical, logical+n), all of them, which must lie in a
-// chunk with one of the types wanted.
-func (m *chunkMap) copies(logical, n, types uint64) (addrs [maxCopies]uint64, count int, err error) {
+// copies returns the device addresses of all copies of [logical, logical+n). The range must lie in
+// one stripe of a chunk that has one of the types.
+func (m *chunkMap) copies(
+	logical, n, types uint64,
+) (addrs [maxCopies]uint64, count int, err error) {
 	c := m.find(logical, n)
 	if c == nil {
-		return addrs, 0, violated(pointerRule, "no chunk holds the logical addresses %d to %d", logical, logical+n)
+		return addrs, 0, violated(pointerRule, "no chunk holds the logical addresses %d to %d",
+			logical, logical+n)
 	}
 	if c.typ&types == 0 {
-		return addrs, 0, violated(pointerRule, "the chunk at logical address %d has type %#x, want %#x", logical, c.typ, types)
+		return addrs, 0, violated(pointerRule,
+			"the chunk at logical address %d has type %#x, want %#x", logical, c.typ, types)
 	}
 	addrs, run := c.locate(logical - c.logical)
 	if run < n {
-		return addrs, 0, violated(pointerRule, "the logical addresses %d to %d cross a stripe boundary", logical, logical+n)
+		return addrs, 0, violated(pointerRule,
+			"the logical addresses %d to %d cross a stripe boundary", logical, logical+n)
 	}
 	return addrs, c.copies, nil
 }
 
-// holdsMetadata reports whether a range of the device touches a chunk of metadata.
+// holdsMetadata reports whether a range of device addresses touches a chunk of metadata.
 func (m *chunkMap) holdsMetadata(off, n uint64) bool {
 	i, _ := slices.BinarySearchFunc(m.onDisk, off, func(s chunkStripe, a uint64) int {
 		return cmp.Compare(s.addr, a)
 	})
 	for i = max(i-1, 0); i < len(m.onDisk) && m.onDisk[i].addr < off+n; i++ {
 		c := &m.chunks[m.onDisk[i].chunk]
-		if c.typ&(ondisk.GroupMetadata|ondisk.GroupSystem) != 0 && off < m.onDisk[i].addr+c.stripeLength() {
+		if c.typ&(ondisk.GroupMetadata|ondisk.GroupSystem) != 0 &&
+			off < m.onDisk[i].addr+c.stripeLength() {
 			return true
 		}
 	}
 	return false
 }
 
-// parseSysArray reads the chunks that the superblock carries to bootstrap the chunk tree
+// parseSysArray reads the chunks in sys_chunk_array of the superblock, which hold the chunk tree
 // (btrfs_read_sys_array).
 func parseSysArray(s ondisk.Superblock, addr uint64, devs *devices) ([]chunk, error) {
 	r := disk.NewRegion(s.SysArray()[:s.SysArraySize()], addr+ondisk.SuperSysChunkArrayAt)
@@ -259,7 +302,8 @@ func parseSysArray(s ondisk.Superblock, addr uint64, devs *devices) ([]chunk, er
 		k := ondisk.ReadKey(head, 0)
 		n := uint64(head.U16(ondisk.DiskKeySize + ondisk.ChunkNumStripesAt))
 		if k.Type != ondisk.ChunkItemKey || n == 0 {
-			return nil, violatedAt(chunkRule, addr, "sys_chunk_array has %s with %d stripes", k.String(), n)
+			return nil, violatedAt(chunkRule, addr, "sys_chunk_array has %s with %d stripes",
+				k.String(), n)
 		}
 		item, err := r.Sub(off+ondisk.DiskKeySize, ondisk.ChunkSize+(n-1)*ondisk.StripeSize)
 		if err != nil {
@@ -270,7 +314,8 @@ func parseSysArray(s ondisk.Superblock, addr uint64, devs *devices) ([]chunk, er
 			return nil, err
 		}
 		if c.typ&ondisk.GroupSystem == 0 {
-			return nil, violatedAt(chunkRule, addr, "sys_chunk_array has a chunk of type %#x", c.typ)
+			return nil, violatedAt(chunkRule, addr, "sys_chunk_array has a chunk of type %#x",
+				c.typ)
 		}
 		chunks = append(chunks, c)
 		off += ondisk.DiskKeySize + uint64(item.Len())

@@ -6,21 +6,21 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// A judgment is the verdict on the structure of a commit, for the further copies of its
-// superblock.
+// A judgment is the verdict on the structure of a commit. Further copies of its superblock get the
+// same verdict.
 type judgment struct {
 	identity   [ondisk.SuperSize]byte
-	chunks     *chunkMap // where metadata lies
+	chunks     *chunkMap // of the commit
 	generation uint64
 	violations []change.Violation
 	unknown    error
-	settled    bool // it is known whether it was let through
-	written    bool // it was let through
+	settled    bool // the first copy has landed or was refused
+	written    bool // the first copy has landed
 	stale      bool // metadata was written since
 }
 
-// judgeCommit judges a superblock of a new generation. If the commit was forecast, it takes what
-// the forecast found.
+// judgeCommit judges a superblock of a new generation. If a forecast of the commit came true, it
+// takes the difference from the forecast.
 func (s *superblockWrite) judgeCommit() {
 	s.obs.Point = interp.CommitPoint
 	if fc := s.forecasts.matching(s.old, s.sb, &s.comparer.unflushed); fc != nil {
@@ -30,8 +30,8 @@ func (s *superblockWrite) judgeCommit() {
 	}
 	now, d, err := s.compareBase(s.old)
 	if source, target := s.old.replacement(); target != nil && (err != nil || d.failed()) {
-		// The commit may be the one with which a replacement ends: what it wrote is then on the
-		// target alone, whose own superblock may come later.
+		// The commit may end a device replacement. Its blocks are then on the target alone, and the
+		// superblock of the target may come later.
 		if moved, moveErr := s.old.replaced(source.start, target.start); moveErr == nil {
 			if now2, d2, err2 := s.compareBase(moved); err2 == nil && !d2.failed() {
 				now, d, err = now2, d2, nil
@@ -52,8 +52,8 @@ func (s *superblockWrite) judgeCommit() {
 	s.conclude(now)
 }
 
-// conclude notes the judgment of a commit, and what the base is once the commit has landed. now is
-// the state of the commit, nil if there is none.
+// conclude notes the judgment of a commit, and the base after the commit has landed. now is the
+// state of the commit, or nil if it cannot be read.
 func (s *superblockWrite) conclude(now *state) {
 	if s.obs.Txn != nil {
 		if err := now.complete(); err != nil && s.old.complete() == nil {
@@ -75,8 +75,8 @@ func (s *superblockWrite) conclude(now *state) {
 	}
 }
 
-// compareBase compares the state of the superblock with a base, or reads it as a whole if there is
-// nothing to compare with: the base is not sound.
+// compareBase compares the state of the superblock with a base. If the base is not sound, it reads
+// the whole state instead.
 func (s *superblockWrite) compareBase(base *state) (*state, *diff, error) {
 	against := base
 	if base.unsound {

@@ -8,19 +8,21 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// A comparer reads the states that superblocks define, and finds how they differ. It owns what all
-// comparisons of a file system share: the disk, the names in the records, and the bounds on memory.
+// A comparer reads the states that superblocks define, and finds their differences. It owns the
+// disk, the names in the records and the bounds on memory, which all comparisons of a file system
+// share.
 type comparer struct {
 	disk      *overlay
 	names     *change.Names
 	unflushed unflushed // writes of metadata that are not durable yet
 	limits    interp.Limits
-	memory    *interp.MemoryBudget // for what a commit changes
-	image     *interp.ImageOptions // while a whole image is read
+	memory    *interp.MemoryBudget // for the difference that a commit makes
+	image     *interp.ImageOptions // nil, or the options for a whole image
 }
 
 func newComparer(d interp.Disk, limits interp.Limits) comparer {
-	return comparer{disk: &overlay{Disk: d}, names: change.NewNames(), limits: limits, memory: limits.NewMemoryBudget()}
+	return comparer{disk: &overlay{Disk: d}, names: change.NewNames(), limits: limits,
+		memory: limits.NewMemoryBudget()}
 }
 
 // newCache returns a cache for the file system of a superblock.
@@ -45,11 +47,14 @@ func (c *comparer) attach(devs *devices) (*state, error) {
 	return s, s.complete()
 }
 
-// compare returns the state of a superblock that stands at a device address, and how it differs
-// from a base. Without a base everything is new.
-func (c *comparer) compare(base *state, sb ondisk.Superblock, at uint64, devs *devices, cache *nodeCache) (*state, *diff, error) {
+// compare returns the state of the superblock at a device address, and its difference from a base.
+// If base is nil, everything is new.
+func (c *comparer) compare(
+	base *state, sb ondisk.Superblock, at uint64, devs *devices, cache *nodeCache,
+) (*state, *diff, error) {
 	c.names.Reset()
-	with := comparison{base: base, sb: sb, at: at, disk: c.disk, devs: devs, cache: cache, names: c.names, memory: c.memory}
+	with := comparison{base: base, sb: sb, at: at, disk: c.disk, devs: devs, cache: cache,
+		names: c.names, memory: c.memory}
 	if base != nil {
 		with.unflushed = c.unflushed.ranges()
 	} else {
@@ -58,26 +63,26 @@ func (c *comparer) compare(base *state, sb ondisk.Superblock, at uint64, devs *d
 	return with.run()
 }
 
-// A comparison is what a state and its difference from a base are made of.
+// A comparison holds the inputs for a state and its difference from a base.
 type comparison struct {
-	base      *state // nil: there is nothing to compare with
+	base      *state // nil: everything is new
 	sb        ondisk.Superblock
 	at        uint64 // device address of sb
 	disk      interp.Disk
 	devs      *devices
 	cache     *nodeCache
 	names     *change.Names
-	unflushed []addrRange  // what was written and is not durable yet
-	stopped   *atomic.Bool // nil, or what ends the comparison before its time
+	unflushed []addrRange  // written metadata that is not durable yet
+	stopped   *atomic.Bool // nil, or the flag that stops the comparison
 	memory    *interp.MemoryBudget
-	image     *interp.ImageOptions // nil, or how a whole image is read
-	// superLater: the superblock is not known in full. The records begin with superRecords empty
-	// ones, for its own.
+	image     *interp.ImageOptions // nil, or the options for a whole image
+	// superLater: the superblock is not known in full yet. The transaction begins with superRecords
+	// empty records, to be replaced by those of the superblock.
 	superLater bool
 }
 
-// run reads the new state and compares it with the base. An error means that there is no new state;
-// what is wrong with the trees is in the diff.
+// run reads the new state and compares it with the base. An error means that the new state cannot
+// be read at all. Faults of its trees are in the diff.
 func (c comparison) run() (*state, *diff, error) {
 	s, err := bootstrap(c.disk, c.sb, c.at, c.devs, c.cache)
 	if err != nil {
@@ -100,7 +105,7 @@ func (c comparison) run() (*state, *diff, error) {
 	return s, d, nil
 }
 
-// err returns the first thing that is wrong with the new state, or nil.
+// err returns the first fault of the new state, or the reason why it is undecided, or nil.
 func (d *diff) err() error {
 	if len(d.faults) > 0 {
 		return &structureError{d.faults[0]}

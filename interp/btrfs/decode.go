@@ -8,32 +8,32 @@ import (
 	"fsward/interp/disk"
 )
 
-// itemContext is what the contents of items are checked against.
+// An itemContext holds what the checks of items need to know about the file system.
 type itemContext struct {
 	sectorSize, nodeSize uint32
 	generation           uint64 // of the superblock: nothing in its trees is newer
 	incompat             uint64 // of the superblock
 	csum                 ondisk.CsumType
 	fsid                 [16]byte // of the nodes and the devices
-	rewritten            bool     // a tool is at work that writes the fsid in place
+	rewritten            bool     // a tool is writing the fsid in place
 	devs                 *devices
-	chunks               *chunkMap // nil while the chunk tree itself is read
-	where                *chunkMap // what chunk an address is in, where that is not judged; nil if it is not known
+	chunks               *chunkMap // for checks; nil while the chunk tree itself is read
+	where                *chunkMap // for the field chunk; nil if the chunks are not known
 }
 
 // aligned reports whether an address or length is a multiple of sectorsize.
 func (c *itemContext) aligned(n uint64) bool { return n&uint64(c.sectorSize-1) == 0 }
 
-// A decoder turns items into objects with fields, and checks the contents of the items against a
-// context. It is emptied by reset and reused.
+// A decoder turns items into objects with fields. It checks the contents of the items against a
+// context. reset empties it for reuse.
 type decoder struct {
 	objectBuilder
 	ctx  itemContext
-	leaf *ondisk.Node // that the items are in
+	leaf *ondisk.Node // of the items
 }
 
-// chunkOf puts the chunk that an address is in, by its first address. An address in none has no
-// such field.
+// chunkOf puts the first address of the chunk that holds an address. It puts nothing if no chunk
+// holds it.
 func (d *decoder) chunkOf(logical uint64) {
 	if d.ctx.where == nil || !d.wants(ondisk.FieldChunk, false) {
 		return
@@ -43,7 +43,7 @@ func (d *decoder) chunkOf(logical uint64) {
 	}
 }
 
-// ref decodes an item in a leaf.
+// ref decodes the item that a reference names.
 func (d *decoder) ref(item *itemRef) error {
 	d.leaf = item.leaf
 	return d.item(item.key(), item.data())
@@ -54,7 +54,8 @@ func (d *decoder) ref(item *itemRef) error {
 func (d *decoder) item(k ondisk.Key, r disk.Region) error {
 	kind := ondisk.KindByType[k.Type]
 	if kind == 0 || ondisk.ItemTypes[kind].Trees&ondisk.ClassOf(d.tree) == 0 {
-		return violatedAt(itemTypeRule, r.Addr(), "an item of type %d in tree %s", k.Type, change.NumText(d.tree)).in(d.tree, k)
+		return violatedAt(itemTypeRule, r.Addr(), "an item of type %d in tree %s",
+			k.Type, change.NumText(d.tree)).in(d.tree, k)
 	}
 	err := d.contents(kind, k, r)
 	if e, ok := errors.AsType[*structureError](err); ok {
@@ -83,13 +84,15 @@ func (d *decoder) contents(kind change.Kind, k ondisk.Key, r disk.Region) error 
 		return d.rootRef(kind, k, r)
 	case ondisk.KindExtentItem, ondisk.KindMetadataItem:
 		return d.extentItem(kind, k, r)
-	case ondisk.KindTreeBlockRef, ondisk.KindSharedBlockRef, ondisk.KindExtentDataRef, ondisk.KindSharedDataRef:
+	case ondisk.KindTreeBlockRef, ondisk.KindSharedBlockRef, ondisk.KindExtentDataRef,
+		ondisk.KindSharedDataRef:
 		return d.keyedRef(kind, k, r)
 	case ondisk.KindBlockGroupItem:
 		return d.blockGroup(k, r)
 	case ondisk.KindUUIDSubvol, ondisk.KindUUIDReceived:
 		return d.uuidItem(kind, k, r)
-	case ondisk.KindQgroupStatus, ondisk.KindQgroupInfo, ondisk.KindQgroupLimit, ondisk.KindQgroupRelation:
+	case ondisk.KindQgroupStatus, ondisk.KindQgroupInfo, ondisk.KindQgroupLimit,
+		ondisk.KindQgroupRelation:
 		return d.quotaItem(kind, k, r)
 	case ondisk.KindFreeSpaceInfo:
 		return d.freeSpaceInfo(k, r)
@@ -101,7 +104,8 @@ func (d *decoder) contents(kind change.Kind, k ondisk.Key, r disk.Region) error 
 		return d.devItem(k, r)
 	case ondisk.KindDevExtent:
 		return d.devExtent(k, r)
-	case ondisk.KindFreeSpaceHeader, ondisk.KindOrphanItem, ondisk.KindVerityDesc, ondisk.KindVerityMerkle, ondisk.KindTemporaryItem, ondisk.KindPersistentItem,
+	case ondisk.KindFreeSpaceHeader, ondisk.KindOrphanItem, ondisk.KindVerityDesc,
+		ondisk.KindVerityMerkle, ondisk.KindTemporaryItem, ondisk.KindPersistentItem,
 		ondisk.KindDevReplace:
 		if err := checkSmallItem(kind, k, r); err != nil {
 			return err
@@ -112,8 +116,8 @@ func (d *decoder) contents(kind change.Kind, k ondisk.Key, r disk.Region) error 
 	return d.plainItem(kind, k, r)
 }
 
-// plainItem decodes an item that is its structure, its key alone, or bytes that nothing here looks
-// into.
+// plainItem decodes an item that consists of its structure, of its key alone, or of bytes that
+// fsward does not decode.
 func (d *decoder) plainItem(kind change.Kind, k ondisk.Key, r disk.Region) error {
 	t := &ondisk.ItemTypes[kind]
 	d.begin(kind, k.ObjectID, k.Offset, 0)

@@ -5,8 +5,8 @@ import (
 	"fsward/interp/disk"
 )
 
-// devItem follows check_dev_item, and open_seed_devices and btrfs_find_device of read_one_dev: the
-// UUIDs are those of a device of this file system.
+// devItem decodes a device. It follows check_dev_item, and open_seed_devices and btrfs_find_device
+// in read_one_dev: the UUIDs must be those of a device of this file system.
 func (d *decoder) devItem(k ondisk.Key, r disk.Region) error {
 	v, ok := ondisk.ViewDevItem(r)
 	if !ok || r.Len() > ondisk.DevItemSize {
@@ -26,15 +26,16 @@ func (d *decoder) devItem(k ondisk.Key, r disk.Region) error {
 	case used > total: // total_bytes is 0 while the device is being removed
 		return bad(ondisk.DevItemBytesUsedAt, "bytes_used is %d, total_bytes is %d", used, total)
 	case dev != nil && uuid != dev.uuid:
-		return bad(ondisk.DevItemUUIDAt, "uuid is %s, that of device %d is %s", uuidText(uuid), id, uuidText(dev.uuid))
-	case !d.ctx.rewritten && fsid != d.ctx.fsid: // the seed's otherwise, and seeds are not supported
+		return bad(ondisk.DevItemUUIDAt, "uuid is %s, that of device %d is %s",
+			uuidText(uuid), id, uuidText(dev.uuid))
+	case !d.ctx.rewritten && fsid != d.ctx.fsid: // only a seed has another; it is not supported
 		return bad(ondisk.DevItemFSIDAt, "fsid is %s, want %s", uuidText(fsid), uuidText(d.ctx.fsid))
 	}
 	d.begin(ondisk.KindDevItem, k.ObjectID, k.Offset, 0)
 	return d.structure(&ondisk.DevItemLayout, r, r.Len())
 }
 
-// devExtent follows check_dev_extent_item.
+// devExtent decodes an allocated range of a device. It follows check_dev_extent_item.
 func (d *decoder) devExtent(k ondisk.Key, r disk.Region) error {
 	v, ok := ondisk.ViewDevExtent(r)
 	if !ok || r.Len() > ondisk.DevExtentSize {
@@ -46,13 +47,16 @@ func (d *decoder) devExtent(k ondisk.Key, r disk.Region) error {
 	tree, objectid, offset, length := v.ChunkTree(), v.ChunkObjectID(), v.ChunkOffset(), v.Length()
 	switch {
 	case tree != ondisk.ChunkTreeID:
-		return bad(ondisk.DevExtentChunkTreeAt, "chunk_tree is %d, want %d", tree, ondisk.ChunkTreeID)
+		return bad(ondisk.DevExtentChunkTreeAt, "chunk_tree is %d, want %d",
+			tree, ondisk.ChunkTreeID)
 	case objectid != ondisk.FirstChunkTreeID:
-		return bad(ondisk.DevExtentChunkObjectIDAt, "chunk_objectid is %d, want %d", objectid, ondisk.FirstChunkTreeID)
+		return bad(ondisk.DevExtentChunkObjectIDAt, "chunk_objectid is %d, want %d",
+			objectid, ondisk.FirstChunkTreeID)
 	case !d.ctx.aligned(k.Offset):
 		return bad(0, "it begins at %d, which is not a multiple of sectorsize", k.Offset)
 	case !d.ctx.aligned(offset):
-		return bad(ondisk.DevExtentChunkOffsetAt, "chunk_offset is %d, not a multiple of sectorsize", offset)
+		return bad(ondisk.DevExtentChunkOffsetAt, "chunk_offset is %d, not a multiple of sectorsize",
+			offset)
 	case length == 0 || !d.ctx.aligned(length) || k.Offset+length < k.Offset:
 		return bad(ondisk.DevExtentLengthAt, "length is %d", length)
 	}

@@ -7,20 +7,21 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// A device is one of the disks that a file system consists of.
+// A device is one of the disks of a file system.
 type device struct {
-	id    uint64 // dev_item.devid; 0 while it is the target of a replacement (BTRFS_DEV_REPLACE_DEVID)
+	// id is dev_item.devid. The target of a replacement has 0 (BTRFS_DEV_REPLACE_DEVID).
+	id    uint64
 	uuid  [16]byte
 	start uint64 // device address of its first byte
 	size  uint64 // bytes
 	sb    ondisk.Superblock
 }
 
-// devices are the disks of a file system that are there. They are not changed once they are made:
-// when one comes or goes, new ones are.
+// devices are the disks of a file system that are present. A value is immutable: when a disk comes
+// or goes, a new value takes its place.
 type devices struct{ list []device }
 
-// find returns the device with an id, nil if its disk is not there.
+// find returns the device with an ID, or nil if its disk is missing.
 func (d *devices) find(id uint64) *device {
 	for i := range d.list {
 		if d.list[i].id == id {
@@ -30,8 +31,8 @@ func (d *devices) find(id uint64) *device {
 	return nil
 }
 
-// on returns the device that begins at a device address, nil if that disk is none of the file
-// system.
+// on returns the device whose disk begins at a device address, or nil if the disk does not belong
+// to the file system.
 func (d *devices) on(start uint64) *device {
 	for i := range d.list {
 		if d.list[i].start == start {
@@ -41,7 +42,7 @@ func (d *devices) on(start uint64) *device {
 	return nil
 }
 
-// without returns the devices less that on one disk.
+// without returns the devices without the one whose disk begins at start.
 func (d *devices) without(start uint64) *devices {
 	out := &devices{}
 	for _, dev := range d.list {
@@ -52,21 +53,25 @@ func (d *devices) without(start uint64) *devices {
 	return out
 }
 
-// with returns the devices with that on one disk being what its superblock says. It is an error if
-// two disks then claim to be the same device.
+// with returns the devices with the one that sb describes, on the disk that begins at start. It
+// fails if another disk claims to be the same device.
 func (d *devices) with(start, size uint64, sb *ondisk.Superblock) (*devices, error) {
 	out := d.without(start)
-	if other := out.find(sb.DevItem().DevID()); other != nil {
-		return nil, &interp.UnsupportedError{FS: ondisk.FSName, Feature: fmt.Sprintf("a file system with device %d on two disks, %d and %d",
-			sb.DevItem().DevID(), other.start/interp.DiskStride, start/interp.DiskStride)}
+	dev := sb.DevItem()
+	if other := out.find(dev.DevID()); other != nil {
+		return nil, &interp.UnsupportedError{FS: ondisk.FSName, Feature: fmt.Sprintf(
+			"a file system with device %d on two disks, %d and %d",
+			dev.DevID(), other.start/interp.DiskStride, start/interp.DiskStride)}
 	}
-	out.list = append(out.list, device{id: sb.DevItem().DevID(), uuid: sb.DevItem().UUID(), start: start, size: size, sb: *sb})
+	out.list = append(out.list, device{
+		id: dev.DevID(), uuid: dev.UUID(), start: start, size: size, sb: *sb,
+	})
 	return out, nil
 }
 
-// newest returns the superblock of the highest generation, from which a mount would go on: of
-// several, that of the lowest devid (open_fs_devices goes through the devices in that order and
-// sets latest_dev).
+// newest returns the superblock that a mount would use, and the start of its disk: the superblock
+// of the highest generation, and among several the one of the lowest devid. open_fs_devices visits
+// the devices in that order and sets latest_dev.
 func (d *devices) newest() (sb ondisk.Superblock, start uint64) {
 	for i := range d.list {
 		if i == 0 || precedes(d.list[i].sb, sb) {
@@ -76,7 +81,7 @@ func (d *devices) newest() (sb ondisk.Superblock, start uint64) {
 	return sb, start
 }
 
-// before reports whether a mount goes by one superblock rather than by that of another device.
+// precedes reports whether a mount prefers superblock s to the superblock o of another device.
 func precedes(s, o ondisk.Superblock) bool {
 	if s.Generation() != o.Generation() {
 		return s.Generation() > o.Generation()
@@ -84,8 +89,8 @@ func precedes(s, o ondisk.Superblock) bool {
 	return s.DevItem().DevID() < o.DevItem().DevID()
 }
 
-// decides reports whether a mount would go by a superblock that is at a device address, as the
-// disks are now.
+// decides reports whether a mount of the disks as they are now would use the superblock at a device
+// address.
 func (d *devices) decides(disk interp.Disk, at uint64, sb ondisk.Superblock) bool {
 	if !isPrimary(at) {
 		return false
@@ -103,8 +108,8 @@ func (d *devices) decides(disk interp.Disk, at uint64, sb ondisk.Superblock) boo
 	return true
 }
 
-// replacement returns the devices of a replacement that is under way: the one that is replaced, and
-// the one that takes its place. target is nil if there is none.
+// replacement returns the devices of a running device replacement: the source and the target. Both
+// are nil if there is none.
 func (s *state) replacement() (source, target *device) {
 	target = s.devs.find(0)
 	if target == nil {
@@ -128,7 +133,8 @@ func (s *state) replacement() (source, target *device) {
 	return source, target
 }
 
-// replaced returns the state with one device in the place of another (btrfs_dev_replace_finishing).
+// replaced returns the state after the target has replaced the source
+// (btrfs_dev_replace_finishing). source and target are the starts of their disks.
 func (s *state) replaced(source, target uint64) (*state, error) {
 	chunks, err := s.chunks.moved(source, target)
 	if err != nil {
@@ -143,15 +149,17 @@ func (s *state) replaced(source, target uint64) (*state, error) {
 	return &out, nil
 }
 
-// A missingError is a device whose disk is not there.
+// A missingError reports a device whose disk is missing.
 type missingError struct {
 	id    uint64
 	uuid  [16]byte
-	chunk uint64 // that needs it
+	chunk uint64 // that has a stripe on the device
 }
 
 func (e *missingError) Error() string {
-	return fmt.Sprintf("chunk %d has a stripe on device %d (uuid %s), whose disk is not among those guarded", e.chunk, e.id, uuidText(e.uuid))
+	return fmt.Sprintf(
+		"chunk %d has a stripe on device %d (uuid %s), whose disk is not among those guarded",
+		e.chunk, e.id, uuidText(e.uuid))
 }
 
 // uuidText writes a UUID as btrfs-progs do.
@@ -159,7 +167,7 @@ func uuidText(u [16]byte) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", u[0:4], u[4:6], u[6:8], u[8:10], u[10:16])
 }
 
-// addressText names a device address: a number on the first disk, and the disk with it on others.
+// addressText writes a device address: an offset on the first disk, or an offset and its disk.
 func addressText(addr uint64) string {
 	d, off := interp.Locate(addr)
 	if d == 0 {

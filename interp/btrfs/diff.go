@@ -11,24 +11,25 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// A diff compares two states of a file system, reading only what the newer one does not share with
-// the older. Every block of a generation above the base is new; a pointer of an older generation is
-// shared if the older tree has it too, and is followed as new if it has not (a snapshot, or a stray
-// pointer).
+// A diff compares two states of a file system. It reads only the blocks that the states do not
+// share. Every block of a generation above that of the old state is new. A pointer of an older
+// generation is shared if the old tree has it too. Otherwise diff follows it like a new one: it
+// belongs to a snapshot, or is wrong.
 type diff struct {
-	old, new *state // old is nil if there is nothing to compare with: everything is new
+	old, new *state // old is nil if everything is new
 	budget   *budget
 	out      *recorder
-	scratch  decoder // of items that are checked and not recorded
+	scratch  decoder // for items that are checked and not recorded
 	faults   []change.Violation
-	unknown  error // why the result is not complete
+	unknown  error // why the comparison is undecided
 
-	unflushed  []addrRange // what was written and is not durable yet
+	unflushed  []addrRange // written metadata that is not durable yet
 	superLater bool        // see comparison
-	used       uint64      // bytes by which more is used in the block groups, mod 2^64
+	used       uint64      // growth of the bytes in use in the block groups, modulo 2^64
 }
 
-// fault notes an error of the new state and reports whether to go on.
+// fault notes an error of the new state: a violation of structure, or the reason why the comparison
+// is undecided.
 func (d *diff) fault(err error) {
 	if e, ok := errors.AsType[*structureError](err); ok {
 		if len(d.faults) < maxFaults {
@@ -41,14 +42,15 @@ func (d *diff) fault(err error) {
 	}
 }
 
-// failed reports whether no records can be trusted.
+// failed reports whether the records must not be used.
 func (d *diff) failed() bool { return len(d.faults) > 0 || d.unknown != nil }
 
-// failedHard reports whether going on would find nothing more that is worth reporting.
+// failedHard reports whether the comparison should end: it is undecided, or has found enough
+// faults.
 func (d *diff) failedHard() bool { return d.unknown != nil || len(d.faults) >= maxFaults }
 
-// diffTrees compares the two states: the chunk tree first, which says where everything lies, then
-// the root tree, then each tree whose root item changed. Records come in the order of trees.
+// diffTrees compares the two states. It begins with the chunk tree, which maps all addresses.
+// The root tree follows, then each tree whose root item changed. Records are in the order of trees.
 func (d *diff) diffTrees() {
 	if err := d.readChunks(); err != nil {
 		d.fault(err)
@@ -60,7 +62,7 @@ func (d *diff) diffTrees() {
 	roots := make(map[treeKey]*rootChange)
 	d.diffRoots(roots)
 	if d.failed() {
-		return // which trees there are is not known
+		return // the list of trees may be wrong
 	}
 	keys := make([]treeKey, 0, len(roots)+1)
 	for k := range roots {
@@ -80,7 +82,7 @@ func (d *diff) diffTrees() {
 	d.checkTrees(roots)
 }
 
-// super takes the superblocks, or leaves room for their records.
+// super records the changes of the superblock, or leaves room for its records.
 func (d *diff) super() {
 	if d.superLater {
 		d.out.txn.Records = make([]change.Record, superRecords)
@@ -95,6 +97,7 @@ func (d *diff) super() {
 	}
 }
 
+// oldPointer returns a pointer of the old state, or nil if there is none.
 func (d *diff) oldPointer(of func(*state) pointer) *pointer {
 	if d.old == nil {
 		return nil
@@ -108,8 +111,9 @@ func (d *diff) chunkTree() *treeDiff {
 	return d.newTree(ondisk.ChunkTreeID, d.oldPointer((*state).chunkRoot), &p, false)
 }
 
-// readChunks makes the chunk map of the new state from the old one and what changed in the chunk
-// tree. Until then only the chunks in the superblock are known, which hold the chunk tree.
+// readChunks makes the chunk map of the new state from the old map and the changes of the chunk
+// tree. Before that, the new state knows only the chunks in the superblock, which hold the chunk
+// tree.
 func (d *diff) readChunks() error {
 	root, err := d.new.node(d.new.chunkRoot(), true)
 	if err != nil {
@@ -120,18 +124,36 @@ func (d *diff) readChunks() error {
 		return violatedAt(headerRule, root.Addr(), "block %d: chunk_tree_uuid changed", root.Logical())
 	}
 	sys := d.new.chunks
+	t := d.chunkTree()
+	if d.failed() {
+		return nil
+	}
+	m, err := d.mergeChunks(t)
+	if err != nil {
+		return err
+	}
+	for i := range sys.chunks {
+		if c := m.find(sys.chunks[i].logical, 1); c == nil || !c.equal(&sys.chunks[i]) {
+			return violated(chunkRule,
+				"chunk %d in sys_chunk_array is not the same in the chunk tree",
+				sys.chunks[i].logical)
+		}
+	}
+	d.new.chunks = m
+	d.out.dec.ctx.chunks, d.out.dec.ctx.where = m, m
+	return nil
+}
+
+// mergeChunks returns the chunks of the old state with the changes of the chunk tree.
+func (d *diff) mergeChunks(t *treeDiff) (*chunkMap, error) {
 	chunks := make(map[uint64]chunk)
 	if d.old != nil {
 		for _, c := range d.old.chunks.chunks {
 			chunks[c.logical] = c
 		}
 	}
-	t := d.chunkTree()
-	if d.failed() {
-		return nil
-	}
 	var chunkErr error
-	err = t.merge(func(k ondisk.Key, old, now *itemRef) error {
+	err := t.merge(func(k ondisk.Key, _, now *itemRef) error {
 		if k.Type != ondisk.ChunkItemKey {
 			return nil
 		}
@@ -148,30 +170,20 @@ func (d *diff) readChunks() error {
 		return nil
 	})
 	if err := errors.Join(err, chunkErr); err != nil {
-		return err
+		return nil, err
 	}
 	all := make([]chunk, 0, len(chunks))
 	for _, c := range chunks {
 		all = append(all, c)
 	}
-	m, err := newChunkMap(all)
-	if err != nil {
-		return err
-	}
-	for i := range sys.chunks {
-		if c := m.find(sys.chunks[i].logical, 1); c == nil || !c.equal(&sys.chunks[i]) {
-			return violated(chunkRule, "chunk %d in sys_chunk_array is not the same in the chunk tree", sys.chunks[i].logical)
-		}
-	}
-	d.new.chunks = m
-	d.out.dec.ctx.chunks, d.out.dec.ctx.where = m, m
-	return nil
+	return newChunkMap(all)
 }
 
-// A rootChange is a tree before and after; nil where it does not exist.
+// A rootChange is the root of a tree before and after. A nil root means that the tree does not
+// exist.
 type rootChange struct {
 	old, new *treeRoot
-	added    bool // a root item with a key of its own came into being
+	added    bool // the new state has a root item with a new key
 }
 
 // diffRoots compares the root trees and collects the trees whose root items differ.
@@ -183,7 +195,9 @@ func (d *diff) diffRoots(roots map[treeKey]*rootChange) {
 			return
 		}
 		if now != nil && (k.ObjectID == ondisk.RootTreeID || k.ObjectID == ondisk.ChunkTreeID) {
-			d.fault(violatedAt(rootRule, now.data().Addr(), "a root item of tree %d, which the superblock leads to", k.ObjectID).in(ondisk.RootTreeID, k))
+			e := violatedAt(rootRule, now.data().Addr(),
+				"a root item of tree %d, which the superblock leads to", k.ObjectID)
+			d.fault(e.in(ondisk.RootTreeID, k))
 			return
 		}
 		id := treeKey{id: k.ObjectID}
@@ -207,14 +221,15 @@ func (d *diff) diffRoots(roots map[treeKey]*rootChange) {
 			}
 		}
 		if ondisk.ClassOf(k.ObjectID) == 0 {
-			d.fault(&interp.UnsupportedError{FS: ondisk.FSName, Feature: "the tree " + change.NumText(k.ObjectID)})
+			d.fault(&interp.UnsupportedError{FS: ondisk.FSName,
+				Feature: "the tree " + change.NumText(k.ObjectID)})
 		}
 	})
 }
 
-// diffTree compares one tree. A tree that is being dropped goes piece by piece over several
-// transactions, and is no longer anybody's: of it, and of the trees that balance makes for itself,
-// only the structure of what is new is checked.
+// diffTree compares one tree. The kernel drops a tree piece by piece over several transactions, and
+// nobody can reach its files any more. For such a tree, and for the trees of balance, diffTree
+// checks only the structure of new blocks.
 func (d *diff) diffTree(id uint64, c *rootChange) {
 	if c.new != nil && c.new.dropping || c.new == nil && (c.old == nil || c.old.dead) {
 		return
@@ -237,11 +252,13 @@ func (d *diff) diffTree(id uint64, c *rootChange) {
 	d.mergeTree(d.newTree(id, oldRoot, newRoot, false), nil)
 }
 
-// checkTrees asks for the trees without which there is no file system, and for each tree to be
-// there once.
+// checkTrees checks that every required tree exists, and that no tree has two root items.
 func (d *diff) checkTrees(roots map[treeKey]*rootChange) {
+	required := []uint64{
+		ondisk.ExtentTreeID, ondisk.DevTreeID, ondisk.FSTreeID, ondisk.CsumTreeID,
+	}
 	var ids []uint64
-	for _, id := range []uint64{ondisk.ExtentTreeID, ondisk.DevTreeID, ondisk.FSTreeID, ondisk.CsumTreeID} {
+	for _, id := range required {
 		if _, changed := roots[treeKey{id: id}]; changed || d.old == nil {
 			ids = append(ids, id)
 		}
@@ -252,7 +269,7 @@ func (d *diff) checkTrees(roots map[treeKey]*rootChange) {
 		}
 	}
 	if _, changed := roots[treeKey{id: ondisk.DataRelocTreeID}]; changed {
-		ids = append(ids, ondisk.DataRelocTreeID) // there from the first mount on
+		ids = append(ids, ondisk.DataRelocTreeID) // required from the first mount on
 	}
 	slices.Sort(ids)
 	for _, id := range slices.Compact(ids) {
@@ -275,7 +292,7 @@ func (d *diff) checkTree(id uint64) {
 	}
 }
 
-// describe is the error of a transaction that could not be read to its end.
+// describe adds the generation to the reason why a transaction is undecided.
 func describe(generation uint64, err error) error {
 	return fmt.Errorf("generation %d: %w", generation, err)
 }

@@ -15,7 +15,7 @@ import (
 	"fsward/interp"
 )
 
-// sparseDisk is a disk in memory that holds only the pages that are not zero.
+// A sparseDisk is a disk in memory that stores only pages with nonzero bytes.
 type sparseDisk struct {
 	size  uint64
 	pages map[uint64]*[pageSize]byte
@@ -77,7 +77,7 @@ func (d *sparseDisk) apply(w interp.Write) {
 	}
 }
 
-// clone copies the disk.
+// clone returns a copy of the disk.
 func (d *sparseDisk) clone() *sparseDisk {
 	c := newSparseDisk(d.size)
 	for i, p := range d.pages {
@@ -116,8 +116,8 @@ func readDisk(t testing.TB, r io.Reader) *sparseDisk {
 	}
 }
 
-// openDisk reads an image file, which may be compressed. Holes are skipped only as zeros, so this
-// is for images of up to some GiB.
+// openDisk reads an image file, which may be compressed. It reads holes as zeros, and so is for
+// images of a few GiB at most.
 func openDisk(t testing.TB, path string) *sparseDisk {
 	t.Helper()
 	f, err := os.Open(path)
@@ -136,8 +136,8 @@ func openDisk(t testing.TB, path string) *sparseDisk {
 	return readDisk(t, f)
 }
 
-// eachWrite reads a log and shows each change of the disk, and each flush with the number of the
-// last change before it.
+// eachWrite reads a log. It calls show for each change of the disk until show returns false, and
+// flush for each flush with the number of the last change before it.
 func eachWrite(t testing.TB, path string, show func(w interp.Write) bool, flush func(seq uint64)) {
 	t.Helper()
 	seq := uint64(0)

@@ -8,7 +8,7 @@ import (
 	"fsward/interp/btrfs"
 )
 
-// A disk without a superblock holds no Btrfs. Watch follows it until a file system appears.
+// New finds no Btrfs on a disk without a superblock. Watch waits until a file system appears.
 func ExampleWatch() {
 	d := newSparseDisk(1 << 20)
 	_, err := btrfs.New(d)

@@ -6,17 +6,25 @@ import (
 	"fsward/interp/disk"
 )
 
-// Flags of inodes that exist: BTRFS_INODE_FLAG_MASK below, BTRFS_INODE_RO_FLAG_MASK in the upper
-// half.
+// inodeFlags are the known flags of inodes: BTRFS_INODE_FLAG_MASK in the lower half, and
+// BTRFS_INODE_RO_FLAG_MASK in the upper half.
 const inodeFlags = 1<<12 - 1 | 1<<31 | 1<<32
 
-// inodeID reports whether a number can be that of an inode (check_inode_key).
+// Bits of the mode of an inode.
+const (
+	modeMask  = 0o177777 // all bits that exist
+	modeType  = 0o170000 // S_IFMT
+	directory = 0o040000 // S_IFDIR
+)
+
+// inodeID reports whether a number can be the number of an inode (check_inode_key).
 func inodeID(id uint64) bool {
-	return id >= ondisk.FirstFreeID && id <= ondisk.LastFreeID || id == ondisk.RootTreeDirID || id == ondisk.FreeInoID
+	return id >= ondisk.FirstFreeID && id <= ondisk.LastFreeID ||
+		id == ondisk.RootTreeDirID || id == ondisk.FreeInoID
 }
 
-// inodeItem follows check_inode_item. The generations are held to that of the superblock itself, as
-// btrfs check does: an inode of a later one has not been committed.
+// inodeItem decodes an inode. It follows check_inode_item. The generations must not exceed that of
+// the superblock, as in btrfs check: an inode of a later generation has not been committed.
 func (d *decoder) inodeItem(k ondisk.Key, r disk.Region) error {
 	v, ok := ondisk.ViewInodeItem(r)
 	if !ok || r.Len() > ondisk.InodeItemSize {
@@ -25,19 +33,22 @@ func (d *decoder) inodeItem(k ondisk.Key, r disk.Region) error {
 	bad := func(off int, format string, args ...any) error {
 		return violatedAt(itemRule, r.Addr()+uint64(off), "inode_item: "+format, args...)
 	}
-	generation, transid, nlink, mode, flags := v.Generation(), v.TransID(), v.NLink(), v.Mode(), v.Flags()
+	generation, transid, nlink := v.Generation(), v.TransID(), v.NLink()
+	mode, flags := v.Mode(), v.Flags()
 	switch {
 	case !inodeID(k.ObjectID):
 		return bad(0, "%d is no number of an inode", int64(k.ObjectID))
 	case k.Offset != 0:
 		return bad(0, "key offset is %d, want 0", k.Offset)
 	case generation > d.ctx.generation:
-		return bad(ondisk.InodeItemGenerationAt, "generation is %d, the superblock's is %d", generation, d.ctx.generation)
+		return bad(ondisk.InodeItemGenerationAt, "generation is %d, the superblock's is %d",
+			generation, d.ctx.generation)
 	case transid > d.ctx.generation:
-		return bad(ondisk.InodeItemTransIDAt, "transid is %d, the superblock's generation is %d", transid, d.ctx.generation)
-	case mode > 0o177777:
-		return bad(ondisk.InodeItemModeAt, "mode is %#o, unknown are %#o", mode, mode&^0o177777)
-	case mode&0o170000 == 0o040000 && nlink > 1:
+		return bad(ondisk.InodeItemTransIDAt, "transid is %d, the superblock's generation is %d",
+			transid, d.ctx.generation)
+	case mode > modeMask:
+		return bad(ondisk.InodeItemModeAt, "mode is %#o, unknown are %#o", mode, mode&^modeMask)
+	case mode&modeType == directory && nlink > 1:
 		return bad(ondisk.InodeItemNLinkAt, "nlink of a directory is %d, at most 1", nlink)
 	case flags&^inodeFlags != 0:
 		return bad(ondisk.InodeItemFlagsAt, "flags is %#x, unknown are %#x", flags, flags&^inodeFlags)
@@ -46,10 +57,11 @@ func (d *decoder) inodeItem(k ondisk.Key, r disk.Region) error {
 	return d.structure(&ondisk.InodeItemLayout, r, ondisk.InodeItemSize)
 }
 
-// nameIn returns a name of n bytes at an offset; a name has from 1 to 255.
+// nameIn returns the name of n bytes at an offset. n must be from 1 to 255.
 func nameIn(r disk.Region, off, n uint64) ([]byte, error) {
 	if n == 0 || n > ondisk.MaxNameLen {
-		return nil, violatedAt(itemRule, r.Addr(), "name_len is %d, from 1 to %d are allowed", n, ondisk.MaxNameLen)
+		return nil, violatedAt(itemRule, r.Addr(), "name_len is %d, from 1 to %d are allowed",
+			n, ondisk.MaxNameLen)
 	}
 	name, err := r.Sub(off, n)
 	if err != nil {
@@ -58,7 +70,8 @@ func nameIn(r disk.Region, off, n uint64) ([]byte, error) {
 	return name.Bytes(), nil
 }
 
-// inodeRefs follows check_inode_ref: names of one inode in one directory, each with its index.
+// inodeRefs decodes the names of one inode in one directory, each with its index. It follows
+// check_inode_ref.
 func (d *decoder) inodeRefs(k ondisk.Key, r disk.Region) error {
 	for off := uint64(0); ; {
 		head, err := r.Sub(off, uint64(ondisk.InodeRefSize))
@@ -72,7 +85,8 @@ func (d *decoder) inodeRefs(k ondisk.Key, r disk.Region) error {
 			return err
 		}
 		if k.ObjectID == k.Offset && string(name) != ".." {
-			return violatedAt(itemRule, r.Addr(), "the root directory %d has the name %q in itself, want \"..\"", k.ObjectID, name)
+			return violatedAt(itemRule, r.Addr(),
+				"the root directory %d has the name %q in itself, want \"..\"", k.ObjectID, name)
 		}
 		d.begin(ondisk.KindInodeRef, k.ObjectID, k.Offset, ref.Index())
 		if err := d.structure(&ondisk.InodeRefLayout, head, head.Len()); err != nil {
@@ -86,7 +100,7 @@ func (d *decoder) inodeRefs(k ondisk.Key, r disk.Region) error {
 	}
 }
 
-// inodeExtrefs reads the names of an inode that did not fit into its inode_refs.
+// inodeExtrefs decodes the names of an inode that did not fit into its inode_refs.
 func (d *decoder) inodeExtrefs(k ondisk.Key, r disk.Region) error {
 	for off := uint64(0); ; {
 		head, err := r.Sub(off, uint64(ondisk.InodeExtrefSize))
@@ -101,7 +115,8 @@ func (d *decoder) inodeExtrefs(k ondisk.Key, r disk.Region) error {
 		}
 		parent := ref.ParentObjectID()
 		if h := ondisk.ExtrefHash(parent, name); h != k.Offset {
-			return violatedAt(itemRule, r.Addr(), "the key offset of an inode_extref is %d, the hash of its name is %d", k.Offset, h)
+			return violatedAt(itemRule, r.Addr(),
+				"the key offset of an inode_extref is %d, the hash of its name is %d", k.Offset, h)
 		}
 		d.begin(ondisk.KindInodeExtref, k.ObjectID, parent, ref.Index())
 		if err := d.structure(&ondisk.InodeExtrefLayout, head, head.Len()); err != nil {
@@ -115,8 +130,9 @@ func (d *decoder) inodeExtrefs(k ondisk.Key, r disk.Region) error {
 	}
 }
 
-// dirItems follows check_dir_item: entries whose names have the same hash share an item. That a
-// name and its data fit into a leaf (BTRFS_MAX_XATTR_SIZE) follows from their lying in the item.
+// dirItems decodes directory entries or extended attributes. It follows check_dir_item: entries
+// whose names have the same hash share an item. The limit BTRFS_MAX_XATTR_SIZE needs no check,
+// since the name and the data lie within the item.
 func (d *decoder) dirItems(kind change.Kind, k ondisk.Key, r disk.Region) error {
 	for off := uint64(0); ; {
 		head, err := r.Sub(off, uint64(ondisk.DirItemSize))
@@ -124,41 +140,39 @@ func (d *decoder) dirItems(kind change.Kind, k ondisk.Key, r disk.Region) error 
 			return violatedAt(itemRule, r.Addr(), "%s: %v", ondisk.ItemTypes[kind].Name, err)
 		}
 		entry := ondisk.DirItem{Region: head}
-		location, dataLen, nameLen, typ := entry.Location(), uint64(entry.DataLen()), uint64(entry.NameLen()), entry.Type()
+		dataLen, nameLen := uint64(entry.DataLen()), uint64(entry.NameLen())
 		name, err := nameIn(r, off+uint64(ondisk.DirItemSize), nameLen)
 		if err != nil {
 			return err
 		}
 		if _, err := r.Sub(off+uint64(ondisk.DirItemSize)+nameLen, dataLen); err != nil {
-			return violatedAt(itemRule, r.Addr(), "data_len is %d, beyond the end of the item", dataLen)
+			return violatedAt(itemRule, r.Addr(), "data_len is %d, beyond the end of the item",
+				dataLen)
 		}
 		aux := uint64(0)
 		if kind != ondisk.KindDirIndex {
 			if h := ondisk.NameHash(name); h != k.Offset {
-				return violatedAt(itemRule, head.Addr(), "the key offset of a %s is %d, the hash of its name is %d", ondisk.ItemTypes[kind].Name, k.Offset, h)
+				return violatedAt(itemRule, head.Addr(),
+					"the key offset of a %s is %d, the hash of its name is %d",
+					ondisk.ItemTypes[kind].Name, k.Offset, h)
 			}
 			aux = nameID(name)
 		}
 		d.begin(kind, k.ObjectID, k.Offset, aux)
 		if kind == ondisk.KindXattrItem {
-			if typ != ondisk.FileTypeXattr {
-				return violatedAt(itemRule, head.Addr()+ondisk.DirItemTypeAt, "type of an xattr_item is %d, want %d", typ, ondisk.FileTypeXattr)
-			}
-			if location != (ondisk.Key{}) {
-				return violatedAt(itemRule, head.Addr(), "an xattr_item has location %s", location.String())
+			if err := checkXattr(entry); err != nil {
+				return err
 			}
 			d.num(ondisk.FieldNameLen, nameLen)
 			d.num(ondisk.FieldDataLen, dataLen)
 		} else {
-			if dataLen != 0 {
-				return violatedAt(itemRule, head.Addr()+ondisk.DirItemDataLenAt, "data_len of a directory entry is %d", dataLen)
-			}
-			if !entryLocation(location) {
-				return violatedAt(itemRule, head.Addr(), "a directory entry leads to %s", location.String())
+			if err := checkEntry(entry); err != nil {
+				return err
 			}
 			if err := d.structure(&ondisk.DirItemLayout, head, head.Len()); err != nil {
 				return err
 			}
+			location := entry.Location()
 			d.link(location.ObjectID, ondisk.KindByType[location.Type], name)
 		}
 		d.name(name)
@@ -168,7 +182,33 @@ func (d *decoder) dirItems(kind change.Kind, k ondisk.Key, r disk.Region) error 
 	}
 }
 
-// entryLocation reports whether a directory entry can lead to a key: that of an inode, or of the
+// checkXattr checks the dir_item of an extended attribute.
+func checkXattr(attribute ondisk.DirItem) error {
+	if typ := attribute.Type(); typ != ondisk.FileTypeXattr {
+		return violatedAt(itemRule, attribute.Addr()+ondisk.DirItemTypeAt,
+			"type of an xattr_item is %d, want %d", typ, ondisk.FileTypeXattr)
+	}
+	if location := attribute.Location(); location != (ondisk.Key{}) {
+		return violatedAt(itemRule, attribute.Addr(), "an xattr_item has location %s",
+			location.String())
+	}
+	return nil
+}
+
+// checkEntry checks the dir_item of a directory entry.
+func checkEntry(entry ondisk.DirItem) error {
+	if n := entry.DataLen(); n != 0 {
+		return violatedAt(itemRule, entry.Addr()+ondisk.DirItemDataLenAt,
+			"data_len of a directory entry is %d", n)
+	}
+	if location := entry.Location(); !entryLocation(location) {
+		return violatedAt(itemRule, entry.Addr(), "a directory entry leads to %s",
+			location.String())
+	}
+	return nil
+}
+
+// entryLocation reports whether a directory entry may lead to a key: the key of an inode, or of the
 // root item of a subvolume (check_inode_key, check_root_key).
 func entryLocation(k ondisk.Key) bool {
 	switch k.Type {
@@ -180,12 +220,12 @@ func entryLocation(k ondisk.Key) bool {
 	return false
 }
 
-// Limits of a compressed extent (fs/btrfs/compression.h): both BTRFS_MAX_COMPRESSED on disk and
-// BTRFS_MAX_UNCOMPRESSED in memory.
+// maxCompressed bounds the bytes of a compressed extent, both on disk (BTRFS_MAX_COMPRESSED) and in
+// memory (BTRFS_MAX_UNCOMPRESSED).
 const maxCompressed = 128 << 10
 
-// fileExtent follows check_extent_data_item and, in the bounds on lengths, process_file_extent of
-// btrfs check.
+// fileExtent decodes a file extent. It follows check_extent_data_item, and process_file_extent of
+// btrfs check in the bounds on lengths.
 func (d *decoder) fileExtent(k ondisk.Key, r disk.Region) error {
 	bad := func(format string, args ...any) error { return extentDataError(r, format, args...) }
 	v, ok := ondisk.ViewFileExtent(r)
@@ -205,7 +245,8 @@ func (d *decoder) fileExtent(k ondisk.Key, r disk.Region) error {
 	case !d.ctx.aligned(k.Offset):
 		return bad("its file offset %d is not a multiple of sectorsize", k.Offset)
 	case compression != 0 && ram > maxCompressed:
-		return bad("ram_bytes is %d, at most %d are compressed together", ram, maxCompressed)
+		return bad("ram_bytes is %d, at most %d are compressed together",
+			ram, maxCompressed)
 	}
 	d.begin(ondisk.KindExtentData, k.ObjectID, k.Offset, 0)
 	if typ == ondisk.ExtentInline {
@@ -215,7 +256,7 @@ func (d *decoder) fileExtent(k ondisk.Key, r disk.Region) error {
 		return sizeError(&ondisk.ItemTypes[ondisk.KindExtentData], r, ondisk.FileExtentSize)
 	}
 	bytenr, offset, num := v.DiskBytenr(), v.Offset(), v.NumBytes()
-	if err := d.checkExtentRange(k, v); err != nil {
+	if err := d.ctx.checkExtentRange(k, v); err != nil {
 		return err
 	}
 	counted := num
@@ -226,22 +267,25 @@ func (d *decoder) fileExtent(k ondisk.Key, r disk.Region) error {
 	if err := d.structure(&ondisk.FileExtentLayout, r, ondisk.FileExtentSize); err != nil {
 		return err
 	}
-	if bytenr != 0 && d.tree != ondisk.TreeLogID { // an extent gets its back reference when the log is replayed
+	if bytenr != 0 && d.tree != ondisk.TreeLogID { // log replay adds the back reference
 		d.dataBackref(bytenr, k.ObjectID, k.Offset-offset)
 	}
 	return nil
 }
 
-// checkExtentRange checks where the data of a file extent lie, and that the lengths fit together.
-func (d *decoder) checkExtentRange(k ondisk.Key, v ondisk.FileExtent) error {
+// checkExtentRange checks the place of the data of a file extent, and its lengths.
+func (c *itemContext) checkExtentRange(k ondisk.Key, v ondisk.FileExtent) error {
 	bad := func(format string, args ...any) error { return extentDataError(v.Region, format, args...) }
 	ram, compression, typ := v.RAMBytes(), v.Compression(), v.Type()
 	bytenr, length, offset, num := v.DiskBytenr(), v.DiskNumBytes(), v.Offset(), v.NumBytes()
 	for _, m := range [...]struct {
 		name  string
 		value uint64
-	}{{"ram_bytes", ram}, {"disk_bytenr", bytenr}, {"disk_num_bytes", length}, {"offset", offset}, {"num_bytes", num}} {
-		if !d.ctx.aligned(m.value) {
+	}{
+		{"ram_bytes", ram}, {"disk_bytenr", bytenr}, {"disk_num_bytes", length},
+		{"offset", offset}, {"num_bytes", num},
+	} {
+		if !c.aligned(m.value) {
 			return bad("%s is %d, not a multiple of sectorsize", m.name, m.value)
 		}
 	}
@@ -257,32 +301,38 @@ func (d *decoder) checkExtentRange(k ondisk.Key, v ondisk.FileExtent) error {
 	case compression == 0 && bytenr != 0 && (offset > length || num > length-offset):
 		return bad("offset %d and num_bytes %d lie beyond disk_num_bytes %d", offset, num, length)
 	}
-	if bytenr != 0 && d.ctx.chunks != nil {
-		if c := d.ctx.chunks.find(bytenr, length); c == nil || c.typ&ondisk.GroupData == 0 {
-			return bad("disk_bytenr %d with disk_num_bytes %d does not lie in a chunk of data", bytenr, length)
+	if bytenr != 0 && c.chunks != nil {
+		chunk := c.chunks.find(bytenr, length)
+		if chunk == nil || chunk.typ&ondisk.GroupData == 0 {
+			return bad("disk_bytenr %d with disk_num_bytes %d does not lie in a chunk of data",
+				bytenr, length)
 		}
 	}
 	return nil
 }
 
-// dataBackref puts the key of the back reference that the extent has of a file extent, unless the
-// leaf counts as a whole (FULL_BACKREF), and that leaf: the root in it is the owner of the leaf,
-// which a snapshot may share. offset is where in the file the extent would begin.
+// dataBackref puts the key of the back reference from a data extent to a file extent, and the
+// address of the leaf of the file extent. The root in the back reference is the owner of the leaf,
+// because snapshots may share the leaf. If the leaf has FULL_BACKREF, the extent refers to the leaf
+// instead. offset is the position in the file where the whole data extent would begin.
 func (d *decoder) dataBackref(bytenr, objectid, offset uint64) {
 	root, leaf := d.tree, uint64(0)
 	if d.leaf != nil {
 		root, leaf = d.leaf.Owner(), d.leaf.Logical()
 	}
 	if d.wants(ondisk.FieldBackref, false) {
-		d.put(ondisk.FieldBackref, false, d.names.Key(bytenr, ondisk.KindExtentDataRef, ondisk.DataRefHash(root, objectid, offset)))
+		hash := ondisk.DataRefHash(root, objectid, offset)
+		d.put(ondisk.FieldBackref, false, d.names.Key(bytenr, ondisk.KindExtentDataRef, hash))
 	}
 	d.put(ondisk.FieldLeaf, true, change.Num(leaf))
 }
 
-// inlineExtent is of data that stand in the item itself: less than a sector before compression.
+// inlineExtent decodes a file extent whose data lie in the item itself: at most one sector before
+// compression.
 func (d *decoder) inlineExtent(k ondisk.Key, v ondisk.FileExtent) error {
 	bad := func(format string, args ...any) error { return extentDataError(v.Region, format, args...) }
-	ram, compressed, data := v.RAMBytes(), v.Compression() != 0, uint64(v.Len()-ondisk.InlineStart)
+	ram, compressed := v.RAMBytes(), v.Compression() != 0
+	data, sector := uint64(v.Len()-ondisk.InlineStart), uint64(d.ctx.sectorSize)
 	switch {
 	case k.Offset != 0:
 		return bad("inline data at file offset %d", k.Offset)
@@ -290,10 +340,9 @@ func (d *decoder) inlineExtent(k ondisk.Key, v ondisk.FileExtent) error {
 		return bad("inline data of %d bytes, ram_bytes is %d", data, ram)
 	case !compressed && data != ram:
 		return bad("ram_bytes is %d, the item has %d bytes of data", ram, data)
-	case ram > uint64(d.ctx.sectorSize) || data >= uint64(d.ctx.sectorSize):
+	case ram > sector || data >= sector:
 		return bad("inline data of %d bytes, ram_bytes is %d: more than a sector", data, ram)
 	}
-	sector := uint64(d.ctx.sectorSize)
 	d.extentSpan(ram, (ram+sector-1)/sector*sector)
 	return d.structure(&ondisk.FileExtentLayout, v.Region, ondisk.InlineStart)
 }

@@ -8,23 +8,23 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// maxUnflushed bounds the writes that are remembered as not durable. A guest that writes more
-// between two flushes is held to the newest of them.
+// maxUnflushed bounds the writes in unflushed. If a guest writes more between two flushes, only the
+// newest writes are checked.
 const maxUnflushed = 1 << 16
 
-// unflushed remembers which writes of metadata are not durable yet. Btrfs flushes every device
-// before it writes a superblock (barrier_all_devices): one that leads to a block that was never
-// flushed would, after a loss of power, lead to whatever stood there before.
+// unflushed is the list of metadata writes that are not durable yet. Btrfs flushes every device
+// before it writes a superblock (barrier_all_devices). Without that flush, a superblock could lead
+// to the old contents of a block after a power failure.
 type unflushed struct {
-	writes []sequencedWrite // in the order in which they came
-	seen   bool             // the guest has flushed at least once since it is watched
+	writes []sequencedWrite // in the order of arrival
+	seen   bool             // the guest has flushed at least once since fsward attached
 }
 
-// A numbered is a range of the device and the number of the write that filled it
+// A sequencedWrite is a range of device addresses and the number of the write that filled it
 // (interp.Write.Seq).
 type sequencedWrite struct{ addr, n, seq uint64 }
 
-// add notes a write that is on the device. Neighbours are not joined: a flush may cover only one of
+// add notes a write that has landed. It does not join neighbors: a flush may cover only one of
 // them.
 func (u *unflushed) add(addr, n, seq uint64) {
 	if len(u.writes) >= maxUnflushed {
@@ -33,7 +33,7 @@ func (u *unflushed) add(addr, n, seq uint64) {
 	u.writes = append(u.writes, sequencedWrite{addr, n, seq})
 }
 
-// flushed forgets the writes to the addresses [from, to) up to a number.
+// flushed removes the writes to the addresses [from, to) with numbers up to seq.
 func (u *unflushed) flushed(from, to, seq uint64) {
 	u.seen = true
 	u.writes = slices.DeleteFunc(u.writes, func(w sequencedWrite) bool {
@@ -41,13 +41,14 @@ func (u *unflushed) flushed(from, to, seq uint64) {
 	})
 }
 
-// A stretch is a range of device addresses.
+// An addrRange is a range of device addresses.
 type addrRange struct{ addr, n uint64 }
 
-// stretches returns what is not durable, in the order of addresses and without overlap.
+// ranges returns the ranges that are not durable, sorted by address and without overlap. It returns
+// nil for a guest that never flushes.
 func (u *unflushed) ranges() []addrRange {
 	if !u.seen {
-		return nil // the guest does not flush at all: nothing can be said of its order
+		return nil // without flushes, nothing is known about the order of writes
 	}
 	all := make([]addrRange, 0, len(u.writes))
 	for _, w := range u.writes {
@@ -67,24 +68,28 @@ func (u *unflushed) ranges() []addrRange {
 	return out
 }
 
-// touches reports whether part of [addr, addr+n) is in a list that stretches made.
+// touches reports whether [addr, addr+n) shares a byte with a list from ranges.
 func touches(list []addrRange, addr, n uint64) bool {
 	i := sort.Search(len(list), func(i int) bool { return list[i].addr+list[i].n > addr })
 	return i < len(list) && overlap(list[i].addr, list[i].n, addr, n)
 }
 
-// checkFlushed holds a block that a new superblock leads to against the flushes of the guest.
+// checkFlushed checks that a block was flushed before the superblock that leads to it.
 func (d *diff) checkFlushed(n *ondisk.Node) error {
 	if len(d.unflushed) == 0 {
 		return nil
 	}
-	addrs, count, err := d.new.chunks.copies(n.Logical(), uint64(d.new.rules.nodeSize), ondisk.GroupMetadata|ondisk.GroupSystem)
+	const types = ondisk.GroupMetadata | ondisk.GroupSystem
+	size := uint64(d.new.rules.nodeSize)
+	addrs, count, err := d.new.chunks.copies(n.Logical(), size, types)
 	if err != nil {
 		return err
 	}
 	for _, addr := range addrs[:count] {
-		if touches(d.unflushed, addr, uint64(d.new.rules.nodeSize)) {
-			return onWrite(violatedAt(flushRule, addr, "block %d was written and not flushed before the superblock that leads to it", n.Logical()))
+		if touches(d.unflushed, addr, size) {
+			return onWrite(violatedAt(flushRule, addr,
+				"block %d was written and not flushed before the superblock that leads to it",
+				n.Logical()))
 		}
 	}
 	return nil

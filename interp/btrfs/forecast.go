@@ -10,19 +10,23 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// pendingRoots are the roots that the next superblock will lead to, as far as they were written:
-// Btrfs writes all trees of a transaction, flushes, and then writes the superblock
-// (btrfs_write_and_wait_transaction, write_all_supers).
+// pendingRoots are the roots that the next superblock is expected to lead to, as far as the guest
+// has written them. Btrfs writes all trees of a transaction, flushes, and then writes the
+// superblock (btrfs_write_and_wait_transaction, write_all_supers).
 type pendingRoots struct {
-	root, chunkRoot pointer // of the highest generation seen; logical is 0 where none was
+	root, chunkRoot pointer // of the highest generation seen; logical is 0 if none was seen
 	count           uint64  // blocks of root trees seen
 }
 
-// note looks at a block that is written, which is as long as its header at least. Of the blocks of
-// a root tree the highest is its root; one that was changed again after it had been written stands
-// in two places, and the later counts.
+// note examines a written block, which is at least as long as a header. The block of the highest
+// level is the root of its tree. A block that changed after it had been written is written again in
+// another place, and the later one counts.
 func (c *pendingRoots) note(b []byte) {
-	p := pointer{binary.LittleEndian.Uint64(b[ondisk.HeaderBytenrAt:]), binary.LittleEndian.Uint64(b[ondisk.HeaderGenerationAt:]), b[ondisk.HeaderLevelAt], false}
+	p := pointer{
+		logical:    binary.LittleEndian.Uint64(b[ondisk.HeaderBytenrAt:]),
+		generation: binary.LittleEndian.Uint64(b[ondisk.HeaderGenerationAt:]),
+		level:      b[ondisk.HeaderLevelAt],
+	}
 	at := &c.root
 	switch binary.LittleEndian.Uint64(b[ondisk.HeaderOwnerAt:]) {
 	case ondisk.RootTreeID:
@@ -37,22 +41,22 @@ func (c *pendingRoots) note(b []byte) {
 	}
 }
 
-// A forecast is the difference that the next commit makes, found while the guest still waits for
-// its flush. It is used if the superblock that comes is the one expected and nothing was written to
-// metadata meanwhile. Then it is what would have been found with the superblock; else it is thrown
-// away. See docs/decisions/0021.
+// A forecast is the difference that the next commit is expected to make, computed while the guest
+// waits for its flush. It comes true if the expected superblock arrives and the guest has not
+// written metadata meanwhile: then it equals the difference that the superblock would give.
+// Otherwise it is dropped. See docs/decisions/0021.
 type forecast struct {
 	interp.Foresight
 	base    *state
-	baseSB  *[ondisk.SuperSize]byte // of base: log commits put another in its place
-	old     state                   // base, with a reader of its own
-	sb      ondisk.Superblock       // the one expected
-	at      uint64                  // where
+	baseSB  *[ondisk.SuperSize]byte // of base; a log commit replaces the superblock of a base
+	old     state                   // base, with its own reader
+	sb      ondisk.Superblock       // expected
+	at      uint64                  // device address of sb
 	writes  uint64                  // FS.writes when the forecast was made
 	names   *change.Names
 	stopped atomic.Bool
 
-	// Valid if ok is set, once prepared is closed.
+	// Valid once the forecast is prepared, if ok is set.
 	ok   bool
 	now  *state
 	diff *diff
@@ -61,30 +65,31 @@ type forecast struct {
 
 var _ interp.Forecaster = (*FS)(nil)
 
-// A forecaster expects the next commit: it sees the blocks of root trees that are written, and has
-// the forecast that was made of the commit that they belong to.
+// A forecaster makes forecasts of the next commit. It watches the written blocks of root trees, and
+// holds the forecast of the commit that they belong to.
 type forecaster struct {
 	interp.Forecasts[*forecast]
 	roots     pendingRoots
 	lastCount uint64 // roots.count when a commit was last forecast
-	writes    uint64 // how many writes changed something other than data
+	writes    uint64 // number of writes that changed anything but data
 }
 
-// Forecast expects a commit if a root of the root tree was written since the last one. Of a file
-// system on several devices, whose superblocks differ, it expects none.
+// Forecast returns a forecast if the guest has written a root of the root tree since the last
+// commit, or nil. It returns nil for a file system on several devices, whose superblocks differ.
 func (f *FS) Forecast() interp.Forecast {
 	base := f.base
 	if base == nil || base.unsound || len(base.devs.list) != 1 || base.devs.list[0].id == 0 {
 		return nil
 	}
-	// Neither state is read through the write under observation, which goes elsewhere.
+	// The write under observation touches neither state, so both are read without the overlay.
 	if fc := f.forecasts.expect(base, f.comparer.disk.Disk, f.comparer.limits); fc != nil {
 		return fc
 	}
 	return nil
 }
 
-// expect makes a forecast of the commit whose root tree was seen, if there is one.
+// expect makes a forecast of the commit of the pending roots. It returns nil if there is no such
+// commit, or a forecast was already made with these roots.
 func (f *forecaster) expect(base *state, disk interp.Disk, limits interp.Limits) *forecast {
 	if f.roots.root.generation <= base.sb.Generation() || f.roots.count == f.lastCount {
 		return nil
@@ -101,15 +106,19 @@ func (f *forecaster) expect(base *state, disk interp.Disk, limits interp.Limits)
 	return fc
 }
 
-// expectGeneration drops the forecast if a superblock is not of its generation: what comes instead
-// may need its memory.
+// expectGeneration drops the forecast if a superblock has another generation. The actual commit may
+// need the memory of the forecast.
 func (f *forecaster) expectGeneration(now ondisk.Superblock) {
-	if fc := f.Next(); fc != nil && (now.Magic() != ondisk.SuperMagic || now.Generation() != fc.sb.Generation()) {
+	fc := f.Next()
+	if fc == nil {
+		return
+	}
+	if now.Magic() != ondisk.SuperMagic || now.Generation() != fc.sb.Generation() {
 		f.Drop()
 	}
 }
 
-// expect sets what a commit changes in the superblock (update_super_roots).
+// predictSuper sets the members of the superblock that a commit changes (update_super_roots).
 func (fc *forecast) predictSuper(c pendingRoots) {
 	b, old := fc.sb.Bytes(), fc.base.sb
 	set := func(off int, n uint64) { binary.LittleEndian.PutUint64(b[off:], n) }
@@ -124,9 +133,8 @@ func (fc *forecast) predictSuper(c pendingRoots) {
 	set(ondisk.SuperLogRootAt, 0)
 	b[ondisk.SuperLogRootLevelAt] = 0
 	if old.UUIDTreeGeneration() == 0 {
-		// The first mount after mkfs: the kernel reads the tree of UUIDs (btrfs_check_uuid_tree),
-		// and adds the flag of nodes that are larger than its pages, which most often have 4 KiB
-		// (open_ctree).
+		// In the first mount after mkfs, the kernel checks the uuid tree (btrfs_check_uuid_tree). It
+		// also sets the flag for nodes larger than a page, which usually has 4 KiB (open_ctree).
 		set(ondisk.SuperUUIDTreeGenerationAt, c.root.generation)
 		if old.NodeSize() > 4096 {
 			set(ondisk.SuperIncompatFlagsAt, old.Incompat()|ondisk.IncompatBigMetadata)
@@ -140,14 +148,18 @@ func (fc *forecast) predictSuper(c pendingRoots) {
 	}
 }
 
-// Stop makes Prepare, and whatever reads the View, end soon.
+// Stop makes Prepare and all reads through the View end soon.
 func (fc *forecast) Stop() { fc.stopped.Store(true) }
 
-// Prepare finds the difference.
+// Prepare computes the difference. ok is false if the expected commit is not sound, or not known in
+// full.
 func (fc *forecast) Prepare() (interp.Part, bool) {
 	defer fc.Prepared()
-	s, d, err := comparison{base: &fc.old, sb: fc.sb, at: fc.at, disk: fc.old.disk, stopped: &fc.stopped,
-		devs: fc.old.devs, cache: fc.old.cache, names: fc.names, memory: fc.Memory, superLater: true}.run()
+	s, d, err := comparison{
+		base: &fc.old, sb: fc.sb, at: fc.at, disk: fc.old.disk, stopped: &fc.stopped,
+		devs: fc.old.devs, cache: fc.old.cache, names: fc.names, memory: fc.Memory,
+		superLater: true,
+	}.run()
 	if err != nil || d.failed() {
 		return interp.Part{}, false
 	}
@@ -158,15 +170,17 @@ func (fc *forecast) Prepare() (interp.Part, bool) {
 	return interp.Part{Txn: d.out.txn, View: fc.view}, true
 }
 
-// superRecords is how many records changes of the superblock can make.
+// superRecords bounds the records that a change of the superblock makes.
 var superRecords = 1 + len(ondisk.SuperLayout.Fields)
 
-// complete sets what follows in the superblock from what changed in the trees: the bytes in use,
-// and what of the device is. Then its own records, which are the first, are known. ok is false if
-// that cannot be told.
+// complete sets the members of the superblock that follow from the changes of the trees: the bytes
+// in use, in all and on the device. It then writes the records of the superblock, which come first.
+// ok is false if the device item cannot be read.
 func (fc *forecast) complete(s *state, d *diff) (ok bool) {
-	binary.LittleEndian.PutUint64(fc.sb.Bytes()[ondisk.SuperBytesUsedAt:], fc.sb.BytesUsed()+d.used)
-	k := ondisk.Key{ObjectID: ondisk.DevItemsID, Type: ondisk.DevItemKey, Offset: fc.sb.DevItem().DevID()}
+	b := fc.sb.Bytes()
+	binary.LittleEndian.PutUint64(b[ondisk.SuperBytesUsedAt:], fc.sb.BytesUsed()+d.used)
+	id := fc.sb.DevItem().DevID()
+	k := ondisk.Key{ObjectID: ondisk.DevItemsID, Type: ondisk.DevItemKey, Offset: id}
 	p, found, err := s.seek(ondisk.ChunkTreeID, s.chunkRoot(), k)
 	if err != nil || !found || p.key() != k {
 		return false
@@ -176,13 +190,14 @@ func (fc *forecast) complete(s *state, d *diff) (ok bool) {
 	if data.Len() != ondisk.DevItemSize {
 		return false
 	}
-	// total_bytes and bytes_used, which stand side by side
+	// Copy total_bytes and bytes_used, which are adjacent.
 	const from, to = ondisk.DevItemTotalBytesAt, ondisk.DevItemIOAlignAt
-	copy(fc.sb.Bytes()[ondisk.SuperDevItemAt+from:ondisk.SuperDevItemAt+to], data.Bytes()[from:to])
+	copy(b[ondisk.SuperDevItemAt+from:ondisk.SuperDevItemAt+to], data.Bytes()[from:to])
 
 	super := newRecorder(&change.Txn{Schema: ondisk.Schema, Names: fc.names}, s.itemContext())
 	super.oldDec.ctx.where = fc.base.chunks
-	if err := super.super(&fc.old.sb, &fc.sb); err != nil || len(super.txn.Records) > superRecords {
+	err = super.super(&fc.old.sb, &fc.sb)
+	if err != nil || len(super.txn.Records) > superRecords {
 		return false
 	}
 	txn := d.out.txn
@@ -191,15 +206,17 @@ func (fc *forecast) complete(s *state, d *diff) (ok bool) {
 	return true
 }
 
-// foreseen returns the forecast of a commit if it holds for this superblock, once it is prepared;
-// else nil. There is none afterwards. Its memory is given back when the write has been settled.
+// matching returns the forecast if it comes true with a superblock, or nil. It waits until the
+// forecast is prepared. The forecaster has no forecast afterwards. The memory of the forecast is
+// returned once the write is settled.
 func (f *forecaster) matching(base *state, sb ondisk.Superblock, order *unflushed) *forecast {
 	fc := f.Next()
 	if fc == nil {
 		return nil
 	}
-	if fc.base != base || fc.baseSB != base.sb.Bytes() || fc.writes != f.writes ||
-		fc.sb.Generation() != sb.Generation() || fc.sb.Root() != sb.Root() || len(order.ranges()) > 0 {
+	sameBase := fc.base == base && fc.baseSB == base.sb.Bytes() && fc.writes == f.writes
+	sameRoot := fc.sb.Generation() == sb.Generation() && fc.sb.Root() == sb.Root()
+	if !sameBase || !sameRoot || len(order.ranges()) > 0 {
 		f.Drop()
 		return nil
 	}
@@ -211,16 +228,21 @@ func (f *forecaster) matching(base *state, sb ondisk.Superblock, order *unflushe
 	return fc
 }
 
-// sameState reports whether two superblocks define the same state: all is the same but the
-// checksum, the address, and the roots of earlier commits, which nothing is read from.
+// sameState reports whether two superblocks define the same state. It ignores the checksum, the
+// address, and the roots of earlier commits, which are never followed.
 func sameState(s, o ondisk.Superblock) bool {
+	const (
+		afterBytenr = ondisk.SuperFlagsAt
+		afterRoots  = ondisk.SuperSuperRootsAt + ondisk.BackupRoots*ondisk.RootBackupSize
+	)
 	a, b := s.Bytes(), o.Bytes()
 	same := func(from, to int) bool { return bytes.Equal(a[from:to], b[from:to]) }
-	const behindBytenr, behindRoots = ondisk.SuperBytenrAt + 8, ondisk.SuperSuperRootsAt + ondisk.BackupRoots*ondisk.RootBackupSize
-	return same(ondisk.CsumArea, ondisk.SuperBytenrAt) && same(behindBytenr, ondisk.SuperSuperRootsAt) && same(behindRoots, ondisk.SuperSize)
+	return same(ondisk.CsumArea, ondisk.SuperBytenrAt) &&
+		same(afterBytenr, ondisk.SuperSuperRootsAt) &&
+		same(afterRoots, ondisk.SuperSize)
 }
 
-// settled is the state of a forecast that came true, for those who follow the file system.
+// settled returns the state of a forecast that came true, to be followed from now on.
 func (fc *forecast) settled(d interp.Disk, sb ondisk.Superblock) *state {
 	s := *fc.now // the View may still be read
 	s.sb, s.roots = sb, make(map[treeKey]treeRoot)

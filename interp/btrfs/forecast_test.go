@@ -2,48 +2,56 @@ package btrfs_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"testing"
 
 	"fsward/change"
 	"fsward/interp"
 	"fsward/interp/btrfs"
+	"fsward/interp/btrfs/ondisk"
 	"fsward/interp/forecasttest"
 	"fsward/shareddata"
 )
 
-// Commits are forecast while the guest flushes. What is said of each is the same as without,
-// whether it comes as it was expected or not.
+// forecastCases are the changes that the guest makes after a forecast, and the number of forecasts
+// that come true.
+var forecastCases = []struct {
+	name    string
+	stop    bool              // stop each forecast
+	between func(root []byte) // alters a block of the root tree, to be written again after a forecast
+	super   func(b []byte)    // alters the superblock
+	holds   func(commits, foreseen int) bool
+}{
+	{name: "as expected", holds: allForeseen},
+	{name: "stopped", stop: true, holds: noneForeseen},
+	{name: "written over meanwhile", between: func([]byte) {}, holds: noneForeseen},
+	{
+		name:    "another root meanwhile",
+		between: func(root []byte) { root[ondisk.HeaderSize+99] ^= 1 }, // breaks the checksum
+		holds:   func(commits, foreseen int) bool { return commits == 1 && foreseen == 0 },
+	},
+	{name: "another superblock", super: changeBytesUsed, holds: noneForeseen},
+	{
+		name:  "other backup roots",
+		super: func(b []byte) { b[ondisk.SuperSuperRootsAt]++ },
+		holds: allForeseen,
+	},
+}
+
+// With forecasts, each commit gets the same observation as without, whether or not it comes as
+// expected.
 func TestForecast(t *testing.T) {
 	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
 	log := shareddata.Path(t, "logs/btrfs-single-4k.log.zst")
-	for _, tc := range []struct {
-		name    string
-		stop    bool              // the forecast is stopped
-		between func(root []byte) // changes a block of the root tree, which comes again after the forecast
-		super   func(b []byte)    // changes the superblock
-		holds   func(commits, foreseen int) bool
-	}{
-		{name: "as expected", holds: func(commits, foreseen int) bool { return commits == 21 && foreseen >= 20 }},
-		{name: "stopped", stop: true, holds: func(commits, foreseen int) bool { return commits == 21 && foreseen == 0 }},
-		{name: "written over meanwhile", between: func([]byte) {},
-			holds: func(commits, foreseen int) bool { return commits == 21 && foreseen == 0 }},
-		{name: "another root meanwhile", between: func(root []byte) { root[200] ^= 1 }, // its checksum is wrong
-			holds: func(commits, foreseen int) bool { return commits == 1 && foreseen == 0 }},
-		{name: "another superblock", super: func(b []byte) { b[120] += b[72] }, // bytes_used
-			holds: func(commits, foreseen int) bool { return commits == 21 && foreseen == 0 }},
-		{name: "other backup roots", super: func(b []byte) { b[2859]++ },
-			holds: func(commits, foreseen int) bool { return commits == 21 && foreseen >= 20 }},
-	} {
+	for _, tc := range forecastCases {
 		t.Run(tc.name, func(t *testing.T) {
 			d := base.clone()
 			pair := &forecasttest.Pair{Plain: follow(t, d), Ahead: follow(t, d), Apply: d.apply}
 			var root interp.Write
 			super := make([]byte, 4096)
 			_, _ = d.ReadAt(super, primary)
-			nodeSize := int(binary.LittleEndian.Uint32(super[148:]))
+			nodeSize := int(get32(super, ondisk.SuperNodesizeAt))
 			show := func(w interp.Write) bool {
-				if (w.Off == primary || w.Off == mirror) && tc.super != nil {
+				if isSuper(w) && tc.super != nil {
 					tc.super(w.Data)
 					reseal(w.Data)
 				}
@@ -51,8 +59,8 @@ func TestForecast(t *testing.T) {
 			}
 			going := true
 			eachWrite(t, log, func(w interp.Write) bool {
-				for at := 0; w.Off != primary && w.Off != mirror && at+nodeSize <= len(w.Data); at += 4096 {
-					if block := w.Data[at : at+nodeSize]; bytes.Equal(block[32:48], fsidOf(d)) && binary.LittleEndian.Uint64(block[88:]) == 1 {
+				for at := 0; !isSuper(w) && at+nodeSize <= len(w.Data); at += pageSize {
+					if block := w.Data[at : at+nodeSize]; ofRootTree(d, block) {
 						root = interp.Write{Off: w.Off + uint64(at), Len: uint64(nodeSize), Data: block}
 					}
 				}
@@ -79,10 +87,24 @@ func TestForecast(t *testing.T) {
 	}
 }
 
-// A forecast takes from the reserve what its own memory does not hold, and has given it back when
-// the commit that came instead needs it, and when its own was settled.
+func allForeseen(commits, foreseen int) bool  { return commits == 21 && foreseen >= 20 }
+func noneForeseen(commits, foreseen int) bool { return commits == 21 && foreseen == 0 }
+
+// changeBytesUsed adds the generation to bytes_used of a superblock.
+func changeBytesUsed(b []byte) { b[ondisk.SuperBytesUsedAt] += b[ondisk.SuperGenerationAt] }
+
+// isSuper reports whether a write goes to a superblock.
+func isSuper(w interp.Write) bool { return w.Off == primary || w.Off == mirror }
+
+// ofRootTree reports whether a block belongs to the root tree of the file system on a disk.
+func ofRootTree(d *sparseDisk, block []byte) bool {
+	return fsidIn(block) == fsidOf(d) && get64(block, ondisk.HeaderOwnerAt) == ondisk.RootTreeID
+}
+
+// A forecast takes memory from the pool if its own budget does not suffice. It returns the memory
+// before a commit that came instead needs it, or when its own commit is settled.
 func TestForecastGivesBack(t *testing.T) {
-	const piece = 16 << 20 // what is taken at a time
+	const piece = 16 << 20 // the unit in which a pool gives memory
 	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
 	log := shareddata.Path(t, "logs/btrfs-single-4k.log.zst")
 	for _, expected := range []bool{true, false} {
@@ -93,15 +115,15 @@ func TestForecastGivesBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		free := func() bool {
-			room := interp.NewMemoryBudget(1, reserve)
-			defer room.Release()
-			return room.Holds(piece)
+			budget := interp.NewMemoryBudget(1, reserve)
+			defer budget.Release()
+			return budget.Holds(piece)
 		}
 		commits, foreseen, taken := 0, 0, 0
 		var forecast *change.Txn
 		eachWrite(t, log, func(w interp.Write) bool {
-			if (w.Off == primary || w.Off == mirror) && !expected {
-				w.Data[120] += w.Data[72] // bytes_used
+			if isSuper(w) && !expected {
+				changeBytesUsed(w.Data)
 				reseal(w.Data)
 			}
 			obs := fs.Observe(w)
@@ -117,14 +139,14 @@ func TestForecastGivesBack(t *testing.T) {
 			d.apply(w)
 			fs.Settle(true)
 			if obs.Point == interp.CommitPoint && !free() {
-				t.Errorf("the reserve is not whole after commit %d", commits)
+				t.Errorf("the pool has not got all its memory back after commit %d", commits)
 			}
 			return true
 		}, func(seq uint64) {
 			if fc := fs.Forecast(); fc != nil {
 				p, ok := fc.Prepare()
 				if !ok {
-					t.Error("there was no room for a forecast")
+					t.Error("the memory does not suffice for a forecast")
 				}
 				forecast = p.Txn
 				if !free() {
@@ -134,7 +156,8 @@ func TestForecastGivesBack(t *testing.T) {
 			fs.Flushed(0, seq)
 		})
 		if commits != 21 || taken == 0 || expected != (foreseen > 0) {
-			t.Errorf("%d commits, %d foreseen, the reserve was taken for %d forecasts", commits, foreseen, taken)
+			t.Errorf("%d commits, %d foreseen, %d forecasts took memory from the pool",
+				commits, foreseen, taken)
 		}
 	}
 }

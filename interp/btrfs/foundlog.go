@@ -6,9 +6,8 @@ import (
 	"fsward/interp"
 )
 
-// findLog reads the log that is there when a disk is attached: a crash has left it, or a guest that
-// is running. One that is not sound is no base for the log commits that follow, which are then read
-// as a whole.
+// findLog reads the log that the disk holds when FS attaches to it. A crash or a running guest left
+// it there. A log that is not sound cannot be a base: the next log commit is then read as a whole.
 func (f *FS) findLog() {
 	if _, ok := logPointer(f.base.sb); !ok {
 		return
@@ -25,7 +24,7 @@ func (f *FS) findLog() {
 	}
 }
 
-// Found returns what the log held that was there at the beginning.
+// Found returns the observation of the log that the disk held when FS attached to it.
 func (f *FS) Found() interp.Observation { return f.found }
 
 var _ interp.Finder = (*FS)(nil)

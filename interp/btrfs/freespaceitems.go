@@ -8,19 +8,21 @@ import (
 	"fsward/interp/disk"
 )
 
-// maxBitmapBits is what one free_space_bitmap covers at most (BTRFS_FREE_SPACE_BITMAP_BITS), in
-// sectors.
+// maxBitmapBits bounds the sectors that one free_space_bitmap covers
+// (BTRFS_FREE_SPACE_BITMAP_BITS).
 const maxBitmapBits = 256 * 8
 
-// usesBitmaps is the flag of a block group whose free space stands in bitmaps
+// usesBitmaps is the flag of a block group that stores its free space in bitmaps
 // (BTRFS_FREE_SPACE_USING_BITMAPS).
 const usesBitmaps = 1 << 0
 
-// freeSpaceInfo follows check_free_space_info.
+// freeSpaceInfo decodes the summary of the free space of a block group. It follows
+// check_free_space_info.
 func (d *decoder) freeSpaceInfo(k ondisk.Key, r disk.Region) error {
 	info, ok := ondisk.ViewFreeSpaceInfo(r)
 	if !ok || r.Len() > ondisk.FreeSpaceInfoSize {
-		return sizeError(&ondisk.ItemTypes[ondisk.KindFreeSpaceInfo], r, ondisk.FreeSpaceInfoSize)
+		t := &ondisk.ItemTypes[ondisk.KindFreeSpaceInfo]
+		return sizeError(t, r, ondisk.FreeSpaceInfoSize)
 	}
 	if err := d.ctx.freeSpaceRange(k, r); err != nil {
 		return err
@@ -28,23 +30,27 @@ func (d *decoder) freeSpaceInfo(k ondisk.Key, r disk.Region) error {
 	count, flags := uint64(info.ExtentCount()), info.Flags()
 	switch most := k.Offset / uint64(d.ctx.sectorSize); {
 	case flags&^usesBitmaps != 0:
-		return violatedAt(itemRule, r.Addr()+ondisk.FreeSpaceInfoFlagsAt, "flags of a free_space_info is %#x", flags)
+		return violatedAt(itemRule, r.Addr()+ondisk.FreeSpaceInfoFlagsAt,
+			"flags of a free_space_info is %#x", flags)
 	case count > most:
-		return violatedAt(itemRule, r.Addr(), "extent_count of a free_space_info is %d, the block group has %d sectors", count, most)
+		return violatedAt(itemRule, r.Addr(),
+			"extent_count of a free_space_info is %d, the block group has %d sectors", count, most)
 	}
 	d.begin(ondisk.KindFreeSpaceInfo, k.ObjectID, k.Offset, 0)
 	return d.structure(&ondisk.FreeSpaceInfoLayout, r, r.Len())
 }
 
-// freeSpaceRange checks a key of the free space tree: the address and length of what it is about.
+// freeSpaceRange checks a key of the free space tree, which is an address and a length.
 func (c *itemContext) freeSpaceRange(k ondisk.Key, r disk.Region) error {
-	if !c.aligned(k.ObjectID) || !c.aligned(k.Offset) || k.Offset == 0 || k.ObjectID+k.Offset < k.ObjectID {
-		return violatedAt(itemRule, r.Addr(), "%d bytes from %d are no whole sectors", k.Offset, k.ObjectID)
+	wraps := k.ObjectID+k.Offset < k.ObjectID
+	if !c.aligned(k.ObjectID) || !c.aligned(k.Offset) || k.Offset == 0 || wraps {
+		return violatedAt(itemRule, r.Addr(), "%d bytes from %d are no whole sectors",
+			k.Offset, k.ObjectID)
 	}
 	return nil
 }
 
-// freeSpaceExtent is all in its key.
+// freeSpaceExtent decodes a free extent, which consists of its key.
 func (d *decoder) freeSpaceExtent(k ondisk.Key, r disk.Region) error {
 	if r.Len() != 0 {
 		return sizeError(&ondisk.ItemTypes[ondisk.KindFreeSpaceExtent], r, 0)
@@ -57,14 +63,16 @@ func (d *decoder) freeSpaceExtent(k ondisk.Key, r disk.Region) error {
 	return nil
 }
 
-// freeSpaceBitmap has a bit for each sector of the range in its key (free_space_bitmap_size).
+// freeSpaceBitmap decodes a bitmap of free space, and each run of set bits. It has a bit for each
+// sector of the range in its key (free_space_bitmap_size).
 func (d *decoder) freeSpaceBitmap(k ondisk.Key, r disk.Region) error {
 	if err := d.ctx.freeSpaceRange(k, r); err != nil {
 		return err
 	}
 	sectors := k.Offset / uint64(d.ctx.sectorSize)
 	if sectors > maxBitmapBits || uint64(r.Len()) != (sectors+7)/8 {
-		return violatedAt(itemRule, r.Addr(), "free_space_bitmap has %d bytes for %d sectors", r.Len(), sectors)
+		return violatedAt(itemRule, r.Addr(), "free_space_bitmap has %d bytes for %d sectors",
+			r.Len(), sectors)
 	}
 	d.begin(ondisk.KindFreeSpaceBitmap, k.ObjectID, k.Offset, 0)
 	d.num(ondisk.FieldSize, uint64(r.Len()))
@@ -95,7 +103,7 @@ func (d *decoder) freeSpaceBitmap(k ondisk.Key, r disk.Region) error {
 // bit returns a bit of a bitmap (le_test_bit).
 func bit(r disk.Region, i uint64) uint64 { return uint64(r.U8(int(i/8)) >> (i % 8) & 1) }
 
-// freeSpace answers whether a part of the bytes from start is free by the tree of free space.
+// freeSpace puts an object if the free space tree marks any of length bytes from start as free.
 func (v *view) freeSpace(d *decoder, start, length uint64) error {
 	root, ok, err := v.treeRoot(ondisk.FreeSpaceTreeID)
 	if !ok || err != nil || length == 0 || start+length < start {
@@ -113,9 +121,12 @@ func (v *view) freeSpace(d *decoder, start, length uint64) error {
 		}
 		k := p.key()
 		item := p.item()
-		if k.ObjectID+k.Offset > start && isFree(k, item.data(), max(start, k.ObjectID), min(end, k.ObjectID+k.Offset), uint64(v.state.sb.SectorSize())) {
-			d.begin(ondisk.KindFreeSpace, start, length, 0)
-			return nil
+		if itemEnd := k.ObjectID + k.Offset; itemEnd > start {
+			from, to := max(start, k.ObjectID), min(end, itemEnd)
+			if isFree(k, item.data(), from, to, uint64(v.state.sb.SectorSize())) {
+				d.begin(ondisk.KindFreeSpace, start, length, 0)
+				return nil
+			}
 		}
 		if k.ObjectID <= start {
 			return nil
@@ -124,14 +135,15 @@ func (v *view) freeSpace(d *decoder, start, length uint64) error {
 	return err
 }
 
-// isFree reports whether an item of the free space tree says of any sector from start to end, which
-// it has, that it is free.
+// isFree reports whether an item of the free space tree marks any sector in [start, end) as free.
+// The range lies within that of the item.
 func isFree(k ondisk.Key, r disk.Region, start, end, sector uint64) bool {
 	switch k.Type {
 	case ondisk.FreeSpaceExtentKey:
 		return true
 	case ondisk.FreeSpaceBitmapKey:
-		for i := (start - k.ObjectID) / sector; i*sector < end-k.ObjectID && i < uint64(r.Len())*8; i++ {
+		count := uint64(r.Len()) * 8
+		for i := (start - k.ObjectID) / sector; i*sector < end-k.ObjectID && i < count; i++ {
 			if bit(r, i) == 1 {
 				return true
 			}

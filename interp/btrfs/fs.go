@@ -14,15 +14,15 @@ type FS struct {
 	comparer  comparer
 	forecasts forecaster
 	sizes     []uint64           // of the disks, in bytes
-	found     interp.Observation // of the log that was there when the disk was attached
+	found     interp.Observation // of the log that the disk held when FS attached to it
 }
 
-// A followed is what the file system consists of as far as the disk has it.
+// A trackedState is the state of the file system on the disk.
 type trackedState struct {
 	base       *state           // of the last commit; nil while there is no file system
-	log        *logState        // what fsync wrote since; nil without a log that can be relied on
-	judged     *judgment        // the last commit that was judged
-	superseded *supersededState // what a mount would still go by; nil if that is base and log
+	log        *logState        // of fsync since then; nil: there is no log, or it is not sound
+	judged     *judgment        // of the last commit that was judged
+	superseded *supersededState // the state that a mount would use; nil: it would use base and log
 }
 
 var _ interp.Interpreter = (*FS)(nil)
@@ -45,7 +45,8 @@ func (f *FS) FS() string {
 	return ondisk.FSName
 }
 
-// Schema returns the names of the numbers in the records; nil while there is no file system.
+// Schema returns the names of kinds, fields and words in the change records; nil while there is no
+// file system.
 func (f *FS) Schema() *change.Schema {
 	if f.base == nil {
 		return nil
@@ -53,7 +54,7 @@ func (f *FS) Schema() *change.Schema {
 	return ondisk.Schema
 }
 
-// Observe judges a write before it is done.
+// Observe judges a write before it reaches the disk. Settle must follow.
 func (f *FS) Observe(w interp.Write) interp.Observation {
 	var obs interp.Observation
 	f.found = interp.Observation{}
@@ -81,7 +82,8 @@ func (f *FS) Observe(w interp.Write) interp.Observation {
 	return obs
 }
 
-// observeSuperblocks looks at each copy of the superblock that a write touches.
+// observeSuperblocks judges each copy of the superblock that a write touches, until one makes the
+// observation a commit, a violation or undecided.
 func (f *FS) observeSuperblocks(w *interp.Write, obs *interp.Observation) {
 	disk, _ := interp.Locate(w.Off)
 	for _, off := range ondisk.SuperOffsets {
@@ -90,7 +92,7 @@ func (f *FS) observeSuperblocks(w *interp.Write, obs *interp.Observation) {
 			!overlap(w.Off, w.Len, at, ondisk.SuperSize) {
 			continue
 		}
-		if f.base != nil { // blocks in this write are read through it, not from the cache
+		if f.base != nil { // the cache must not hide the blocks in this write
 			f.base.cache.forget(w.Off, w.Len)
 		}
 		f.onSuperblockWrite(at, w, obs)
@@ -100,22 +102,23 @@ func (f *FS) observeSuperblocks(w *interp.Write, obs *interp.Observation) {
 	}
 }
 
-// checkOverwrite holds a write against what the last commit and the last log commit need, and notes
-// what metadata the write holds.
+// checkOverwrite checks that a write leaves the blocks of the last commit and of the last log
+// commit intact. It notes the metadata that the write holds.
 func (f *FS) checkOverwrite(w *interp.Write) error {
 	c := overwriteCheck{disk: f.comparer.disk.Disk, base: f.base, log: f.log, write: w,
 		pending: &f.pending, roots: &f.forecasts.roots}
 	return c.run()
 }
 
-// release gives back the memory of the commit that was observed.
+// release returns the memory of the last observed commit to the budget.
 func (f *FS) release() {
 	f.comparer.memory.Release()
 	f.forecasts.Settled()
 }
 
-// givesUp reports whether a write takes a disk from the file system, or tries to: the primary
-// superblock is then no longer one of this file system, and nothing is left that needs the rest.
+// removesSuperblock reports whether a write replaces the primary superblock of a disk with one that
+// does not belong to this file system. The disk then leaves the file system, so that its other
+// blocks need no protection.
 func (f *FS) removesSuperblock(w *interp.Write) bool {
 	disk, off := interp.Locate(w.Off)
 	if !overlap(off, w.Len, ondisk.SuperOffset, ondisk.SuperSize) {
@@ -126,7 +129,7 @@ func (f *FS) removesSuperblock(w *interp.Write) bool {
 	return err == nil && (now.Magic() != ondisk.SuperMagic || now.FSID() != f.base.sb.FSID())
 }
 
-// Flushed notes that the writes to a disk up to the number seq are durable.
+// Flushed notes that the writes to a disk with numbers up to seq are durable.
 func (f *FS) Flushed(disk int, seq uint64) {
 	f.comparer.unflushed.flushed(interp.Address(disk, 0), interp.Address(disk+1, 0), seq)
 }
@@ -142,7 +145,8 @@ func superAlone(w interp.Write) bool {
 	return false
 }
 
-// Settle says whether the write last observed has landed on the disk, or was refused or failed.
+// Settle ends the observation of the last write. written reports whether the write has landed on
+// the disk; false means that it was refused or failed.
 func (f *FS) Settle(written bool) {
 	f.comparer.disk.pending = nil
 	f.release()

@@ -1,7 +1,6 @@
 package btrfs_test
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -13,11 +12,12 @@ import (
 	"fsward/interp"
 	"fsward/interp/btrfs"
 	"fsward/interp/btrfs/corrupt"
+	"fsward/interp/btrfs/ondisk"
 )
 
 const nodeSize = 16384
 
-// seedDisk is a small file system with files, whose trees are a leaf each.
+// seedDisk returns a small file system with files. Each of its trees is a single leaf.
 func seedDisk(t testing.TB) *sparseDisk {
 	t.Helper()
 	dir := t.TempDir()
@@ -29,50 +29,50 @@ func seedDisk(t testing.TB) *sparseDisk {
 	must(t, os.Symlink("target", filepath.Join(root, "link")))
 	must(t, os.Link(filepath.Join(root, "dir/file1"), filepath.Join(root, "hard")))
 	image := filepath.Join(dir, "image")
-	mkfs(t, image, 128<<20, "-m", "single", "-r", root, "-U", "11111111-2222-3333-4444-555555555555")
+	mkfs(t, image, 128<<20, "-m", "single", "-r", root,
+		"-U", "11111111-2222-3333-4444-555555555555")
 	return openDisk(t, image)
 }
 
 // blocks returns the device addresses of the metadata blocks on a disk.
 func blocks(d *sparseDisk) []int64 {
-	fsid := make([]byte, 16)
-	_, _ = d.ReadAt(fsid, primary+32)
+	fsid := fsidOf(d)
 	var found []int64
 	for page := range d.pages {
-		b := d.pages[page][:]
-		if string(b[32:48]) == string(fsid) && page*pageSize != primary && page*pageSize != mirror {
-			found = append(found, int64(page*pageSize))
+		at := page * pageSize
+		if fsidIn(d.pages[page][:]) == fsid && at != primary && at != mirror {
+			found = append(found, int64(at))
 		}
 	}
 	return found
 }
 
-// A cow rewrites trees of a disk as a transaction of its kernel would: every changed leaf at a new
-// place.
+// A cow rewrites trees of a disk as a transaction of a kernel does: it writes every changed leaf to
+// a new place.
 type cow struct {
 	t          testing.TB
 	d          *sparseDisk
 	generation uint64
-	delta      int64 // device address less logical address, in the one chunk of metadata
-	free       int64 // device address of the next free place
-	root       []byte
+	delta      int64  // device address minus logical address in the only chunk of metadata
+	free       int64  // device address of the next free place
+	root       []byte // the leaf of the root tree
 	writes     []interp.Write
 }
 
 func startCow(t testing.TB, d *sparseDisk) *cow {
-	sb := make([]byte, 4096) // the superblock
+	sb := make([]byte, ondisk.SuperSize)
 	_, _ = d.ReadAt(sb, primary)
-	c := &cow{t: t, d: d, generation: binary.LittleEndian.Uint64(sb[72:]) + 1}
-	logical := int64(binary.LittleEndian.Uint64(sb[80:]))
+	c := &cow{t: t, d: d, generation: get64(sb, ondisk.SuperGenerationAt) + 1}
+	logical := int64(get64(sb, ondisk.SuperRootAt))
 	for _, at := range blocks(d) {
 		b := make([]byte, nodeSize)
 		_, _ = d.ReadAt(b, at)
 		c.free = max(c.free, at+nodeSize)
-		if int64(binary.LittleEndian.Uint64(b[48:])) == logical {
+		if int64(get64(b, ondisk.HeaderBytenrAt)) == logical {
 			c.delta, c.root = at-logical, b
 		}
 	}
-	if c.root == nil || c.root[100] != 0 {
+	if c.root == nil || c.root[ondisk.HeaderLevelAt] != 0 {
 		t.Fatal("the root tree is not a leaf")
 	}
 	return c
@@ -81,29 +81,35 @@ func startCow(t testing.TB, d *sparseDisk) *cow {
 // put writes a block to a new place and returns its logical address.
 func (c *cow) put(b []byte) uint64 {
 	logical := uint64(c.free - c.delta)
-	binary.LittleEndian.PutUint64(b[48:], logical)
-	binary.LittleEndian.PutUint64(b[80:], c.generation)
+	put64(ondisk.HeaderBytenrAt, logical)(b)
+	put64(ondisk.HeaderGenerationAt, c.generation)(b)
 	reseal(b)
 	c.writes = append(c.writes, interp.Write{Off: uint64(c.free), Len: nodeSize, Data: b})
 	c.free += nodeSize
 	return logical
 }
 
+// rootItem returns the root item of a tree, or nil.
+func (c *cow) rootItem(id uint64) []byte {
+	for i := range itemCount(c.root) {
+		if k := itemKey(c.root, i); k.ObjectID == id && k.Type == ondisk.RootItemKey {
+			return itemData(c.root, i)
+		}
+	}
+	return nil
+}
+
 // tree rewrites the leaf of a tree.
 func (c *cow) tree(id uint64, change func(b []byte)) {
-	for i := range int(binary.LittleEndian.Uint32(c.root[96:])) {
-		head := c.root[101+25*i:]
-		if binary.LittleEndian.Uint64(head) != id || head[8] != 132 {
-			continue
-		}
-		item := c.root[101+binary.LittleEndian.Uint32(head[17:]):]
-		b := make([]byte, nodeSize)
-		_, _ = c.d.ReadAt(b, int64(binary.LittleEndian.Uint64(item[176:]))+c.delta)
-		change(b)
-		binary.LittleEndian.PutUint64(item[176:], c.put(b))
-		binary.LittleEndian.PutUint64(item[160:], c.generation)
+	item := c.rootItem(id)
+	if item == nil {
 		return
 	}
+	b := make([]byte, nodeSize)
+	_, _ = c.d.ReadAt(b, int64(get64(item, ondisk.RootItemBytenrAt))+c.delta)
+	change(b)
+	put64(ondisk.RootItemBytenrAt, c.put(b))(item)
+	put64(ondisk.RootItemGenerationAt, c.generation)(item)
 }
 
 // commit writes the root tree and the superblock.
@@ -111,22 +117,24 @@ func (c *cow) commit(change func(b []byte)) []interp.Write {
 	change(c.root)
 	root := c.put(c.root)
 	return append(c.writes, super(c.d, func(b []byte) {
-		put64(72, c.generation)(b)
-		put64(80, root)(b)
+		put64(ondisk.SuperGenerationAt, c.generation)(b)
+		put64(ondisk.SuperRootAt, root)(b)
 	}))
 }
 
-// edit changes bytes: each group of three is an offset behind the header's fixed part and a value.
+// edit returns a function that alters bytes. Each group of three bytes in edits is an offset behind
+// chunk_tree_uuid of the header, and a value to xor.
 func edit(edits []byte) func(b []byte) {
+	const from = ondisk.HeaderGenerationAt
 	return func(b []byte) {
 		for ; len(edits) >= 3; edits = edits[3:] {
-			at := 80 + (int(edits[0])<<8|int(edits[1]))%(len(b)-80)
+			at := from + (int(edits[0])<<8|int(edits[1]))%(len(b)-from)
 			b[at] ^= edits[2]
 		}
 	}
 }
 
-// lookAround asks a view everything about the objects of a transaction.
+// lookAround asks a view for the fields and the neighbors of the objects of a transaction.
 func lookAround(t testing.TB, txn *change.Txn, v change.View) {
 	schema := btrfs.Schema()
 	for i, r := range txn.Records {
@@ -139,13 +147,17 @@ func lookAround(t testing.TB, txn *change.Txn, v change.View) {
 		}
 		got, has, err := v.Get(r.Object, r.Field)
 		if err == nil && exists && r.Object.Tree != 0 && (has == r.New.IsNull() || got != r.New) {
-			t.Errorf("%s: the view says %s", schema.RecordText(r, txn.Names), schema.ValueText(got, txn.Names))
+			t.Errorf("%s: the view says %s",
+				schema.RecordText(r, txn.Names), schema.ValueText(got, txn.Names))
 		}
-		if p, ok, err := v.Previous(r.Object); exists && ok && err == nil && p.Compare(r.Object) >= 0 {
-			t.Errorf("%s is before %s", schema.IDText(p, txn.Names), schema.IDText(r.Object, txn.Names))
+		id := func(o change.Object) string { return schema.IDText(o, txn.Names) }
+		p, ok, err := v.Previous(r.Object)
+		if exists && ok && err == nil && p.Compare(r.Object) >= 0 {
+			t.Errorf("Previous returns %s for %s", id(p), id(r.Object))
 		}
-		if n, ok, err := v.Next(r.Object); exists && ok && err == nil && n.Compare(r.Object) <= 0 {
-			t.Errorf("%s is behind %s", schema.IDText(n, txn.Names), schema.IDText(r.Object, txn.Names))
+		n, ok, err := v.Next(r.Object)
+		if exists && ok && err == nil && n.Compare(r.Object) <= 0 {
+			t.Errorf("Next returns %s for %s", id(n), id(r.Object))
 		}
 		lo, hi := r.Object, r.Object
 		lo.Kind, hi.Kind, hi.Sub, hi.Aux = 0, ^change.Kind(0), ^uint64(0), ^uint64(0)
@@ -164,12 +176,12 @@ func lookAround(t testing.TB, txn *change.Txn, v change.View) {
 			down = append(down, o)
 		}
 		if slices.Reverse(down); failed == nil && len(up) <= 50 && !slices.Equal(up, down) {
-			t.Errorf("%s: up %v, down %v", schema.IDText(r.Object, txn.Names), up, down)
+			t.Errorf("%s: up %v, down %v", id(r.Object), up, down)
 		}
 	}
 }
 
-// The commit that the fuzz test begins with is sound, and its answers are right.
+// The commit from which the fuzz test starts is sound, and its View answers correctly.
 func TestMadeCommit(t *testing.T) {
 	d := seedDisk(t)
 	f := follow(t, d)
@@ -225,8 +237,9 @@ func FuzzObserve(f *testing.F) {
 		if obs, err := btrfs.Image(d); err == nil && obs.Txn != nil {
 			lookAround(t, obs.Txn, obs.View)
 		}
-		// A second commit has the first as its base, whatever it was.
-		for _, w := range []interp.Write{super(d, func(b []byte) { b[72]++ }), {Off: 0, Len: 1 << 20}} {
+		// The base of a second commit is the first one, sound or not. An erasure follows.
+		next := super(d, func(b []byte) { b[ondisk.SuperGenerationAt]++ })
+		for _, w := range []interp.Write{next, {Off: 0, Len: 1 << 20}} {
 			fs.Observe(w)
 			fs.Settle(true)
 		}
@@ -238,18 +251,17 @@ func FuzzItem(f *testing.F) {
 	for _, at := range blocks(d) {
 		b := make([]byte, nodeSize)
 		_, _ = d.ReadAt(b, at)
-		if b[100] != 0 {
+		if b[ondisk.HeaderLevelAt] != 0 {
 			continue
 		}
-		for i := range int(binary.LittleEndian.Uint32(b[96:])) {
-			head := b[101+25*i:]
-			off, size := binary.LittleEndian.Uint32(head[17:]), binary.LittleEndian.Uint32(head[21:])
-			f.Add(binary.LittleEndian.Uint64(b[88:]), binary.LittleEndian.Uint64(head), binary.LittleEndian.Uint64(head[9:]), head[8], b[101+off:101+off+size])
+		for i := range itemCount(b) {
+			k, tree := itemKey(b, i), get64(b, ondisk.HeaderOwnerAt)
+			f.Add(tree, k.ObjectID, k.Offset, k.Type, itemData(b, i))
 		}
 	}
 	f.Fuzz(func(t *testing.T, tree, id, offset uint64, typ uint8, data []byte) {
 		if n, err := btrfs.FuzzedItem(tree, id, offset, typ, data); err == nil && n == 0 {
-			t.Error("an item without an object and without an error")
+			t.Error("the decoder finds neither an object nor an error")
 		}
 	})
 }
@@ -266,7 +278,7 @@ func FuzzNode(f *testing.F) {
 
 func FuzzSuperblock(f *testing.F) {
 	d := seedDisk(f)
-	b := make([]byte, 4096)
+	b := make([]byte, ondisk.SuperSize)
 	_, _ = d.ReadAt(b, primary)
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) { _ = btrfs.FuzzedSuper(b) })
@@ -276,7 +288,8 @@ func FuzzChunk(f *testing.F) {
 	d := seedDisk(f)
 	b := make([]byte, 4096)
 	_, _ = d.ReadAt(b, primary)
-	f.Add(uint64(1<<20), b[811+17:811+17+80])
+	const at = ondisk.SuperSysChunkArrayAt + ondisk.DiskKeySize
+	f.Add(uint64(1<<20), b[at:at+ondisk.ChunkSize])
 	f.Fuzz(func(t *testing.T, logical uint64, b []byte) { _ = btrfs.FuzzedChunk(logical, b) })
 }
 

@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// What differs from run to run: where data is, and the transaction.
+// Parts of records that differ from run to run: addresses of data, and generations.
 var (
 	volatileAddress = regexp.MustCompile(`disk_bytenr,(\d+|null),(\d+|null)\)`)
 	volatileBackref = regexp.MustCompile(`k\(\d+,extent_data_ref,`)
@@ -23,8 +23,8 @@ var (
 	volatileKey     = regexp.MustCompile(`k\(-10,extent_csum,\d+\)`)
 )
 
-// normalise keeps the records of files and checksums and takes out what is volatile.
-func normalise(records []string) string {
+// normalize keeps the records of files and checksums, and replaces their volatile parts.
+func normalize(records []string) string {
 	var b strings.Builder
 	number := func(name string) func(string) string {
 		return func(s string) string {
@@ -50,7 +50,7 @@ func normalise(records []string) string {
 	return b.String()
 }
 
-// The records of small commits of a real kernel.
+// The records of small commits of a real kernel match the golden files.
 func TestGoldenRecords(t *testing.T) {
 	k := startKernel(t, 128<<20)
 	k.engine = newEngine(t)
@@ -66,7 +66,9 @@ func TestGoldenRecords(t *testing.T) {
 		{"link", func() error { return os.Link(k.path("file"), k.path("dir/second")) }},
 		{"rename", func() error { return os.Rename(k.path("big"), k.path("dir/large")) }},
 		{"symlink", func() error { return os.Symlink("dir/large", k.path("soft")) }},
-		{"xattr", func() error { return unix.Setxattr(k.path("file"), "user.colour", []byte("blue"), 0) }},
+		{"xattr", func() error {
+			return unix.Setxattr(k.path("file"), "user.colour", []byte("blue"), 0)
+		}},
 		{"chmod", func() error { return os.Chmod(k.path("dir"), 0o700) }},
 		{"truncate", func() error { return os.Truncate(k.path("dir/large"), 4096) }},
 		{"mknod", func() error { return unix.Mknod(k.path("pipe"), unix.S_IFIFO|0o600, 0) }},
@@ -75,7 +77,7 @@ func TestGoldenRecords(t *testing.T) {
 		{"rmdir", func() error { return os.RemoveAll(k.path("dir")) }},
 	} {
 		must(t, step.do())
-		got := normalise(k.sync())
+		got := normalize(k.sync())
 		golden := filepath.Join("testdata", "records", step.name+".txt")
 		if *update {
 			must(t, os.MkdirAll(filepath.Dir(golden), 0o755))

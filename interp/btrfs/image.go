@@ -10,12 +10,12 @@ import (
 )
 
 // Image reads the whole file system on a disk, or on the disks of an interp.Set, as one transaction
-// of additions: every block of every tree, in all copies. The observation has violations of
-// structure if it is not sound. The error is as that of New, without the blocks that only Image
-// reads.
+// of additions. It reads all copies of every block of every tree. The observation has violations of
+// structure if the file system is not sound. The errors are those of New; a fault of a block that
+// only Image reads is a violation.
 func Image(d interp.Disk) (interp.Observation, error) { return ImageWith(d, interp.ImageOptions{}) }
 
-// ImageWith is Image with bounds, and with word of how far it has come.
+// ImageWith is Image with bounds on memory and a report of progress.
 func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, error) {
 	devs, err := open(d, first(d))
 	if err != nil {
@@ -25,7 +25,8 @@ func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, 
 	c.image = &options
 	for i := range interp.Sizes(d) {
 		if devs.on(interp.Address(i, 0)) == nil {
-			return interp.Observation{}, fmt.Errorf("btrfs: disk %d is not of the file system on disk %d", i, first(d))
+			return interp.Observation{}, fmt.Errorf(
+				"btrfs: disk %d does not belong to the file system on disk %d", i, first(d))
 		}
 	}
 	sb, start := devs.newest()
@@ -70,10 +71,11 @@ func (c *comparer) imageLog(s *state, d *diff, obs interp.Observation) interp.Ob
 	if c.image != nil && c.image.SkipLog {
 		return obs
 	}
-	c.names = change.NewNames() // those of the trees are in use
+	c.names = change.NewNames() // the view of the trees still uses the old ones
 	r := c.readLog(s, s.sb, nil)
 	if len(r.faults) > 0 || r.err != nil {
-		return interp.Observation{Point: obs.Point, Generation: obs.Generation, Violations: r.faults, Unknown: r.err}
+		return interp.Observation{Point: obs.Point, Generation: obs.Generation,
+			Violations: r.faults, Unknown: r.err}
 	}
 	obs.Logs = r.parts
 	return obs

@@ -2,9 +2,9 @@ package btrfs
 
 import "fsward/interp"
 
-// join returns the base with this superblock in the place of what its disk had before. That is the
-// base itself, unless a device is added or one takes the place of another. It fails if a device
-// becomes another one.
+// join returns the base with the device that this superblock describes. It is the base itself,
+// unless the device is new or replaces another one. join fails if the disk of a device claims to be
+// another device.
 func (s *superblockWrite) join() (*state, error) {
 	start, dev := s.at-s.at%interp.DiskStride, s.sb.DevItem()
 	disk, _ := interp.Locate(s.at)
@@ -13,7 +13,8 @@ func (s *superblockWrite) join() (*state, error) {
 		return s.base, nil
 	}
 	if known != nil && known.id != 0 {
-		return nil, violatedAt(superRule, s.at, "dev_item is that of device %d (uuid %s), this is device %d (uuid %s)",
+		return nil, violatedAt(superRule, s.at,
+			"dev_item is that of device %d (uuid %s), this is device %d (uuid %s)",
 			dev.DevID(), uuidText(dev.UUID()), known.id, uuidText(known.uuid))
 	}
 	if source := s.base.devs.find(dev.DevID()); known != nil && source != nil {
@@ -32,7 +33,7 @@ func (s *superblockWrite) join() (*state, error) {
 	return &joined, nil
 }
 
-// keep makes the base what join returned once the write has landed.
+// keep makes the state that join returned the base once the write has landed.
 func (s *superblockWrite) keep() {
 	if s.old != s.base {
 		s.pending.next.base = s.old

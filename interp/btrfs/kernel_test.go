@@ -23,13 +23,13 @@ import (
 	"fsward/invariants"
 )
 
-// kernel is a file system that the host's kernel has mounted from a file, with an interpreter that
-// is shown what each commit changed in it: the blocks that differ, the superblock last.
+// A kernel is a file system that the host's kernel has mounted from a file. After each commit, its
+// interpreter observes the blocks that have changed, and the superblock last.
 type kernel struct {
 	t       *testing.T
 	image   string
 	mnt     string
-	disk    *sparseDisk // what the interpreter was shown
+	disk    *sparseDisk // the disk as the interpreter knows it
 	fs      *btrfs.FS
 	engine  invariants.Engine // nil: no rules
 	model   model
@@ -38,7 +38,8 @@ type kernel struct {
 	logs    int // log commits
 }
 
-// A model is the state of a file system as records add up to it: object and field → value, as text.
+// A model is the state of a file system that results from its records: object and field → value, as
+// text.
 type model map[string]string
 
 func modelKey(o change.Object, f change.Field, names *change.Names) string {
@@ -46,12 +47,14 @@ func modelKey(o change.Object, f change.Field, names *change.Names) string {
 	return fmt.Sprintf("%s %s %d %s", s.TreeText(o), s.IDText(o, names), o.Aux, s.FieldName(f))
 }
 
-// apply changes the model by a transaction, whose old values have to be those that it has.
+// apply applies a transaction to the model. The old values of the records must be those of the
+// model.
 func (m model) apply(t testing.TB, txn *change.Txn) {
 	t.Helper()
 	s := btrfs.Schema()
 	for _, r := range txn.Records {
-		key, old, now := modelKey(r.Object, r.Field, txn.Names), s.ValueText(r.Old, txn.Names), s.ValueText(r.New, txn.Names)
+		key := modelKey(r.Object, r.Field, txn.Names)
+		old, now := s.ValueText(r.Old, txn.Names), s.ValueText(r.New, txn.Names)
 		was, ok := m[key]
 		if !ok {
 			was = "null"
@@ -64,16 +67,16 @@ func (m model) apply(t testing.TB, txn *change.Txn) {
 		} else {
 			m[key] = now
 		}
-		// What is in a tree that is being dropped is not followed: it is gone with the last
-		// reference.
-		if s.KindName(r.Object.Kind) == "root_item" && s.FieldName(r.Field) == "refs" && (now == "0" || now == "null") {
+		// A tree that is being dropped makes no records: its objects go with the last reference.
+		ofRoot := s.KindName(r.Object.Kind) == "root_item" && s.FieldName(r.Field) == "refs"
+		if ofRoot && (now == "0" || now == "null") {
 			tree := change.NumText(r.Object.ID) + " "
 			maps.DeleteFunc(m, func(key, _ string) bool { return strings.HasPrefix(key, tree) })
 		}
 	}
 }
 
-// modelOf reads a whole image, and checks that it is sound.
+// modelOf returns the model of a whole image, which must be sound.
 func modelOf(t testing.TB, d interp.Disk) model {
 	t.Helper()
 	obs, err := btrfs.Image(d)
@@ -129,7 +132,7 @@ func startKernel(t *testing.T, size int64, options ...string) *kernel {
 		t.Fatal(err)
 	}
 	k.mount()
-	t.Cleanup(func() { _ = exec.Command("umount", k.mnt).Run() }) // if the test did not get to its end
+	t.Cleanup(func() { _ = exec.Command("umount", k.mnt).Run() }) // if the test fails before the end
 	return k
 }
 
@@ -140,7 +143,7 @@ func (k *kernel) mount() {
 
 func (k *kernel) path(name string) string { return filepath.Join(k.mnt, name) }
 
-// show passes the 4 KiB blocks in which the image differs from what was shown, the superblock last.
+// show passes the 4 KiB blocks in which the image differs from k.disk, the superblocks last.
 func (k *kernel) show(pass func(w interp.Write)) {
 	k.t.Helper()
 	f, err := os.Open(k.image)
@@ -169,8 +172,10 @@ func (k *kernel) show(pass func(w interp.Write)) {
 			if bytes.Equal(page, was[i:i+len(page)]) {
 				continue
 			}
-			w := interp.Write{Off: uint64(off) + uint64(i), Len: uint64(len(page)), Data: bytes.Clone(page)}
-			if w.Off == 64<<10 || w.Off == 64<<20 {
+			w := interp.Write{
+				Off: uint64(off) + uint64(i), Len: uint64(len(page)), Data: bytes.Clone(page),
+			}
+			if isSuper(w) {
 				supers = append(supers, w)
 				continue
 			}
@@ -186,13 +191,16 @@ func (k *kernel) show(pass func(w interp.Write)) {
 	}
 }
 
-// sync commits and checks what was written. It returns the records of the last commit as text.
+// sync makes the kernel commit, and checks the written blocks. It returns the records of the last
+// commit as text.
 func (k *kernel) sync() []string {
 	k.t.Helper()
 	run(k.t, "btrfs", "filesystem", "sync", k.mnt)
 	return k.observe()
 }
 
+// observe shows the changed blocks to the interpreter, and checks its observations. It returns the
+// records of the last commit as text.
 func (k *kernel) observe() []string {
 	k.t.Helper()
 	var text []string
@@ -200,13 +208,14 @@ func (k *kernel) observe() []string {
 	k.show(func(w interp.Write) {
 		obs := k.fs.Observe(w)
 		for _, v := range obs.Violations {
-			// Several commits may be shown at once, and then blocks of the base are written before
-			// the commit that lets go of them. What was let through so is no base: the commit is
+			// One call may show several commits. Then blocks of the base are overwritten before the
+			// commit that no longer needs them. The base is no longer sound, so that the commit is
 			// judged as a whole image.
 			if v.Kind == change.ByWrite {
 				skipped = true
 			} else {
-				k.t.Errorf("write at %d: false alarm %s %s %s at %d: %s", w.Off, v.Rule, v.Tree, v.ID, v.Addr, v.Detail)
+				k.t.Errorf("write at %d: false alarm %s %s %s at %d: %s",
+					w.Off, v.Rule, v.Tree, v.ID, v.Addr, v.Detail)
 			}
 		}
 		if obs.Unknown != nil {
@@ -229,7 +238,8 @@ func (k *kernel) observe() []string {
 			k.model.apply(k.t, obs.Txn)
 			if k.engine != nil {
 				for _, v := range check(k.t, k.engine, obs.Txn, obs.View) {
-					k.t.Errorf("generation %d: false alarm %s %s %s: %v", obs.Generation, v.Rule, v.Tree, v.ID, v.Witness)
+					k.t.Errorf("generation %d: false alarm %s %s %s: %v",
+						obs.Generation, v.Rule, v.Tree, v.ID, v.Witness)
 				}
 			}
 		}
@@ -244,19 +254,21 @@ func (k *kernel) ordered(txn *change.Txn) {
 	for i := 1; i < len(txn.Records); i++ {
 		a, b := txn.Records[i-1], txn.Records[i]
 		if a.Object.Compare(b.Object) > 0 {
-			k.t.Errorf("records out of order: %s before %s", btrfs.Schema().RecordText(a, txn.Names), btrfs.Schema().RecordText(b, txn.Names))
+			s := btrfs.Schema()
+			k.t.Errorf("records out of order: %s before %s",
+				s.RecordText(a, txn.Names), s.RecordText(b, txn.Names))
 			return
 		}
 	}
 }
 
-// end unmounts, judges the last commits, and asks the peer.
+// end unmounts the file system, checks the last commits, and runs btrfs check.
 func (k *kernel) end() {
 	k.t.Helper()
 	run(k.t, "umount", k.mnt)
 	k.observe()
 	run(k.t, "btrfs", "check", k.image)
-	// All records together are what reading the whole image anew gives.
+	// The records of all commits result in the state of the whole image.
 	if d := cmp.Diff(modelOf(k.t, k.disk), k.model); d != "" {
 		k.t.Errorf("the records do not add up (-image +records):\n%.4000s", d)
 	}

@@ -6,9 +6,10 @@ import (
 	"fsward/interp/disk"
 )
 
-// checkLeaf checks what can be said of a new leaf beyond its bounds and the contents of the items
-// that changed: that checksums end before the next begin. Of a tree that is not compared, and of
-// which no rule is asked, it checks the extents of files alike, and the contents of every item.
+// checkLeaf checks a new leaf beyond its bounds and the contents of the changed items. In the csum
+// tree, the checksums of an item must end before those of the next item begin. If only the
+// structure of a tree is checked, no rules run on it: then checkLeaf checks the extents of files
+// the same way, and the contents of every item.
 func (t *treeDiff) checkLeaf(n *ondisk.Node, s span) {
 	ctx := &t.out.dec.ctx
 	if t.structureOnly || t.tree == ondisk.CsumTreeID {
@@ -37,8 +38,8 @@ func (t *treeDiff) checkLeaf(n *ondisk.Node, s span) {
 	}
 }
 
-// checkNext holds the end of what item i covers against the beginning of the next of its kind. That
-// may be the first of the next leaf, whose key the parent has.
+// checkNext checks that the range of item i ends before the range of the next item of its type
+// begins. The next item may be the first of the next leaf; the parent has its key.
 func (c *itemContext) checkNext(n *ondisk.Node, i int, s span) *structureError {
 	k := n.Key(i)
 	end, ok := c.coveredUntil(k, n.Item(i))
@@ -52,13 +53,14 @@ func (c *itemContext) checkNext(n *ondisk.Node, i int, s span) *structureError {
 		return nil
 	}
 	if next.ObjectID == k.ObjectID && next.Type == k.Type && next.Offset < end {
-		return violatedAt(overlapRule, n.Item(i).Addr(), "it ends at %d, behind where the next begins: %s", end, next.String())
+		return violatedAt(overlapRule, n.Item(i).Addr(),
+			"it ends at %d, beyond the beginning of the next item: %s", end, next.String())
 	}
 	return nil
 }
 
-// coveredUntil returns where the range ends that an item covers, in the terms of its key's offset;
-// ok is false if it has none. An item that is cut short is not judged here.
+// coveredUntil returns the end of the range that an item covers. The range begins at the item's key
+// offset. ok is false if the item covers no range or is cut short.
 func (c *itemContext) coveredUntil(k ondisk.Key, r disk.Region) (end uint64, ok bool) {
 	var length uint64
 	switch k.Type {

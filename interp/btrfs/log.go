@@ -10,55 +10,57 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// A logState is the log that a superblock leads to: what fsync wrote since the last commit. The log
-// root tree has a root item for each subvolume with a log; the log of a subvolume has items as its
-// tree has them, which the next mount puts there after a crash (btrfs_recover_log_trees). All
-// blocks are of the generation that the running transaction will have, and belong to tree -6.
+// A logState is the log that a superblock leads to: the writes of fsync since the last commit. The
+// log root tree has a root item for each subvolume with a log. The log of a subvolume has the items
+// that the next mount after a crash copies into the tree of the subvolume
+// (btrfs_recover_log_trees). All blocks have the generation of the running transaction and belong
+// to tree -6.
 type logState struct {
 	root   pointer             // of the log root tree
-	trees  map[uint64]*logTree // by subvolume; the log root tree itself stands under treeLogID
+	trees  map[uint64]*logTree // by subvolume; the log root tree has the key TreeLogID
 	blocks map[uint64]keySpan  // all blocks by logical address
 }
 
-// A logged is a tree of the log.
+// A logTree is a tree of the log.
 type logTree struct {
 	root   pointer
 	leaves []pointer
 }
 
-// A keySpan is the first and the last key of a block; empty has none. It has the block's tree, as
-// logState.trees has it: a block that another tree had before is not known.
+// A keySpan is the first and the last key of a block. An empty block has none. tree is the key of
+// the block's tree in logState.trees: a block that moved from another tree must be read again.
 type keySpan struct {
 	first, last ondisk.Key
 	empty       bool
 	tree        uint64
 }
 
-// logPointer is what a superblock says of its log; ok is false if it has none.
+// logPointer returns the root of the log of a superblock. ok is false if it has no log.
 func logPointer(s ondisk.Superblock) (p pointer, ok bool) {
 	return pointer{s.LogRoot(), s.Generation() + 1, s.LogRootLevel(), false}, s.LogRoot() != 0
 }
 
-// A logReader reads the log of a superblock and compares it with the one before, block by block: a
-// block of the last log commit stays as it is until the next (logBlockRule), so one that both have
-// need not be read again. Blocks of earlier log commits the kernel uses again.
+// A logReader reads the log of a superblock and compares it with the previous log, block by block.
+// A block of the last log commit stays intact until the next log commit (logBlockRule), so that
+// blocks of both logs need not be read again. The kernel reuses the blocks of earlier log commits.
 type logReader struct {
 	state  *state // of the last commit, with the superblock that leads to the log
-	id     uint64 // of the tree that is read
+	id     uint64 // of the tree under examination, as in logState.trees
 	prev   *logState
 	now    *logState
 	budget *budget
 	names  *change.Names
 	memory *interp.MemoryBudget
-	bytes  uint64 // of the room that is taken
+	bytes  uint64 // of memory in use
 	order  []addrRange
 	parts  []interp.Part
 	faults []change.Violation
 	err    error
 }
 
-// readLog reads the log of a superblock of the base's generation. prev is nil if there is none
-// before or none that is known. Nil is returned if there is no log or after a fault.
+// readLog reads the log of a superblock of the base's generation. prev is the previous log, or nil
+// if there was none or it is not known. The log of the result is not usable if the result has
+// faults or an error.
 func (c *comparer) readLog(base *state, sb ondisk.Superblock, prev *logState) *logReader {
 	s := *base
 	s.sb = sb
@@ -85,7 +87,8 @@ func (c *comparer) readLog(base *state, sb ondisk.Superblock, prev *logState) *l
 	return r
 }
 
-// tree reads one tree of the log, makes a part of what changed in it, and returns the roots in it.
+// tree reads one tree of the log and adds a part with its changes. It returns the root items of the
+// log root tree, by subvolume.
 func (r *logReader) tree(id uint64, root pointer) map[uint64]pointer {
 	now, old := *r.state, *r.state
 	now.log = root
@@ -117,25 +120,28 @@ func (r *logReader) tree(id uint64, root pointer) map[uint64]pointer {
 	if r.err == nil {
 		r.err = t.unknown
 	}
-	r.bytes += uint64(len(t.out.txn.Records))*interp.RecordBytes + uint64(len(t.spans))*spanBytes
+	r.bytes += uint64(len(t.out.txn.Records)) * interp.RecordBytes
+	r.bytes += uint64(len(t.spans)) * spanBytes
 	if len(t.out.txn.Records) > 0 {
 		r.parts = append(r.parts, interp.Part{Txn: t.out.txn, View: newView(&now, r.names)})
 	}
 	return roots
 }
 
+// start returns an empty comparison of two trees of the log.
 func (r *logReader) start(old, now *state) *treeDiff {
 	txn := &change.Txn{Schema: ondisk.Schema, Generation: now.sb.Generation(), Names: r.names}
-	d := &diff{old: old, new: now, budget: r.budget, out: newRecorder(txn, now.itemContext()), unflushed: r.order}
+	d := &diff{old: old, new: now, budget: r.budget, unflushed: r.order,
+		out: newRecorder(txn, now.itemContext())}
 	d.out.memory, d.out.otherBytes = r.memory, r.bytes
 	return &treeDiff{diff: d, tree: ondisk.TreeLogID, seen: make(map[uint64]bool)}
 }
 
-// roots collects the root items of a leaf of the log root tree.
+// roots collects the root items in a leaf of the log root tree.
 func (r *logReader) roots(s *state, leaf pointer, roots map[uint64]pointer) {
 	n, err := s.node(leaf, false)
 	if err != nil {
-		return // a fault of the walk already
+		return // walkLog has reported it
 	}
 	for i := range n.NrItems() {
 		k := n.Key(i)
@@ -143,14 +149,15 @@ func (r *logReader) roots(s *state, leaf pointer, roots map[uint64]pointer) {
 			continue
 		}
 		if k.ObjectID != ondisk.TreeLogID || !ondisk.IsFileTree(k.Offset) {
-			r.faults = append(r.faults, violatedAt(rootRule, n.Addr(), "a root item of the log is for %s", k.String()).in(ondisk.TreeLogID, k).v)
+			e := violatedAt(rootRule, n.Addr(), "a root item of the log is for %s", k.String())
+			r.faults = append(r.faults, e.in(ondisk.TreeLogID, k).v)
 		} else if root, ok := parseRoot(k.ObjectID, n.Item(i)); ok {
 			roots[k.Offset] = root.pointer
 		}
 	}
 }
 
-// walkLog goes down a tree of the log. Leaves that the log before had are not read.
+// walkLog descends a tree of the log. It does not read leaves that the previous log had.
 func (t *treeDiff) walkLog(r *logReader, s span) {
 	if t.failedHard() {
 		return
@@ -160,7 +167,9 @@ func (t *treeDiff) walkLog(r *logReader, s span) {
 		return
 	}
 	if want := t.new.sb.Generation() + 1; s.generation != want {
-		t.fault(violated(generationRule, "block %d of the log: its parent says generation %d, the running transaction is %d", s.logical, s.generation, want))
+		t.fault(violated(generationRule,
+			"block %d of the log: its parent says generation %d, the running transaction is %d",
+			s.logical, s.generation, want))
 		return
 	}
 	keys, known := r.prev.blocks[s.logical]
@@ -176,7 +185,8 @@ func (t *treeDiff) walkLog(r *logReader, s span) {
 		return
 	}
 	if n.Owner() != ondisk.TreeLogID {
-		t.fault(violatedAt(ownerRule, n.Addr(), "block %d: owner is %s in the log", n.Logical(), change.NumText(n.Owner())))
+		t.fault(violatedAt(ownerRule, n.Addr(), "block %d: owner is %s in the log",
+			n.Logical(), change.NumText(n.Owner())))
 	}
 	if !known {
 		if err := t.checkFlushed(n); err != nil {
@@ -194,7 +204,8 @@ func spanOf(n *ondisk.Node, tree uint64) keySpan {
 	return keySpan{first: n.Key(0), last: n.Key(n.NrItems() - 1), tree: tree}
 }
 
-// fits reports whether the keys of a block fit its place in a tree; if not, checked says how.
+// fits reports whether the keys of a block fit its place in a tree. If they do not,
+// treeDiff.checked reports the fault.
 func (k keySpan) fits(s span) bool {
 	if k.empty {
 		return !s.hasFirst
@@ -202,8 +213,7 @@ func (k keySpan) fits(s span) bool {
 	return (!s.hasFirst || k.first == s.first) && (!s.hasEnd || k.last.Compare(s.end) < 0)
 }
 
-// judgeLogCommit judges a superblock that leads to another log: what fsync has written is on the
-// disk now.
+// judgeLogCommit judges a superblock that leads to another log, which fsync has written.
 func (s *superblockWrite) judgeLogCommit() {
 	s.obs.Point = interp.LogPoint
 	var log *logState

@@ -9,7 +9,7 @@ import (
 	"fsward/shareddata"
 )
 
-// The log of a real kernel: from mount to unmount, all commits sound.
+// All commits in the recording of a real kernel, from mount to unmount, are sound.
 func TestRealLog(t *testing.T) {
 	base := shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst")
 	log := shareddata.Path(t, "logs/btrfs-single-4k.log.zst")
@@ -26,7 +26,8 @@ func TestRealLog(t *testing.T) {
 		obs := f.Observe(w)
 		spent += time.Since(start)
 		for _, v := range obs.Violations {
-			t.Errorf("write at %d: %s %s at %d: %s", w.Off, v.Rule, v.Tree+" "+v.ID, v.Addr, v.Detail)
+			t.Errorf("write at %d: %s %s %s at %d: %s",
+				w.Off, v.Rule, v.Tree, v.ID, v.Addr, v.Detail)
 		}
 		if obs.Unknown != nil {
 			t.Errorf("write at %d: %v", w.Off, obs.Unknown)
@@ -38,7 +39,8 @@ func TestRealLog(t *testing.T) {
 				records += len(obs.Txn.Records)
 				start := time.Now()
 				for _, v := range check(t, e, obs.Txn, obs.View) {
-					t.Errorf("generation %d: false alarm %s %s %s: %v", obs.Generation, v.Rule, v.Tree, v.ID, v.Witness)
+					t.Errorf("generation %d: false alarm %s %s %s: %v",
+						obs.Generation, v.Rule, v.Tree, v.ID, v.Witness)
 				}
 				ruled += time.Since(start)
 			}
@@ -52,5 +54,6 @@ func TestRealLog(t *testing.T) {
 	if commits != 21 {
 		t.Errorf("%d commits, want 21", commits)
 	}
-	t.Logf("%d commits, %d log commits, %d records: interpreted in %v, judged by rules in %v", commits, logs, records, spent, ruled)
+	t.Logf("%d commits, %d log commits, %d records: interpreted in %v, judged by rules in %v",
+		commits, logs, records, spent, ruled)
 }

@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"fsward/interp"
+	"fsward/interp/btrfs"
 )
 
-// pair is a file system on two disks that the host's kernel uses through loop devices, and what was
-// shown of them.
+// A pair is a file system on two disks that the host's kernel uses through loop devices.
 type pair struct {
 	t     *testing.T
 	disks [2]*kernel
@@ -41,12 +41,12 @@ func (p *pair) unmount() {
 	p.loops = nil
 }
 
-// changed returns what was written since it was last asked, superblocks apart.
+// changed returns the writes since its last call: the blocks, and the superblocks.
 func (p *pair) changed() (blocks, supers []interp.Write) {
 	for i, k := range p.disks {
 		k.show(func(w interp.Write) {
 			k.disk.apply(w)
-			super := w.Off == primary || w.Off == mirror
+			super := isSuper(w)
 			w.Off = interp.Address(i, w.Off)
 			if super {
 				supers = append(supers, w)
@@ -58,97 +58,124 @@ func (p *pair) changed() (blocks, supers []interp.Write) {
 	return blocks, supers
 }
 
-// Power is cut when the superblock of a log commit is on one of two disks. A mount goes by the disk
-// with the lowest devid: if the log commit is not there it is as if it had not been, and its blocks
-// may be written over.
+// Power fails when the superblock of a log commit is on only one of two disks. A mount uses the
+// disk with the lowest devid. If the log commit is not on that disk, it counts as never written,
+// and its blocks may be overwritten.
 func TestLogOnSomeDisks(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
-		on    int  // the disk that the second log commit has reached
-		first bool // there is one before
+		on    int  // the disk that has the second log commit
+		first bool // an earlier log commit exists
 	}{
 		{"on device 1", 0, true}, {"on device 2", 1, true}, {"on device 2, no log before", 1, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			made := madeImages(t, 2, "-d", "raid1", "-m", "raid1")
-			p := &pair{t: t, mnt: filepath.Join(t.TempDir(), "mnt")}
-			must(t, os.Mkdir(p.mnt, 0o755))
-			for i := range p.disks {
-				p.disks[i] = &kernel{t: t, image: made[i], disk: newSparseDisk(deviceSize)}
-			}
-			p.mount()
-			t.Cleanup(p.unmount)
+			p := startPair(t)
 			must(t, writeFile(filepath.Join(p.mnt, "committed"), 5000))
 			run(t, "btrfs", "filesystem", "sync", p.mnt)
 			p.changed()
 			attached := []*sparseDisk{p.disks[0].disk.clone(), p.disks[1].disk.clone()}
 			f := followSet(t, setOf(t, attached[0], attached[1]))
-			seen := func(writes []interp.Write) (points []interp.Point) {
+			seen := func(writes ...interp.Write) (points []interp.Point) {
 				t.Helper()
-				for _, w := range writes {
-					obs := f.Observe(w)
-					if len(obs.Violations) > 0 || obs.Unknown != nil {
-						t.Errorf("write at %d: %+v", w.Off, obs)
-					}
-					if obs.Point != interp.NoPoint {
-						points = append(points, obs.Point)
-					}
-					disk, off := interp.Locate(w.Off)
-					w.Off = off
-					attached[disk].apply(w)
-					f.Settle(true)
-				}
-				return points
+				return observeAll(t, f, attached, writes)
 			}
-			fsync := func(name string) (blocks, supers []interp.Write) {
-				must(t, writeFile(filepath.Join(p.mnt, name), 3000))
-				run(t, "sync", filepath.Join(p.mnt, name))
-				return p.changed()
-			}
-
+			oneLogCommit := []interp.Point{interp.LogPoint}
 			if tc.first {
-				blocks, supers := fsync("first")
-				if points := append(seen(blocks), seen(supers)...); !slices.Equal(points, []interp.Point{interp.LogPoint}) {
+				blocks, supers := p.fsync("first")
+				points := append(seen(blocks...), seen(supers...)...)
+				if !slices.Equal(points, oneLogCommit) {
 					t.Fatalf("the first log commit: %v", points)
 				}
 			}
-			blocks, supers := fsync("second")
-			if points := append(seen(blocks), seen(supers[tc.on:][:1])...); !slices.Equal(points, []interp.Point{interp.LogPoint}) {
+			blocks, supers := p.fsync("second")
+			points := append(seen(blocks...), seen(supers[tc.on])...)
+			if !slices.Equal(points, oneLogCommit) {
 				t.Fatalf("the second log commit: %v", points)
 			}
-			p.unmount()
-			for i, k := range p.disks {
-				k.disk = attached[i].clone() // what there was when the power went
-				writePages(t, k)
-			}
-
-			p.mount()
+			p.failPower(attached)
 			_, first := os.Stat(filepath.Join(p.mnt, "first"))
 			_, second := os.Stat(filepath.Join(p.mnt, "second"))
 			if (first == nil) != tc.first || (second == nil) != (tc.on == 0) {
 				t.Fatalf("after the mount: %v, %v", first, second)
 			}
-			if !tc.first { // so much that it needs the blocks of the log again
+			if !tc.first { // so many files that the kernel reuses the blocks of the log
 				for i := range 400 {
 					must(t, writeFile(filepath.Join(p.mnt, fmt.Sprint(i)), 1500))
 				}
 				run(t, "btrfs", "filesystem", "sync", p.mnt)
 			}
 			blocks, supers = p.changed()
-			// What stands on the first device is what is followed, so that it may be written again.
-			again := interp.Write{Off: primary, Len: 4096, Data: make([]byte, 4096)}
+			// The tracked state is that of the first device, so that its superblock may be repeated.
+			again := interp.Write{Off: primary, Len: pageSize, Data: make([]byte, pageSize)}
 			_, _ = attached[0].ReadAt(again.Data, primary)
-			if points := seen(slices.Insert(blocks[:1:1], 1, again)); len(points) > 0 {
-				t.Errorf("a superblock that is written again: %v", points)
+			if points := seen(blocks[0], again); len(points) > 0 {
+				t.Errorf("the same superblock again: %v", points)
 			}
-			if points := append(seen(blocks[1:]), seen(supers)...); !slices.Equal(points, []interp.Point{interp.CommitPoint}) {
+			points = append(seen(blocks[1:]...), seen(supers...)...)
+			if !slices.Equal(points, []interp.Point{interp.CommitPoint}) {
 				t.Errorf("after the mount: %v, want one commit", points)
 			}
 		})
 	}
 }
 
-// writePages makes the image of a kernel's disk what the disk in memory is.
+// startPair makes and mounts a file system on two disks.
+func startPair(t *testing.T) *pair {
+	t.Helper()
+	made := madeImages(t, 2, "-d", "raid1", "-m", "raid1")
+	p := &pair{t: t, mnt: filepath.Join(t.TempDir(), "mnt")}
+	must(t, os.Mkdir(p.mnt, 0o755))
+	for i := range p.disks {
+		p.disks[i] = &kernel{t: t, image: made[i], disk: newSparseDisk(deviceSize)}
+	}
+	p.mount()
+	t.Cleanup(p.unmount)
+	return p
+}
+
+// failPower replaces the contents of the disks, as a power failure leaves them, and mounts again.
+func (p *pair) failPower(disks []*sparseDisk) {
+	p.t.Helper()
+	p.unmount()
+	for i, k := range p.disks {
+		k.disk = disks[i].clone()
+		writePages(p.t, k)
+	}
+	p.mount()
+}
+
+// fsync writes a file and its log, and returns the writes.
+func (p *pair) fsync(name string) (blocks, supers []interp.Write) {
+	p.t.Helper()
+	must(p.t, writeFile(filepath.Join(p.mnt, name), 3000))
+	run(p.t, "sync", filepath.Join(p.mnt, name))
+	return p.changed()
+}
+
+// observeAll observes writes and applies them to disks. It returns the points of commits and log
+// commits.
+func observeAll(
+	t *testing.T, f *btrfs.FS, disks []*sparseDisk, writes []interp.Write,
+) (points []interp.Point) {
+	t.Helper()
+	for _, w := range writes {
+		obs := f.Observe(w)
+		if len(obs.Violations) > 0 || obs.Unknown != nil {
+			t.Errorf("write at %d: %+v", w.Off, obs)
+		}
+		if obs.Point != interp.NoPoint {
+			points = append(points, obs.Point)
+		}
+		disk, off := interp.Locate(w.Off)
+		w.Off = off
+		disks[disk].apply(w)
+		f.Settle(true)
+	}
+	return points
+}
+
+// writePages writes the disk in memory to the image of a kernel's disk.
 func writePages(t *testing.T, k *kernel) {
 	t.Helper()
 	out, err := os.OpenFile(k.image, os.O_WRONLY|os.O_TRUNC, 0)

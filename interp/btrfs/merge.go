@@ -17,7 +17,8 @@ type itemRef struct {
 func (r *itemRef) key() ondisk.Key   { return r.leaf.Key(r.i) }
 func (r *itemRef) data() disk.Region { return r.leaf.Item(r.i) }
 
-// used returns how many bytes are used in the block group that an item is about; 0 for nil.
+// used returns the number of bytes in use in a block group, read from its item. It returns 0 for a
+// nil or malformed item.
 func (r *itemRef) used() uint64 {
 	if r == nil {
 		return 0
@@ -29,13 +30,13 @@ func (r *itemRef) used() uint64 {
 	return group.Used()
 }
 
-// A stretchOfKeys is the keys from one on and below another.
+// A keyInterval is the keys [from, end). Without hasEnd it has no upper bound.
 type keyInterval struct {
 	from, end ondisk.Key
 	hasEnd    bool
 }
 
-// A cursor goes through the items of a list of leaves, those of a stretch of keys. It holds one
+// A cursor iterates over the items of a list of leaves whose keys lie in an interval. It holds one
 // leaf at a time.
 type cursor struct {
 	state  *state
@@ -45,7 +46,7 @@ type cursor struct {
 	done   bool
 }
 
-// start puts the cursor on the first item.
+// start moves the cursor to the first item.
 func (c *cursor) start() error {
 	c.at.i = -1
 	err := c.next()
@@ -55,7 +56,7 @@ func (c *cursor) start() error {
 	return err
 }
 
-// next moves to the next item; done is set behind the last.
+// next moves the cursor to the next item. It sets done after the last one.
 func (c *cursor) next() error {
 	c.at.i++
 	for c.at.leaf == nil || c.at.i >= c.at.leaf.NrItems() {
@@ -73,7 +74,7 @@ func (c *cursor) next() error {
 	return nil
 }
 
-// news returns the leaves of the new tree that the old one does not share.
+// newLeaves returns the leaves of the new tree that the old tree does not share.
 func (t *treeDiff) newLeaves() []pointer {
 	leaves := make([]pointer, 0, len(t.spans))
 	for _, s := range t.spans {
@@ -84,15 +85,22 @@ func (t *treeDiff) newLeaves() []pointer {
 	return leaves
 }
 
-// merge visits, in the order of keys, each item that only one of the trees has (the other is nil)
-// or whose bytes differ.
-func (t *treeDiff) merge(visit func(k ondisk.Key, old, now *itemRef) error) error {
+// A visitItem function takes an item that differs between two trees. The side that does not have
+// the item is nil.
+type visitItem func(k ondisk.Key, old, now *itemRef) error
+
+// merge visits, in the order of keys, each item that only one of the trees has or whose bytes
+// differ.
+func (t *treeDiff) merge(visit visitItem) error {
 	return t.mergePart(t.newLeaves(), t.oldLeaves, keyInterval{}, visit)
 }
 
-// mergePart is merge for a stretch of keys, which are in these leaves.
-func (t *treeDiff) mergePart(newLeaves, oldLeaves []pointer, keys keyInterval, visit func(k ondisk.Key, old, now *itemRef) error) error {
-	now, old := cursor{state: t.new, leaves: newLeaves, keys: keys}, cursor{state: t.old, leaves: oldLeaves, keys: keys}
+// mergePart is merge for an interval of keys. All its items are in the given leaves.
+func (t *treeDiff) mergePart(
+	newLeaves, oldLeaves []pointer, keys keyInterval, visit visitItem,
+) error {
+	now := cursor{state: t.new, leaves: newLeaves, keys: keys}
+	old := cursor{state: t.old, leaves: oldLeaves, keys: keys}
 	if err := errors.Join(now.start(), old.start()); err != nil {
 		return err
 	}
@@ -132,14 +140,14 @@ func (t *treeDiff) mergePart(newLeaves, oldLeaves []pointer, keys keyInterval, v
 	return nil
 }
 
-// mergeTree turns the difference of a tree into records. also, if not nil, sees each differing
-// item.
+// mergeTree turns the difference of a tree into records. If also is not nil, mergeTree calls it for
+// each differing item.
 func (d *diff) mergeTree(t *treeDiff, also func(k ondisk.Key, old, now *itemRef)) {
 	if d.failedHard() {
 		return
 	}
 	d.out.begin(t.tree)
-	// What both have is mostly the same.
+	// Most items that both trees have are the same.
 	d.out.reserve(max(t.newRecords-t.oldRecords, t.oldRecords-t.newRecords))
 	if also == nil && t.large() && d.mergeHalves(t) {
 		return
@@ -147,8 +155,8 @@ func (d *diff) mergeTree(t *treeDiff, also func(k ondisk.Key, old, now *itemRef)
 	d.record(t.merge, also)
 }
 
-// record turns what a merge visits into records.
-func (d *diff) record(merge func(visit func(k ondisk.Key, old, now *itemRef) error) error, also func(k ondisk.Key, old, now *itemRef)) {
+// record turns the items that a merge visits into records.
+func (d *diff) record(merge func(visitItem) error, also func(k ondisk.Key, old, now *itemRef)) {
 	err := merge(func(k ondisk.Key, old, now *itemRef) error {
 		if also != nil {
 			also(k, old, now)

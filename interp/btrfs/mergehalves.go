@@ -9,21 +9,21 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// halvesFrom is for how many records two goroutines compare a tree. Where there are fewer, that is
-// done within ten milliseconds, and the other processor is the guest's.
+// halvesFrom is the number of records from which two goroutines compare a tree. One goroutine makes
+// fewer records within ten milliseconds, and leaves the other processor to the guest.
 const halvesFrom = 1 << 15
 
-// large reports whether much has been added to a tree or deleted from it, so that about that many
-// records are to be made.
+// large reports whether many items were added to a tree or deleted from it, so that the comparison
+// makes about as many records.
 func (t *treeDiff) large() bool {
 	apart := max(t.newRecords-t.oldRecords, t.oldRecords-t.newRecords)
 	return apart >= halvesFrom && 2*apart >= t.newRecords+t.oldRecords
 }
 
-// mergeHalves is mergeTree by two goroutines, each for the items on one side of a key. The records
-// and the names are the same, and in the same order: the second half's are put behind the first's.
-// It reports false where it has done nothing, as there is no such key, or it is not certain that
-// there is room for all of the records.
+// mergeHalves is mergeTree with two goroutines, each for the items on one side of a key. It makes
+// the same records and names in the same order, since it appends those of the second half to those
+// of the first. It returns false and does nothing if there is no such key, or if the memory may not
+// suffice for all records.
 func (d *diff) mergeHalves(t *treeDiff) bool {
 	out, most := d.out, t.newRecords+t.oldRecords
 	if out.sink != nil || out.drop {
@@ -31,9 +31,10 @@ func (d *diff) mergeHalves(t *treeDiff) bool {
 	}
 	newLeaves, oldLeaves := t.newLeaves(), t.oldLeaves
 	have := len(out.txn.Records)
-	// A name has its bytes in a leaf, and those of its item.
+	// The names take less than three times the bytes of their leaves.
 	names := 3 * uint64(len(newLeaves)+len(oldLeaves)) * uint64(d.new.rules.nodeSize)
-	if have+most > maxRecords || !out.memory.Holds(out.otherBytes+uint64(have+most)*interp.RecordBytes+out.txn.Names.Bytes()+names) {
+	bytes := out.otherBytes + uint64(have+most)*interp.RecordBytes + out.txn.Names.Bytes() + names
+	if have+most > maxRecords || !out.memory.Holds(bytes) {
 		return false
 	}
 	middle, ok := d.middle(newLeaves, oldLeaves)
@@ -47,38 +48,47 @@ func (d *diff) mergeHalves(t *treeDiff) bool {
 		oldsAt, err2 = d.old.leavesBelow(oldLeaves, middle)
 	}
 	if err1 != nil || err2 != nil {
-		return false // whoever reads these leaves in their turn says what is wrong
+		return false // the sequential merge will report the fault
 	}
 
-	// The second half's records are made behind where those of the first are expected to end.
+	// The records of the second half begin where those of the first half are expected to end.
 	behind := have + (cap(out.txn.Records)-have)*newsAt/max(len(newLeaves), 1)
-	other := *d
-	other.faults, other.unknown, other.used = nil, nil, 0
-	other.out = newRecorder(&change.Txn{Schema: ondisk.Schema, Generation: out.txn.Generation, Names: change.NewNames(),
-		Records: out.txn.Records[behind:behind]}, out.dec.ctx)
-	other.out.dec.ctx, other.out.oldDec.ctx = out.dec.ctx, out.oldDec.ctx
-	other.out.begin(t.tree)
+	other := d.secondHalf(t, out.txn.Records[behind:behind])
 	whole := out.txn.Records
 	out.txn.Records = whole[:have:behind]
 
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		other.record(func(visit func(k ondisk.Key, old, now *itemRef) error) error {
-			return t.mergePart(newLeaves[max(newsAt-1, 0):], oldLeaves[max(oldsAt-1, 0):], second, visit)
+		other.record(func(visit visitItem) error {
+			news, olds := newLeaves[max(newsAt-1, 0):], oldLeaves[max(oldsAt-1, 0):]
+			return t.mergePart(news, olds, second, visit)
 		}, nil)
 	})
-	d.record(func(visit func(k ondisk.Key, old, now *itemRef) error) error {
+	d.record(func(visit visitItem) error {
 		return t.mergePart(newLeaves[:newsAt], oldLeaves[:oldsAt], first, visit)
 	}, nil)
 	wg.Wait()
-	if n := len(out.txn.Records); n <= behind { // else the first half's records have moved
+	if n := len(out.txn.Records); n <= behind { // otherwise the first half has a new slice
 		out.txn.Records = whole[:n]
 	}
-	d.absorb(&other)
+	d.absorb(other)
 	return true
 }
 
-// take puts what the second half has found behind what the first has.
+// secondHalf returns a diff for the second half of a tree. It appends its records to the given
+// slice.
+func (d *diff) secondHalf(t *treeDiff, records []change.Record) *diff {
+	other := *d
+	other.faults, other.unknown, other.used = nil, nil, 0
+	txn := &change.Txn{Schema: ondisk.Schema, Generation: d.out.txn.Generation,
+		Names: change.NewNames(), Records: records}
+	other.out = newRecorder(txn, d.out.dec.ctx)
+	other.out.dec.ctx, other.out.oldDec.ctx = d.out.dec.ctx, d.out.oldDec.ctx
+	other.out.begin(t.tree)
+	return &other
+}
+
+// absorb appends the results of the second half to those of the first.
 func (d *diff) absorb(other *diff) {
 	d.used += other.used
 	for _, v := range other.faults {
@@ -94,8 +104,8 @@ func (d *diff) absorb(other *diff) {
 	}
 }
 
-// middle returns the first key of a group of items about which as many leaves are on either side;
-// ok is false if there is none.
+// middle returns a key with about as many leaves on either side. It is the first key of a group of
+// items. ok is false if there are fewer than two leaves, or the one in the middle is unusable.
 func (d *diff) middle(newLeaves, oldLeaves []pointer) (k ondisk.Key, ok bool) {
 	s, leaves := d.new, newLeaves
 	if len(oldLeaves) > len(newLeaves) {
@@ -111,7 +121,8 @@ func (d *diff) middle(newLeaves, oldLeaves []pointer) (k ondisk.Key, ok bool) {
 	return groupOf(n.Key(0)), true
 }
 
-// leavesBelow returns how many of some leaves, which are in order, begin below a key.
+// leavesBelow returns the number of leaves that begin below a key. The leaves are in the order of
+// keys.
 func (s *state) leavesBelow(leaves []pointer, k ondisk.Key) (count int, err error) {
 	count = sort.Search(len(leaves), func(i int) bool {
 		n, nodeErr := s.node(leaves[i], false)

@@ -9,9 +9,9 @@ import (
 	"fsward/shareddata"
 )
 
-// What two goroutines find of a tree is what one finds: the same records, with the same names under
-// the same numbers, in the same order. So it is for every tree in every commit of a recording, and
-// where all is new.
+// Two goroutines find the same difference of a tree as one: the same records in the same order, and
+// the same names with the same numbers. The test compares every tree in every commit of a
+// recording, and every tree of the last state as new.
 func TestMergeHalves(t *testing.T) {
 	for _, name := range []string{"btrfs-single-4k"} {
 		t.Run(name, func(t *testing.T) {
@@ -28,7 +28,8 @@ func TestMergeHalves(t *testing.T) {
 					}
 					halved++
 					if !slices.Equal(one, two) {
-						t.Fatalf("tree %d: %d lines by two, %d by one:\n%.2000q\n%.2000q", tree, len(two), len(one), two, one)
+						t.Fatalf("tree %d: %d lines by two, %d by one:\n%.2000q\n%.2000q",
+							tree, len(two), len(one), two, one)
 					}
 				}
 				return halved
@@ -40,14 +41,15 @@ func TestMergeHalves(t *testing.T) {
 				if obs.Point == interp.CommitPoint {
 					now := btrfs.BaseOf(f)
 					compared += compare(was, now)
-					deleted += compare(now, was) // the other way round, what was added is deleted
+					deleted += compare(now, was) // in reverse, added items are deleted
 					was = now
 				}
 				return true
 			}, func(seq uint64) { f.Flushed(0, seq) })
 			whole := compare(btrfs.State{}, was)
 			if compared < 20 || deleted < 20 || whole < 2 {
-				t.Errorf("%d and %d trees were compared by two goroutines, and %d of the last state", compared, deleted, whole)
+				t.Errorf("two goroutines compared %d and %d trees, and %d of the last state",
+					compared, deleted, whole)
 			}
 		})
 	}

@@ -8,8 +8,8 @@ import (
 	"fsward/interp/disk"
 )
 
-// Metadata reads the metadata of the state that the newest superblock on a disk defines. It is for
-// packages that alter metadata: it judges nothing but the blocks themselves.
+// Metadata reads the metadata of the state that the newest superblock on a disk defines. Packages
+// that alter metadata use it. It checks each block by itself, and no relations between blocks.
 type Metadata struct {
 	disk  interp.Disk
 	state *state
@@ -40,14 +40,14 @@ func (m *Metadata) Copies(logical uint64) ([]uint64, error) {
 	return slices.Clone(addrs[:count]), err
 }
 
-// Check returns a view on a block that stands at a device address, if the block is sound by itself
-// and names a logical address.
+// Check returns a view on the block at a device address. The error says why the block is not sound
+// by itself, or that its header does not name the logical address.
 func (m *Metadata) Check(block []byte, addr, logical uint64) (*ondisk.Node, error) {
 	return checkNode(disk.NewRegion(block, addr), logical, m.state.rules)
 }
 
-// Blocks returns the metadata blocks of all trees and of the log, each once, that have at least the
-// generation oldest. They come in the order of the trees.
+// Blocks returns each metadata block of the trees and of the log once, in the order of the trees.
+// It leaves out blocks of a generation before oldest, and the blocks below them.
 func (m *Metadata) Blocks(oldest uint64) ([]*ondisk.Node, error) {
 	w := blockWalk{state: m.state, oldest: oldest, seen: make(map[uint64]bool), budget: newBudget()}
 	roots := []pointer{m.state.chunkRoot(), m.state.rootTree()}
@@ -68,8 +68,8 @@ type SuperCopy struct {
 	Super ondisk.Superblock
 }
 
-// Superblocks reads the copies of the superblock on all devices, without those of another
-// generation: a copy that is still to be written.
+// Superblocks reads the copies of the superblock on all devices. It leaves out copies of another
+// generation, which the file system has not written yet.
 func (m *Metadata) Superblocks() ([]SuperCopy, error) {
 	var found []SuperCopy
 	for _, dev := range m.state.devs.list {
@@ -116,7 +116,7 @@ func (w *blockWalk) below(p pointer) error {
 		switch {
 		case n.Level() > 0:
 			err = w.below(childOf(n, i, p.chunkTree))
-		case (n.Owner() == ondisk.RootTreeID || n.Owner() == ondisk.TreeLogID) && k.Type == ondisk.RootItemKey:
+		case holdsRoots(n.Owner()) && k.Type == ondisk.RootItemKey:
 			if root, ok := parseRoot(k.ObjectID, n.Item(i)); ok && !root.dropping {
 				err = w.below(root.pointer)
 			}
@@ -127,3 +127,6 @@ func (w *blockWalk) below(p pointer) error {
 	}
 	return nil
 }
+
+// holdsRoots reports whether a tree has the root items of other trees.
+func holdsRoots(tree uint64) bool { return tree == ondisk.RootTreeID || tree == ondisk.TreeLogID }

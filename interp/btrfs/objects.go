@@ -11,31 +11,34 @@ import (
 // A fieldValue is one field of an object on one side of a change.
 type fieldValue struct {
 	field    change.Field
-	viewOnly bool // the View answers it, records leave it out
+	viewOnly bool // the View answers it, records omit it
 	value    change.Value
 }
 
-// An entity is an object found in an item, with its fields vals[from:to] of the decoder.
+// An entity is an object in an item. Its fields are vals[from:to] of the builder.
 type entity struct {
 	obj      change.Object
 	from, to int
 }
 
-// An objectBuilder collects objects and their fields. It owns what is built, and which fields are
-// wanted.
+func (e entity) compareObject(o change.Object) int { return e.obj.Compare(o) }
+
+// An objectBuilder collects objects and their fields.
 type objectBuilder struct {
-	all   bool      // build the quiet fields as well
-	only  *fieldSet // the fields that are wanted; nil: each
-	tree  uint64    // that the objects are in
+	all   bool      // collect view-only fields too
+	only  *fieldSet // the wanted fields; nil: all fields
+	tree  uint64    // of the objects
 	names *change.Names
 	ents  []entity
 	vals  []fieldValue
 }
 
-// A fieldSet is some of the fields that objects have.
+// A fieldSet is a set of fields.
 type fieldSet [(ondisk.FieldEnd + 63) / 64]uint64
 
-func (s *fieldSet) has(f change.Field) bool { return f < ondisk.FieldEnd && s[f/64]&(1<<(f%64)) != 0 }
+func (s *fieldSet) has(f change.Field) bool {
+	return f < ondisk.FieldEnd && s[f/64]&(1<<(f%64)) != 0
+}
 
 func (s *fieldSet) add(f change.Field) {
 	if f < ondisk.FieldEnd {
@@ -43,7 +46,7 @@ func (s *fieldSet) add(f change.Field) {
 	}
 }
 
-// wants reports whether a field is to be put.
+// wants reports whether put collects a field.
 func (b *objectBuilder) wants(f change.Field, viewOnly bool) bool {
 	return (!viewOnly || b.all) && (b.only == nil || b.only.has(f))
 }
@@ -52,12 +55,13 @@ func (b *objectBuilder) reset() {
 	b.ents, b.vals = b.ents[:0], b.vals[:0]
 }
 
-// begin starts an object; the fields that follow are its.
+// begin starts an object. The fields that are put next belong to it.
 func (b *objectBuilder) begin(kind change.Kind, id, sub, aux uint64) {
 	obj := change.Object{Tree: b.tree, ID: id, Kind: kind, Sub: sub, Aux: aux}
 	b.ents = append(b.ents, entity{obj, len(b.vals), len(b.vals)})
 }
 
+// put adds a field to the last object if it is wanted.
 func (b *objectBuilder) put(f change.Field, viewOnly bool, v change.Value) {
 	if !b.wants(f, viewOnly) {
 		return
@@ -74,7 +78,7 @@ func (b *objectBuilder) name(name []byte) {
 	}
 }
 
-// read returns a member of up to 8 bytes.
+// read returns a member of 1, 2, 4 or 8 bytes.
 func read(r disk.Region, off, width int) uint64 {
 	switch width {
 	case 1:
@@ -88,8 +92,8 @@ func read(r disk.Region, off, width int) uint64 {
 	}
 }
 
-// structure puts the fields of a structure. The caller has checked that r has at least its size, or
-// as many bytes as limit says, where a structure may be cut short.
+// structure puts the fields of a structure that lie within its first limit bytes. The caller has
+// checked that r has limit bytes.
 func (b *objectBuilder) structure(s *ondisk.Structure, r disk.Region, limit int) error {
 	for i := range s.Fields {
 		f := &s.Fields[i]
@@ -110,7 +114,8 @@ func (b *objectBuilder) structure(s *ondisk.Structure, r disk.Region, limit int)
 			n := read(r, f.Off, f.Width)
 			v, err := wordOrNum(n, f.Words)
 			if err != nil {
-				return violatedAt(itemRule, r.Addr()+uint64(f.Off), "%s of %s is %d", f.Name, s.Name, n)
+				return violatedAt(itemRule, r.Addr()+uint64(f.Off), "%s of %s is %d",
+					f.Name, s.Name, n)
 			}
 			b.put(f.Field, f.ViewOnly, v)
 		}
@@ -122,7 +127,8 @@ func (b *objectBuilder) structure(s *ondisk.Structure, r disk.Region, limit int)
 			n := read(r, f.Off, f.Width)
 			v, err := wordOrNum(n&p.Mask>>p.Shift, p.Words)
 			if err != nil {
-				return violatedAt(itemRule, r.Addr()+uint64(f.Off), "%s of %s is %#x", f.Name, s.Name, n)
+				return violatedAt(itemRule, r.Addr()+uint64(f.Off), "%s of %s is %#x",
+					f.Name, s.Name, n)
 			}
 			b.put(p.Field, p.ViewOnly, v)
 		}
@@ -132,6 +138,8 @@ func (b *objectBuilder) structure(s *ondisk.Structure, r disk.Region, limit int)
 
 var errNoWord = errors.New("no such value")
 
+// wordOrNum returns the word that stands for a number, or the number itself if the field has no
+// words. The error is errNoWord if the number is invalid.
 func wordOrNum(n uint64, words []change.WordID) (change.Value, error) {
 	if words == nil {
 		return change.Num(n), nil
@@ -142,29 +150,31 @@ func wordOrNum(n uint64, words []change.WordID) (change.Value, error) {
 	return change.WordValue(words[n]), nil
 }
 
-// keyValue makes the value of a key that stands in an item. A type that is not known has kind 0.
+// keyValue returns the value of a key in an item. An unknown type gets kind 0.
 func (b *objectBuilder) keyValue(k ondisk.Key) change.Value {
 	return b.names.Key(k.ObjectID, ondisk.KindByType[k.Type], k.Offset)
 }
 
-// uuid puts a UUID as the key under which the uuid tree files it (btrfs_uuid_to_key); none if it is
-// all zeros (btrfs_is_empty_uuid).
+// uuid puts a UUID as the key under which the uuid tree files it (btrfs_uuid_to_key). It puts
+// nothing if the UUID is all zeros (btrfs_is_empty_uuid).
 func (b *objectBuilder) uuid(f *ondisk.Member, r disk.Region) {
-	if low, high := r.U64(f.Off), r.U64(f.Off+8); low|high != 0 && b.wants(f.Field, f.ViewOnly) {
+	const half = ondisk.UUIDSize / 2
+	low, high := r.U64(f.Off), r.U64(f.Off+half)
+	if low|high != 0 && b.wants(f.Field, f.ViewOnly) {
 		b.put(f.Field, f.ViewOnly, b.names.Key(low, f.Kind, high))
 	}
 }
 
-// link puts what a name leads to together with which name it is. It is the same in each record of a
-// name and in no record of another, where names with one hash stand side by side under one key.
+// link puts the target of a name together with the hash of the name. All objects of one name have
+// the same link. Other names have other links, even if their hashes collide and they share a key.
 func (b *objectBuilder) link(id uint64, kind change.Kind, name []byte) {
 	if b.wants(ondisk.FieldLink, true) {
 		b.put(ondisk.FieldLink, true, b.names.Key(id, kind, nameID(name)))
 	}
 }
 
-// extentSpan puts what an extent counts for in the nbytes of its inode, and where in the file it
-// ends (btrfs_file_extent_end).
+// extentSpan puts the bytes that an extent adds to nbytes of its inode, and the offset in the file
+// at which the extent ends (btrfs_file_extent_end).
 func (b *objectBuilder) extentSpan(nbytes, end uint64) {
 	b.num(ondisk.FieldNBytes, nbytes)
 	b.put(ondisk.FieldEndOffset, true, change.Num(end))
@@ -172,6 +182,8 @@ func (b *objectBuilder) extentSpan(nbytes, end uint64) {
 
 // superBlock decodes the superblock as an object.
 func (b *objectBuilder) superBlock(s ondisk.Superblock) error {
-	b.begin(ondisk.SuperObject.Kind, ondisk.SuperObject.ID, ondisk.SuperObject.Sub, ondisk.SuperObject.Aux)
-	return b.structure(&ondisk.SuperLayout, disk.NewRegion(s.Bytes()[:], s.Bytenr()), ondisk.SuperSize)
+	o := ondisk.SuperObject
+	b.begin(o.Kind, o.ID, o.Sub, o.Aux)
+	r := disk.NewRegion(s.Bytes()[:], s.Bytenr())
+	return b.structure(&ondisk.SuperLayout, r, ondisk.SuperSize)
 }

@@ -2,9 +2,7 @@ package btrfs_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +12,7 @@ import (
 
 	"fsward/interp"
 	"fsward/interp/btrfs"
+	"fsward/interp/btrfs/ondisk"
 )
 
 const (
@@ -21,7 +20,7 @@ const (
 	mirror  = 64 << 20
 )
 
-// madeDisk is a fresh file system.
+// madeDisk returns a fresh file system.
 func madeDisk(t testing.TB, options ...string) *sparseDisk {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "image")
@@ -38,8 +37,7 @@ func follow(t testing.TB, d *sparseDisk) *btrfs.FS {
 	return f
 }
 
-// super returns a write of the primary superblock on a disk, changed and with its checksum right
-// again.
+// super returns a write of the primary superblock on a disk after a change, with a new checksum.
 func super(d *sparseDisk, change func(b []byte)) interp.Write {
 	b := make([]byte, 4096)
 	_, _ = d.ReadAt(b, primary)
@@ -48,64 +46,88 @@ func super(d *sparseDisk, change func(b []byte)) interp.Write {
 	return interp.Write{Off: primary, Len: 4096, Data: b}
 }
 
-func reseal(b []byte) {
-	binary.LittleEndian.PutUint32(b, crc32.Checksum(b[32:], crc32.MakeTable(crc32.Castagnoli)))
+// A superblockCase is a single write to a fresh file system and its expected observation.
+type superblockCase struct {
+	name  string
+	write interp.Write
+	rule  string // "": the write passes
+	point interp.Point
+	note  string // a part of the note
+	fs    string // after the write
 }
 
-func put16(off int, v uint16) func(b []byte) {
-	return func(b []byte) { binary.LittleEndian.PutUint16(b[off:], v) }
+func garbage(off, n uint64) interp.Write {
+	return interp.Write{Off: off, Len: n, Data: bytes.Repeat([]byte("x"), int(n))}
 }
 
-func put64(off int, v uint64) func(b []byte) {
-	return func(b []byte) { binary.LittleEndian.PutUint64(b[off:], v) }
-}
-
-// What is said of single writes to the superblock.
-func TestSuperblockWrites(t *testing.T) {
-	base := madeDisk(t)
-	log := base.clone()
-	for _, tc := range []struct {
-		name  string
-		write interp.Write
-		rule  string // "": it passes
-		point interp.Point
-		note  string
-		fs    string // after it was done
-	}{
+// superblockCases are writes that leave the file system as it is, or give it up, or violate a rule.
+func superblockCases(base *sparseDisk) []superblockCase {
+	const (
+		magic      = ondisk.SuperMagicAt
+		magicEnd   = magic + 8
+		generation = ondisk.SuperGenerationAt
+		superRule  = "btrfs/superblock"
+	)
+	// next alters the superblock of generation 1000.
+	next := func(changes ...func(b []byte)) interp.Write {
+		return super(base, func(b []byte) {
+			put64(generation, 1000)(b)
+			for _, change := range changes {
+				change(b)
+			}
+		})
+	}
+	wiped := super(base, func([]byte) {})
+	clear(wiped.Data[magic:magicEnd]) // wipefs keeps the old checksum
+	xxhashed := next(put16(ondisk.SuperCsumTypeAt, 1))
+	clear(xxhashed.Data[:ondisk.CsumArea])
+	put64(0, xxhash.Sum64(xxhashed.Data[ondisk.CsumArea:]))(xxhashed.Data)
+	return []superblockCase{
 		{name: "same again", write: super(base, func([]byte) {}), fs: "btrfs"},
-		{name: "log that is not there", write: super(base, put64(96, 30<<20)), rule: "btrfs/csum", point: interp.LogPoint, fs: "btrfs"},
-		{name: "garbage", write: interp.Write{Off: primary, Len: 4096, Data: []byte(strings.Repeat("x", 4096))}, rule: "btrfs/superblock", fs: "btrfs"},
-		{name: "garbage in part", write: interp.Write{Off: primary + 512, Len: 512, Data: []byte(strings.Repeat("x", 512))}, rule: "btrfs/superblock", fs: "btrfs"},
-		{name: "garbage over the mirror", write: interp.Write{Off: mirror, Len: 4096, Data: []byte(strings.Repeat("x", 4096))}, rule: "btrfs/superblock", fs: "btrfs"},
+		{name: "missing log", write: super(base, put64(ondisk.SuperLogRootAt, 30<<20)),
+			rule: "btrfs/csum", point: interp.LogPoint, fs: "btrfs"},
+		{name: "garbage", write: garbage(primary, 4096), rule: superRule, fs: "btrfs"},
+		{name: "garbage in part", write: garbage(primary+512, 512), rule: superRule, fs: "btrfs"},
+		{name: "garbage over the mirror", write: garbage(mirror, 4096), rule: superRule, fs: "btrfs"},
 		{name: "zeros", write: interp.Write{Off: 0, Len: 1 << 20}, note: "erased"},
 		{name: "discard", write: interp.Write{Off: 0, Len: 1 << 20, Discard: true}, note: "erased"},
-		{name: "discard of the mirror", write: interp.Write{Off: mirror, Len: 4096, Discard: true}, fs: "btrfs"},
-		{name: "wipefs", write: interp.Write{Off: primary, Len: 4096, Data: func() []byte {
-			b := make([]byte, 4096)
-			_, _ = base.ReadAt(b, primary)
-			clear(b[64:72])
-			return b
-		}()}, note: "erased"},
-		{name: "zero magic and more", write: super(base, func(b []byte) { clear(b[64:72]); b[1000] ^= 1 }), rule: "btrfs/superblock", fs: "btrfs"},
-		{name: "mkfs begins", write: super(base, func(b []byte) { copy(b[64:], "!BHRfS_M") }), note: "being made"},
-		{name: "generation back", write: super(base, put64(72, 1)), rule: "btrfs/superblock", fs: "btrfs"},
-		{name: "root moved without a generation", write: super(base, put64(80, 30<<20)), rule: "btrfs/superblock", fs: "btrfs"},
-		{name: "sectorsize", write: super(base, func(b []byte) { put64(72, 1000)(b); binary.LittleEndian.PutUint32(b[144:], 8192) }), rule: "btrfs/superblock", fs: "btrfs"},
-		{name: "leafsize", write: super(base, func(b []byte) { put64(72, 1000)(b); binary.LittleEndian.PutUint32(b[152:], 8192) }), rule: "btrfs/superblock", fs: "btrfs"},
-		{name: "unknown flag", write: super(base, func(b []byte) { put64(72, 1000)(b); b[57] |= 0x10 }), rule: "btrfs/superblock", fs: "btrfs"},
-		{name: "unknown checksum", write: super(base, put16(196, 4)), rule: "btrfs/csum-type", fs: "btrfs"},
-		{name: "another checksum", write: func() interp.Write {
-			w := super(base, func(b []byte) { put64(72, 1000)(b); put16(196, 1)(b) })
-			clear(w.Data[:32])
-			binary.LittleEndian.PutUint64(w.Data, xxhash.Sum64(w.Data[32:]))
-			return w
-		}(), rule: "btrfs/csum-type", fs: "btrfs"},
-		{name: "generation without blocks", write: super(base, put64(72, 1000)), rule: "btrfs/generation", point: interp.CommitPoint, fs: "btrfs"},
-		{name: "chunk root nowhere", write: super(base, func(b []byte) { put64(72, 1000)(b); put64(88, 1<<40)(b) }), rule: "btrfs/block-pointer", point: interp.CommitPoint, fs: "btrfs"},
-		{name: "elsewhere", write: interp.Write{Off: 100 << 20, Len: 4096, Data: make([]byte, 4096)}, fs: "btrfs"},
-	} {
+		{name: "discard of the mirror",
+			write: interp.Write{Off: mirror, Len: 4096, Discard: true}, fs: "btrfs"},
+		{name: "wipefs", write: wiped, note: "erased"},
+		{name: "zero magic and more", write: super(base, func(b []byte) {
+			clear(b[magic:magicEnd])
+			b[ondisk.SuperSysChunkArrayAt] ^= 1
+		}), rule: superRule, fs: "btrfs"},
+		{name: "mkfs begins", write: super(base, func(b []byte) { copy(b[magic:], "!BHRfS_M") }),
+			note: "being made"},
+		{name: "generation back", write: super(base, put64(generation, 1)),
+			rule: superRule, fs: "btrfs"},
+		{name: "root moved without a generation",
+			write: super(base, put64(ondisk.SuperRootAt, 30<<20)), rule: superRule, fs: "btrfs"},
+		{name: "sectorsize", write: next(put32(ondisk.SuperSectorsizeAt, 8192)),
+			rule: superRule, fs: "btrfs"},
+		{name: "leafsize", write: next(put32(ondisk.SuperLeafsizeAt, 8192)),
+			rule: superRule, fs: "btrfs"},
+		{name: "unknown flag", write: next(func(b []byte) { b[ondisk.SuperFlagsAt+1] |= 0x10 }),
+			rule: superRule, fs: "btrfs"},
+		{name: "unknown checksum", write: super(base, put16(ondisk.SuperCsumTypeAt, 4)),
+			rule: "btrfs/csum-type", fs: "btrfs"},
+		{name: "another checksum", write: xxhashed, rule: "btrfs/csum-type", fs: "btrfs"},
+		{name: "generation without blocks", write: next(),
+			rule: "btrfs/generation", point: interp.CommitPoint, fs: "btrfs"},
+		{name: "chunk root nowhere", write: next(put64(ondisk.SuperChunkRootAt, 1<<40)),
+			rule: "btrfs/block-pointer", point: interp.CommitPoint, fs: "btrfs"},
+		{name: "elsewhere", write: interp.Write{Off: 100 << 20, Len: 4096, Data: make([]byte, 4096)},
+			fs: "btrfs"},
+	}
+}
+
+// Observe recognizes what a single write does to the superblock.
+func TestSuperblockWrites(t *testing.T) {
+	base := madeDisk(t)
+	for _, tc := range superblockCases(base) {
 		t.Run(tc.name, func(t *testing.T) {
-			d := log.clone()
+			d := base.clone()
 			f := follow(t, d)
 			obs := f.Observe(tc.write)
 			if obs.Unknown != nil {
@@ -133,17 +155,17 @@ func TestSuperblockWrites(t *testing.T) {
 	}
 }
 
-// Features that are not handled are named, on attach and in Image.
+// New and Image name unsupported features.
 func TestUnsupportedIsNamed(t *testing.T) {
 	base := madeDisk(t)
 	for want, change := range map[string]func(b []byte){
-		"RAID56":        put64(188, 1<<7),
-		"ZONED":         put64(188, 1<<12),
-		"flag 0x800000": put64(188, 1<<23),
-		"compat_ro":     put64(180, 1<<20),
-		"EXTENT_TREE":   put64(188, 1<<13),
-		"STRIPE_TREE":   put64(188, 1<<14),
-		"seed device":   put64(56, 1<<32),
+		"RAID56":        put64(ondisk.SuperIncompatFlagsAt, 1<<7),
+		"ZONED":         put64(ondisk.SuperIncompatFlagsAt, 1<<12),
+		"flag 0x800000": put64(ondisk.SuperIncompatFlagsAt, 1<<23),
+		"compat_ro":     put64(ondisk.SuperCompatROFlagsAt, 1<<20),
+		"EXTENT_TREE":   put64(ondisk.SuperIncompatFlagsAt, 1<<13),
+		"STRIPE_TREE":   put64(ondisk.SuperIncompatFlagsAt, 1<<14),
+		"seed device":   put64(ondisk.SuperFlagsAt, ondisk.SuperFlagSeeding),
 	} {
 		d := base.clone()
 		d.apply(super(d, change))
@@ -170,8 +192,58 @@ func TestUnsupportedIsNamed(t *testing.T) {
 	}
 }
 
-// A commit is judged at the first copy that arrives; the copies after it get its answer, until
-// metadata is written.
+// A copiesCase is an order in which the copies of a commit's superblock arrive.
+type copiesCase struct {
+	name         string
+	mirrorFirst  bool
+	letThrough   bool
+	between      bool // metadata is written between the copies
+	second       interp.Point
+	secondBroken bool
+}
+
+// run observes the blocks of a commit and then both copies of its superblock.
+func (tc copiesCase) run(t *testing.T, d *sparseDisk, blocks, supers []interp.Write) {
+	t.Helper()
+	f := follow(t, d)
+	for _, w := range blocks {
+		if obs := f.Observe(w); len(obs.Violations) > 0 || obs.Point != interp.NoPoint {
+			t.Fatalf("%+v", obs)
+		}
+		d.apply(w)
+		f.Settle(true)
+	}
+	first, second := supers[0], supers[1]
+	if tc.mirrorFirst {
+		first, second = second, first
+	}
+	obs := f.Observe(first)
+	if obs.Point != interp.CommitPoint || obs.Txn == nil || len(obs.Violations) > 0 {
+		t.Fatalf("the first copy: %+v", obs)
+	}
+	if tc.letThrough {
+		d.apply(first)
+	}
+	f.Settle(tc.letThrough)
+	if tc.between {
+		w := blocks[len(blocks)-1]
+		f.Observe(w)
+		d.apply(w)
+		f.Settle(true)
+	}
+	obs = f.Observe(second)
+	broken := len(obs.Violations) > 0
+	if obs.Point != tc.second || broken != tc.secondBroken || obs.Unknown != nil {
+		t.Errorf("the second copy: %+v", obs)
+	}
+	if tc.secondBroken && obs.Violations[0].Rule != "btrfs/refused-copy" {
+		t.Errorf("the second copy is refused by %s", obs.Violations[0].Rule)
+	}
+	f.Settle(!tc.secondBroken)
+}
+
+// A commit is judged at the first copy of its superblock that arrives. The other copies get the
+// same verdict, until metadata is written.
 func TestSuperblockCopies(t *testing.T) {
 	k := startKernel(t, 128<<20)
 	must(t, writeFile(k.path("file"), 5000))
@@ -187,88 +259,47 @@ func TestSuperblockCopies(t *testing.T) {
 	if len(supers) != 2 || supers[0].Off != primary {
 		t.Fatalf("%d superblocks", len(supers))
 	}
-	for _, tc := range []struct {
-		name         string
-		mirrorFirst  bool
-		letThrough   bool
-		between      bool // metadata is written between the copies
-		second       interp.Point
-		secondBroken bool
-	}{
+	for _, tc := range []copiesCase{
 		{"passed", false, true, false, interp.NoPoint, false},
 		{"mirror first", true, true, false, interp.NoPoint, false},
 		{"refused", false, false, false, interp.NoPoint, true},
 		{"refused, mirror first", true, false, false, interp.NoPoint, true},
 		{"metadata between", false, false, true, interp.CommitPoint, false},
-		// Nothing but the mirror had come when the power went: the file system begins with what the
-		// primary says.
+		// Power fails when only the mirror has arrived: the next transaction is based on the state of
+		// the primary.
 		{"metadata between, mirror first", true, true, true, interp.CommitPoint, false},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			d := k.disk.clone()
-			f := follow(t, d)
-			for _, w := range blocks {
-				if obs := f.Observe(w); len(obs.Violations) > 0 || obs.Point != interp.NoPoint {
-					t.Fatalf("%+v", obs)
-				}
-				d.apply(w)
-				f.Settle(true)
-			}
-			first, second := supers[0], supers[1]
-			if tc.mirrorFirst {
-				first, second = second, first
-			}
-			obs := f.Observe(first)
-			if obs.Point != interp.CommitPoint || obs.Txn == nil || len(obs.Violations) > 0 {
-				t.Fatalf("the first copy: %+v", obs)
-			}
-			if tc.letThrough {
-				d.apply(first)
-			}
-			f.Settle(tc.letThrough)
-			if tc.between {
-				w := blocks[len(blocks)-1]
-				f.Observe(w)
-				d.apply(w)
-				f.Settle(true)
-			}
-			obs = f.Observe(second)
-			if obs.Point != tc.second || len(obs.Violations) > 0 != tc.secondBroken || obs.Unknown != nil {
-				t.Errorf("the second copy: %+v", obs)
-			}
-			if tc.secondBroken && obs.Violations[0].Rule != "btrfs/refused-copy" {
-				t.Errorf("the second copy is refused by %s", obs.Violations[0].Rule)
-			}
-			f.Settle(!tc.secondBroken)
-		})
+		t.Run(tc.name, func(t *testing.T) { tc.run(t, k.disk.clone(), blocks, supers) })
 	}
-	t.Run("mirror first, a primary with something else in it", func(t *testing.T) {
+	t.Run("mirror first, another primary", func(t *testing.T) {
 		d := k.disk.clone()
 		f := follow(t, d)
 		other := supers[0]
 		other.Data = bytes.Clone(other.Data)
-		binary.LittleEndian.PutUint64(other.Data[555:], 1) // cache_generation
+		put64(ondisk.SuperCacheGenerationAt, 1)(other.Data)
 		reseal(other.Data)
-		// Linux mounts by the primary, whatever else is in it: the mirror's commit stays the last
-		// one.
-		for i, w := range slices.Concat(blocks, []interp.Write{supers[1], other, blocks[len(blocks)-1], supers[1]}) {
+		// Linux mounts the primary, whatever else it contains. The commit of the mirror remains the
+		// last one.
+		rest := []interp.Write{supers[1], other, blocks[len(blocks)-1], supers[1]}
+		for i, w := range slices.Concat(blocks, rest) {
 			obs := f.Observe(w)
-			if len(obs.Violations) > 0 || obs.Unknown != nil || (obs.Point == interp.CommitPoint) != (i == len(blocks)) {
+			committed := obs.Point == interp.CommitPoint
+			if len(obs.Violations) > 0 || obs.Unknown != nil || committed != (i == len(blocks)) {
 				t.Errorf("write %d of %d: %+v", i, len(blocks)+4, obs)
 			}
 			d.apply(w)
 			f.Settle(true)
 		}
 	})
-	k.disk.apply(supers[0]) // so that the end is what the kernel left
+	k.disk.apply(supers[0])
 }
 
-// mkfs in the guest over a file system that is followed.
+// FS gives up a file system when mkfs in the guest erases it, and adopts the new one.
 func TestReplacedFileSystem(t *testing.T) {
 	d := madeDisk(t)
 	f := follow(t, d)
 	next := madeDisk(t)
-	// As the page cache writes it: the superblock before the trees.
+	// The page cache writes the superblock before the trees.
 	obs := f.Observe(interp.Write{Off: 0, Len: 128 << 20, Discard: true})
 	if len(obs.Violations) > 0 || obs.Note == "" {
 		t.Fatalf("%+v", obs)

@@ -2,15 +2,15 @@ package btrfs
 
 import "fsward/interp"
 
-// overlay is the disk as it will be when the write under observation is done. A large write can
-// hold metadata blocks along with the superblock that leads to them.
+// An overlay is the disk as it will be after the write under observation. A large write may hold
+// metadata blocks along with the superblock that leads to them.
 type overlay struct {
 	interp.Disk
 	pending *interp.Write
 }
 
-// ReadAt reads through the pending write. A discarded range reads as zeros here: what it holds is
-// not defined, so that nothing in it may be relied on.
+// ReadAt reads through the pending write. A discarded range reads as zeros: its contents are
+// undefined, so that nothing may rely on them.
 func (d *overlay) ReadAt(p []byte, off int64) (int, error) {
 	n, err := d.Disk.ReadAt(p, off)
 	if d.pending == nil || off < 0 {

@@ -10,24 +10,24 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// An overwriteCheck holds a write against what the last commit needs: Btrfs never changes in place
-// what a superblock on the disk leads to, apart from data without checksums. The extent tree of
-// that commit tells which metadata blocks it needs, its csum tree which data. Both are searched
-// through the cache, so that nothing has to be remembered.
+// An overwriteCheck checks that a write leaves the blocks of the last commit intact. Btrfs never
+// overwrites blocks that a superblock on the disk leads to, except data without checksums. The
+// metadata blocks of a commit are in its extent tree, and its data with checksums are in its csum
+// tree. Searches of both go through the cache, so that the check keeps no state.
 type overwriteCheck struct {
 	disk    interp.Disk // as it is before the write
 	base    *state
 	log     *logState // nil: there is none
 	write   *interp.Write
-	pending *pendingWrite // takes note of the metadata in the write
-	roots   *pendingRoots // see each block that names its own address
+	pending *pendingWrite // notes the metadata in the write
+	roots   *pendingRoots // notes each block that names its own address
 }
 
-// run checks the write. An error that is a *structureError is a violation; any other means that it
-// cannot be told.
+// run checks the write. A *structureError is a violation. Any other error means that the check is
+// undecided.
 func (c *overwriteCheck) run() error {
 	w, mapped := c.write, uint64(0)
-	defer func() { // a chunk may be new where none is known
+	defer func() { // a range outside of all known chunks may lie in a new chunk of metadata
 		c.pending.metadata = c.pending.metadata || mapped < w.Len
 	}()
 	for p := range c.base.chunks.places(w.Off, w.Len) {
@@ -47,7 +47,7 @@ func (c *overwriteCheck) run() error {
 	return nil
 }
 
-// checkMetadata looks at a place in a chunk of metadata.
+// checkMetadata checks the part of the write at a place in a chunk of metadata.
 func (c *overwriteCheck) checkMetadata(p place) error {
 	if p.chunk.typ&ondisk.GroupData == 0 {
 		if err := c.checkDirection(p); err != nil {
@@ -62,29 +62,35 @@ func (c *overwriteCheck) checkMetadata(p place) error {
 	})
 }
 
-// checkDirection looks at the blocks in a write that name their own address: it has to be where
-// they go. Blocks stand at multiples of nodesize, apart from file systems that old tools have made.
+// checkDirection checks that each block in the write goes to the address that its header names.
+// Blocks lie at multiples of nodesize, except on file systems that old tools made.
 func (c *overwriteCheck) checkDirection(p place) error {
 	data, size := p.contents(c.write), uint64(c.base.rules.nodeSize)
 	for at := (size - p.logical%size) % size; at+ondisk.HeaderSize <= uint64(len(data)); at += size {
 		b := data[at:]
-		if [16]byte(b[ondisk.HeaderFSIDAt:]) != c.base.rules.fsid || slices.Contains(ondisk.SuperOffsets[:], (p.addr+at)%interp.DiskStride) {
+		logical, addr := p.logical+at, p.addr+at
+		if [16]byte(b[ondisk.HeaderFSIDAt:]) != c.base.rules.fsid ||
+			slices.Contains(ondisk.SuperOffsets[:], addr%interp.DiskStride) {
 			continue
 		}
-		if bytenr := binary.LittleEndian.Uint64(b[ondisk.HeaderBytenrAt:]); bytenr != p.logical+at {
-			return onWrite(violatedAt(directionRule, p.addr+at, "block %d is written where block %d stands", bytenr, p.logical+at))
+		if bytenr := binary.LittleEndian.Uint64(b[ondisk.HeaderBytenrAt:]); bytenr != logical {
+			return onWrite(violatedAt(directionRule, addr,
+				"block %d is written in the place of block %d", bytenr, logical))
 		}
 		c.roots.note(b)
 		if uint64(len(b)) >= size {
-			c.pending.blocks = append(c.pending.blocks, writtenBlock{p.logical + at, p.addr + at, b[:size]})
+			c.pending.blocks = append(c.pending.blocks, writtenBlock{logical, addr, b[:size]})
 		}
 	}
 	return nil
 }
 
-// checkKept makes sure that a write leaves a block as it is: it may only write what stands there,
-// or what the other copies have (scrub repairs a bad copy).
-func (c *overwriteCheck) checkKept(p place, logical uint64, rule structureRule, whose string) error {
+// checkKept checks that a write leaves a block intact. The write may contain the present bytes of
+// the block, or those of another copy: scrub repairs a bad copy. whose names the commit that needs
+// the block.
+func (c *overwriteCheck) checkKept(
+	p place, logical uint64, rule structureRule, whose string,
+) error {
 	size := uint64(c.base.rules.nodeSize)
 	lo, hi := max(p.logical, logical), min(p.logical+p.n, logical+size)
 	addr := p.addr + (lo - p.logical)
@@ -93,7 +99,8 @@ func (c *overwriteCheck) checkKept(p place, logical uint64, rule structureRule, 
 		if c.write.Discard {
 			what = "discarded"
 		}
-		return onWrite(violatedAt(rule, addr, "block %d, which %s needs, is %s", logical, whose, what))
+		return onWrite(violatedAt(rule, addr, "block %d, which %s needs, is %s",
+			logical, whose, what))
 	}
 	data := p.contents(c.write)
 	if data == nil {
@@ -107,7 +114,8 @@ func (c *overwriteCheck) checkKept(p place, logical uint64, rule structureRule, 
 	if bytes.Equal(old, data) {
 		return nil
 	}
-	addrs, count, err := c.base.chunks.copies(logical, size, ondisk.GroupMetadata|ondisk.GroupSystem)
+	const types = ondisk.GroupMetadata | ondisk.GroupSystem
+	addrs, count, err := c.base.chunks.copies(logical, size, types)
 	if err != nil {
 		return err
 	}
@@ -121,20 +129,21 @@ func (c *overwriteCheck) checkKept(p place, logical uint64, rule structureRule, 
 	return nil
 }
 
-// checkData looks at a place in a chunk of data: what the last commit has checksums for may only be
-// written with contents that have them. The kernel never writes such data in place
-// (can_nocow_extent), and scrub and read repair write what fits the checksum.
+// checkData checks the part of the write at a place in a chunk of data. A sector with a checksum in
+// the last commit must get contents with that checksum. The kernel never overwrites such data
+// (can_nocow_extent), and scrub and read repair write contents that match the checksum.
 func (c *overwriteCheck) checkData(p place) error {
 	root, ok, err := c.base.treeRoot(ondisk.CsumTreeID)
 	if err != nil || !ok {
 		return err
 	}
 	sector, size := uint64(c.base.rules.sectorSize), uint64(c.base.rules.csum.Size())
-	pos, ok, err := c.base.seek(ondisk.CsumTreeID, root.pointer, ondisk.Key{ObjectID: ondisk.ExtentCsumID, Type: ondisk.ExtentCsumKey, Offset: p.logical})
+	from := ondisk.Key{ObjectID: ondisk.ExtentCsumID, Type: ondisk.ExtentCsumKey, Offset: p.logical}
+	pos, ok, err := c.base.seek(ondisk.CsumTreeID, root.pointer, from)
 	if err != nil {
 		return err
 	}
-	// The item before may reach up to here; behind the last item the position stays on it.
+	// The previous item may reach this place. After the last item, the position is already on it.
 	if ok && (pos.key().ObjectID != ondisk.ExtentCsumID || pos.key().Offset > p.logical) {
 		if _, err := pos.move(-1); err != nil {
 			return err
@@ -163,7 +172,8 @@ func (c *overwriteCheck) checkData(p place) error {
 	return err
 }
 
-// firstSum is the index of the checksum of a sector in an item that begins at start.
+// firstSum returns the index of the checksum of a sector in an item that begins at start, or 0 if
+// the sector lies before start.
 func firstSum(start, logical, sector uint64) uint64 {
 	if logical <= start {
 		return 0
@@ -171,17 +181,20 @@ func firstSum(start, logical, sector uint64) uint64 {
 	return (logical - start) / sector
 }
 
-// checkSector holds what a write does to a sector of data against its checksum.
+// checkSector checks that a sector of data has its checksum after the write.
 func (c *overwriteCheck) checkSector(p place, logical uint64, sum []byte) error {
 	sector := uint64(c.base.rules.sectorSize)
 	bad := func(what string) error {
-		return onWrite(violatedAt(liveDataRule, p.addr+max(logical, p.logical)-p.logical, "the data at logical address %d, which the last commit has a checksum for, is %s", logical, what))
+		addr := p.addr + max(logical, p.logical) - p.logical
+		return onWrite(violatedAt(liveDataRule, addr,
+			"the data at logical address %d, which the last commit has a checksum for, is %s",
+			logical, what))
 	}
 	if c.write.Discard {
 		return bad("discarded")
 	}
 	b := make([]byte, sector)
-	if logical < p.logical || logical+sector > p.logical+p.n { // a part of a sector
+	if logical < p.logical || logical+sector > p.logical+p.n { // the write has part of the sector
 		if err := readFull(&overlay{c.disk, c.write}, b, p.addr+logical-p.logical); err != nil {
 			return err
 		}
@@ -189,12 +202,14 @@ func (c *overwriteCheck) checkSector(p place, logical uint64, sum []byte) error 
 		b = data[logical-p.logical : logical-p.logical+sector]
 	}
 	if have := c.base.rules.csum.Sum(b); !bytes.Equal(have[:len(sum)], sum) {
-		return bad(fmt.Sprintf("overwritten with contents that have %x instead of %x", have[:len(sum)], sum))
+		return bad(fmt.Sprintf("overwritten with contents that have %x instead of %x",
+			have[:len(sum)], sum))
 	}
 	return nil
 }
 
-// checkLogKept holds a write to a chunk of metadata against what the last log commit needs.
+// checkLogKept checks that a write to a chunk of metadata leaves the blocks of the last log commit
+// intact.
 func (c *overwriteCheck) checkLogKept(p place) error {
 	if c.log == nil || len(c.log.blocks) == 0 {
 		return nil

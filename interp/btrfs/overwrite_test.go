@@ -8,14 +8,16 @@ import (
 
 	"fsward/interp"
 	"fsward/interp/btrfs"
+	"fsward/interp/btrfs/ondisk"
 	"fsward/shareddata"
 )
 
-// A real kernel flushes before each superblock; the commit behind a flush that got lost is refused.
+// A real kernel flushes before each superblock. The commit after a lost flush is refused.
 func TestLostFlush(t *testing.T) {
 	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
 	log := shareddata.Path(t, "logs/btrfs-single-4k.log.zst")
-	for _, lost := range []int{-1, 4, 11} { // the flush behind this many commits, and all others until the next
+	// All flushes between commit number lost and the next one are lost; -1: none.
+	for _, lost := range []int{-1, 4, 11} {
 		d := base.clone()
 		f := follow(t, d)
 		commits, rule := 0, ""
@@ -40,15 +42,14 @@ func TestLostFlush(t *testing.T) {
 		case lost < 0 && (rule != "" || commits != 21):
 			t.Errorf("all flushes: %d commits, then %s", commits, rule)
 		case lost >= 0 && (rule != "btrfs/flush" || commits != lost):
-			t.Errorf("no flush behind commit %d: %s after %d commits", lost, rule, commits)
+			t.Errorf("no flush after commit %d: %s after %d commits", lost, rule, commits)
 		}
 	}
 }
 
-// What a write costs that is no superblock: the look at what the last commit needs. The writes are
-// those between two commits of a real log, not done, so that they can come again and again. The
-// peer is pwrite(2) of the same bytes to a file: what the look adds to a write that goes no further
-// than the page cache.
+// BenchmarkWrite measures Observe for writes that touch no superblock, which checks them against
+// the last commit. It repeats the writes between two commits of a real recording without applying
+// them. For comparison, it measures pwrite(2) of the same bytes to the page cache of a file.
 func BenchmarkWrite(b *testing.B) {
 	d := openDisk(b, shareddata.Path(b, "logs/btrfs-single-4k.base.img.zst"))
 	f, err := btrfs.New(d)
@@ -65,7 +66,7 @@ func BenchmarkWrite(b *testing.B) {
 			d.apply(w)
 			f.Settle(true)
 		} else if w.Data != nil && w.Off != mirror {
-			if string(w.Data[32:48]) == string(fsidOf(d)) {
+			if fsidIn(w.Data) == fsidOf(d) {
 				metadata = append(metadata, w)
 			} else {
 				data = append(data, w)
@@ -107,8 +108,9 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-func fsidOf(d *sparseDisk) []byte {
-	fsid := make([]byte, 16)
-	_, _ = d.ReadAt(fsid, primary+32)
-	return fsid
+// fsidOf returns the fsid of the file system on a disk.
+func fsidOf(d *sparseDisk) [16]byte {
+	b := make([]byte, ondisk.SuperSize)
+	_, _ = d.ReadAt(b, primary)
+	return fsidIn(b)
 }

@@ -5,46 +5,46 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// A pendingWrite is the write under observation: what it holds, and what changes when it lands on
-// the disk. Observing a write fills it in; landed and refused are the only places that act on it.
+// A pendingWrite is the write under observation: its contents, and the changes to apply when it
+// lands on the disk. Observe fills it in. Only landed and refused apply it.
 type pendingWrite struct {
 	write    *interp.Write  // nil: there is none
 	metadata bool           // it may hold metadata
-	dataOnly bool           // it holds no metadata and is no superblock
-	blocks   []writtenBlock // the metadata blocks in it that name the address that they go to
+	dataOnly bool           // it holds neither metadata nor a superblock
+	blocks   []writtenBlock // its metadata blocks that go to the address in their header
 	next     outcome
 }
 
-// An outcome is what the file system consists of once a write of a superblock has landed. The zero
+// An outcome is the change of the tracked state once a write of a superblock has landed. The zero
 // value changes nothing.
 type outcome struct {
 	base   *state           // the new base; nil: the base stays
 	devs   *devices         // of the new base; nil: they stay
-	super  superblockCopy   // the superblock that is written
-	log    *logState        // what fsync wrote since; only with newLog
-	newLog bool             // log takes the place of the log before
-	commit *judgment        // the commit that the write is; nil: it is none
-	former *supersededState // what was followed before; nil: the write supersedes nothing
+	super  superblockCopy   // the written superblock
+	log    *logState        // the new log; only with newLog
+	newLog bool             // log replaces the previous log
+	commit *judgment        // nil: the write is no commit
+	former *supersededState // the previous state; nil: the write supersedes nothing
 
-	takesSuper bool // super takes the place of the new base's superblock
-	damages    bool // what the last commit needs is overwritten: the base is no longer sound
-	unjudged   bool // the commit was not judged sound: its state is read anew, as far as that goes
-	restarts   bool // what was judged and superseded before says nothing any more
-	gone       bool // there is no file system any more
+	takesSuper bool // super replaces the superblock of the new base
+	damages    bool // a block of the last commit is overwritten: the base is no longer sound
+	unjudged   bool // the commit was not judged sound: read its state again, as far as possible
+	restarts   bool // earlier judgments and superseded states are void
+	gone       bool // the file system no longer exists
 }
 
-// A superblockCopy is a superblock, and the device address at which it stands.
+// A superblockCopy is a superblock and its device address.
 type superblockCopy struct {
 	sb ondisk.Superblock
 	at uint64
 }
 
-// begin makes w the write under observation. It keeps the room for blocks.
+// begin makes w the write under observation. It reuses the slice of blocks.
 func (p *pendingWrite) begin(w *interp.Write) {
 	*p = pendingWrite{write: w, blocks: p.blocks[:0]}
 }
 
-// landed applies everything that the write changes, now that it is on the disk.
+// landed applies all changes of the write after it has landed on the disk.
 func (p *pendingWrite) landed(f *trackedState, disk interp.Disk) {
 	if f.base != nil {
 		keepWritten(f.base, p)
@@ -78,7 +78,8 @@ func (p *pendingWrite) landed(f *trackedState, disk interp.Disk) {
 	}
 }
 
-// refused forgets what the cache holds of the place of the write, which stays as it was before.
+// refused drops the cached blocks in the place of a write that was refused or failed. The disk
+// keeps its old contents.
 func (p *pendingWrite) refused(f *trackedState) {
 	if f.base != nil {
 		f.base.cache.forget(p.write.Off, p.write.Len)
@@ -88,8 +89,9 @@ func (p *pendingWrite) refused(f *trackedState) {
 	}
 }
 
-// reread returns the state of a superblock whose commit was let through without being judged sound.
-// If that state cannot be read, it is the base with that superblock: the chunks stay as they were.
+// reread returns the state of a superblock whose commit was let through although it was not judged
+// sound. If that state cannot be read, reread returns the base with that superblock and the old
+// chunks.
 func reread(base *state, disk interp.Disk, super superblockCopy) *state {
 	s, err := loadState(disk, super.sb, super.at, base.devs, base.cache)
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// A place is a run of device addresses with the logical addresses that they hold.
+// A place is a contiguous range of device addresses and the logical addresses that it holds.
 type place struct {
 	chunk            *chunk
 	addr, n, logical uint64
 }
 
-// places yields the parts of a range of the device that lie in chunks.
+// places yields the parts of a range of device addresses that lie in chunks.
 func (m *chunkMap) places(off, n uint64) iter.Seq[place] {
 	return func(yield func(place) bool) {
 		i, _ := slices.BinarySearchFunc(m.onDisk, off, func(s chunkStripe, a uint64) int {
@@ -36,8 +36,8 @@ func (m *chunkMap) places(off, n uint64) iter.Seq[place] {
 	}
 }
 
-// offsetOf is locate the other way round: the offset in the chunk of a byte in one of its stripes,
-// and how many bytes from it on lie beside it there.
+// offsetOf is the inverse of locate. It returns the offset in the chunk of the byte at an offset in
+// one of its stripes. run is the number of bytes from there on that are contiguous in the chunk.
 func (c *chunk) offsetOf(stripe int, at uint64) (off, run uint64) {
 	if c.columns == 1 {
 		return at, c.length - at
@@ -46,7 +46,7 @@ func (c *chunk) offsetOf(stripe int, at uint64) (off, run uint64) {
 	return row*ondisk.StripeLen + at%ondisk.StripeLen, ondisk.StripeLen - at%ondisk.StripeLen
 }
 
-// contents returns what a write puts at a place; nil if that becomes zeros or is given up.
+// contents returns the bytes that a write puts at a place, or nil if it zeroes or discards them.
 func (p place) contents(w *interp.Write) []byte {
 	if w.Data == nil {
 		return nil

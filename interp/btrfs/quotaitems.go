@@ -6,16 +6,16 @@ import (
 	"fsward/interp/disk"
 )
 
-// Flags that exist (BTRFS_QGROUP_STATUS_FLAG_*). Those of limits are not held to what exists:
-// mkfs.btrfs -O squota leaves the item as its memory was (6.14), and the kernel takes and keeps it
-// so.
+// The known version and flags of a quota status (BTRFS_QGROUP_STATUS_FLAG_*). The flags of limits
+// are not checked: mkfs.btrfs -O squota (6.14) writes them uninitialized, and the kernel accepts
+// and keeps them.
 const (
 	qgroupStatusVersion = 1
 	qgroupStatusFlags   = 0xf // on, rescan, inconsistent, simple mode
 )
 
-// quotaItem reads an item of the quota tree (btrfs_read_qgroup_config). The object id is 0 but for
-// a relation, whose two keys name member and group, each in the place of the other.
+// quotaItem decodes an item of the quota tree (btrfs_read_qgroup_config). The objectid is 0, except
+// for a relation. A relation has two items: the objectid of each is the offset of the other.
 func (d *decoder) quotaItem(kind change.Kind, k ondisk.Key, r disk.Region) error {
 	t := &ondisk.ItemTypes[kind]
 	bad := func(off int, format string, args ...any) error {
@@ -25,8 +25,9 @@ func (d *decoder) quotaItem(kind change.Kind, k ondisk.Key, r disk.Region) error
 	if t.Layout != nil {
 		size = t.Layout.Size
 	}
-	// The status has grown by enable_gen in Linux 6.7.
-	if r.Len() != size && (kind != ondisk.KindQgroupStatus || r.Len() != size+8) {
+	// Linux 6.7 added enable_gen to the status.
+	const enableGenSize = 8
+	if r.Len() != size && (kind != ondisk.KindQgroupStatus || r.Len() != size+enableGenSize) {
 		return sizeError(t, r, size)
 	}
 	if kind != ondisk.KindQgroupRelation && k.ObjectID != 0 {
@@ -40,16 +41,20 @@ func (d *decoder) quotaItem(kind change.Kind, k ondisk.Key, r disk.Region) error
 		case k.Offset != 0:
 			return bad(0, "key offset is %d, want 0", k.Offset)
 		case version != qgroupStatusVersion:
-			return bad(ondisk.QgroupStatusVersionAt, "version is %d, want %d", version, qgroupStatusVersion)
+			return bad(ondisk.QgroupStatusVersionAt, "version is %d, want %d",
+				version, qgroupStatusVersion)
 		case generation > d.ctx.generation:
-			return bad(ondisk.QgroupStatusGenerationAt, "generation is %d, the superblock's is %d", generation, d.ctx.generation)
+			return bad(ondisk.QgroupStatusGenerationAt, "generation is %d, the superblock's is %d",
+				generation, d.ctx.generation)
 		case flags&^qgroupStatusFlags != 0:
-			return bad(ondisk.QgroupStatusFlagsAt, "flags is %#x, unknown are %#x", flags, flags&^qgroupStatusFlags)
+			return bad(ondisk.QgroupStatusFlagsAt, "flags is %#x, unknown are %#x",
+				flags, flags&^qgroupStatusFlags)
 		}
 	case ondisk.KindQgroupInfo:
 		info, _ := ondisk.ViewQgroupInfo(r)
 		if generation := info.Generation(); generation > d.ctx.generation {
-			return bad(ondisk.QgroupInfoGenerationAt, "generation is %d, the superblock's is %d", generation, d.ctx.generation)
+			return bad(ondisk.QgroupInfoGenerationAt, "generation is %d, the superblock's is %d",
+				generation, d.ctx.generation)
 		}
 	}
 	d.begin(kind, k.ObjectID, k.Offset, 0)

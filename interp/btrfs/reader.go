@@ -13,15 +13,15 @@ import (
 	"fsward/interp/disk"
 )
 
-// A pointer is what a parent says of a metadata block.
+// A pointer is the reference to a metadata block in its parent, in a root item or in a superblock.
 type pointer struct {
 	logical, generation uint64
 	level               uint8
-	chunkTree           bool // the block is of the chunk tree and lies in a SYSTEM chunk
+	chunkTree           bool // the block belongs to the chunk tree and lies in a SYSTEM chunk
 }
 
-// A reader reads metadata blocks of one state of a file system through a cache that all states
-// share.
+// A reader reads the metadata blocks of one state of a file system through a cache. All states
+// share the cache.
 type reader struct {
 	disk   interp.Disk
 	rules  nodeRules
@@ -29,16 +29,17 @@ type reader struct {
 	cache  *nodeCache
 	recent *recentNodes // of a View; nil for others
 
-	stopped *atomic.Bool // set when nobody waits for the answer any more; nil where that cannot be
+	stopped *atomic.Bool // set once nobody needs the result; nil: reads are never stopped
 }
 
 func (r *reader) isStopped() bool { return r.stopped != nil && r.stopped.Load() }
 
 var errStopped = errors.New("stopped")
 
-// node returns the block that a pointer leads to, checked in itself and against the pointer. With
-// all, every copy is read and has to be the same; without, the first good one will do. An error
-// that is a *structureError is about the block, any other means that it could not be read.
+// node returns the block that a pointer leads to. It has checked the block by itself and against
+// the pointer. If all is set, it reads every copy, and the copies must be the same; otherwise the
+// first sound copy suffices. A *structureError is a fault of the block; any other error means that
+// it could not read the block.
 func (r *reader) node(p pointer, all bool) (*ondisk.Node, error) {
 	if r.recent == nil || all {
 		return r.readNode(p, all)
@@ -54,7 +55,7 @@ func (r *reader) node(p pointer, all bool) (*ondisk.Node, error) {
 	return n, err
 }
 
-// follow is node without those that are near.
+// readNode is node without the recent nodes.
 func (r *reader) readNode(p pointer, all bool) (*ondisk.Node, error) {
 	types := uint64(ondisk.GroupMetadata)
 	if p.chunkTree {
@@ -65,18 +66,22 @@ func (r *reader) readNode(p pointer, all bool) (*ondisk.Node, error) {
 		return nil, err
 	}
 	if n.Level() != p.level {
-		return nil, violatedAt(levelRule, n.Addr(), "block %d: level is %d, its parent says %d", p.logical, n.Level(), p.level)
+		return nil, violatedAt(levelRule, n.Addr(), "block %d: level is %d, its parent says %d",
+			p.logical, n.Level(), p.level)
 	}
 	if n.Generation() != p.generation {
-		return nil, violatedAt(generationRule, n.Addr(), "block %d: generation is %d, its parent says %d", p.logical, n.Generation(), p.generation)
+		return nil, violatedAt(generationRule, n.Addr(),
+			"block %d: generation is %d, its parent says %d", p.logical, n.Generation(), p.generation)
 	}
 	return n, nil
 }
 
-// block returns the block at an address in a chunk of some types, checked in itself.
+// block returns the block at a logical address, which must lie in a chunk of one of the types. It
+// has checked the block by itself.
 func (r *reader) block(logical, types uint64, all bool) (*ondisk.Node, error) {
 	if logical%uint64(r.rules.sectorSize) != 0 {
-		return nil, violated(pointerRule, "a pointer leads to %d, which is not a multiple of sectorsize", logical)
+		return nil, violated(pointerRule,
+			"a pointer leads to %d, which is not a multiple of sectorsize", logical)
 	}
 	addrs, count, err := r.chunks.copies(logical, uint64(r.rules.nodeSize), types)
 	if err != nil {
@@ -87,12 +92,12 @@ func (r *reader) block(logical, types uint64, all bool) (*ondisk.Node, error) {
 	}
 	n, whole := r.cache.get(addrs[:count])
 	if n == nil || all && !whole || n.Logical() != logical {
-		return r.fetch(logical, slices.Clone(addrs[:count]), all) // what is found in the cache allocates nothing
+		return r.fetch(logical, slices.Clone(addrs[:count]), all) // a cache hit allocates nothing
 	}
 	return n, nil
 }
 
-// fetch reads a block, and keeps it in the cache.
+// fetch reads a block from the disk into the cache.
 func (r *reader) fetch(logical uint64, addrs []uint64, all bool) (*ondisk.Node, error) {
 	reading := r.cache.begin(addrs)
 	n, err := r.load(logical, addrs, all)
@@ -103,7 +108,7 @@ func (r *reader) fetch(logical uint64, addrs []uint64, all bool) (*ondisk.Node, 
 	return n, nil
 }
 
-// load reads the copies of a block.
+// load reads a block from the disk and checks it by itself: all copies, or the first sound one.
 func (r *reader) load(logical uint64, addrs []uint64, all bool) (*ondisk.Node, error) {
 	var first *ondisk.Node
 	var firstErr error
@@ -138,7 +143,8 @@ func (r *reader) load(logical uint64, addrs []uint64, all bool) (*ondisk.Node, e
 		case !all:
 			return n, nil
 		case first != nil:
-			return nil, violatedAt(copiesRule, addr, "block %d differs from its copy at %s", logical, addressText(first.Addr()))
+			return nil, violatedAt(copiesRule, addr, "block %d differs from its copy at %s",
+				logical, addressText(first.Addr()))
 		}
 		first = n
 	}
@@ -155,12 +161,13 @@ func readFull(d io.ReaderAt, b []byte, addr uint64) error {
 	}
 	n, err := d.ReadAt(b, int64(addr))
 	if n < len(b) {
-		return fmt.Errorf("cannot read %d bytes at device address %s: %w", len(b), addressText(addr), shortRead(err))
+		return fmt.Errorf("cannot read %d bytes at device address %s: %w",
+			len(b), addressText(addr), shortRead(err))
 	}
 	return nil
 }
 
-// shortRead names the reason of a short read that came without one.
+// shortRead returns the error of a short read, which may have come without one.
 func shortRead(err error) error {
 	if err == nil {
 		return io.ErrUnexpectedEOF

@@ -9,9 +9,9 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// A recorder turns differing items into change records. Items that can hand objects to each other
-// are taken together: a back reference may move from inside an extent item to an item of its own
-// without being a change, and so may a name between two inode_extrefs.
+// A recorder turns differing items into change records. It gathers items between which objects can
+// move, and compares them as one group. A back reference may move from an extent item to an item of
+// its own, and a name from one inode_extref to another; neither is a change.
 type recorder struct {
 	txn        *change.Txn
 	dec        decoder // of the new state
@@ -19,32 +19,37 @@ type recorder struct {
 	group      ondisk.Key // of the items gathered in the decoders
 	gathered   bool
 	memory     *interp.MemoryBudget
-	otherBytes uint64 // bytes that the comparison takes beside records
-	// drop: where there is no room for records, they are dropped, and what comes is checked for its
-	// structure alone.
+	otherBytes uint64 // of memory that the comparison takes besides records
+	// drop: when the memory does not suffice, drop the records, and check only the structure of the
+	// remaining items.
 	drop    bool
 	dropped bool
-	tally   change.Tally // of those that were dropped
-	// part, if not nil, takes the records part by part.
+	tally   change.Tally // of the dropped records
+	// sink, if not nil, receives the records part by part.
 	sink func(*change.Txn) error
 }
 
 func newRecorder(txn *change.Txn, ctx itemContext) *recorder {
-	// The old state was accepted when it was new; its decoder need not judge it by today's chunks.
+	// The old state was accepted when it was new. Its decoder does not check it against the new
+	// chunks.
 	oldCtx := ctx
 	oldCtx.chunks, oldCtx.where = nil, nil
-	return &recorder{txn: txn, dec: decoder{ctx: ctx, objectBuilder: objectBuilder{names: txn.Names}},
-		oldDec: decoder{ctx: oldCtx, objectBuilder: objectBuilder{names: txn.Names}}}
+	builder := objectBuilder{names: txn.Names}
+	return &recorder{
+		txn:    txn,
+		dec:    decoder{ctx: ctx, objectBuilder: builder},
+		oldDec: decoder{ctx: oldCtx, objectBuilder: builder},
+	}
 }
 
-// begin starts a tree.
+// begin starts the records of a tree.
 func (r *recorder) begin(tree uint64) {
 	r.dec.tree, r.oldDec.tree, r.gathered = tree, tree, false
 	r.dec.reset()
 	r.oldDec.reset()
 }
 
-// recordsOf is about how many records an item of each type makes if it is new.
+// recordsOf estimates the number of records of a new item of each type.
 var recordsOf = func() (m [256]int) {
 	for i := range ondisk.ItemTypes[:ondisk.KindSuperBlock] {
 		t := &ondisk.ItemTypes[i]
@@ -53,7 +58,9 @@ var recordsOf = func() (m [256]int) {
 		}
 		n := 1
 		for _, f := range t.Extra {
-			if f != ondisk.FieldLink && f != ondisk.FieldLeaf && f != ondisk.FieldEndOffset { // the View alone answers these
+			switch f {
+			case ondisk.FieldLink, ondisk.FieldLeaf, ondisk.FieldEndOffset: // view-only
+			default:
 				n++
 			}
 		}
@@ -71,17 +78,17 @@ var recordsOf = func() (m [256]int) {
 		}
 		m[t.Type] = n
 	}
-	// One back reference mostly stands in the item of its extent.
+	// Most extents have one back reference, inside their item.
 	m[ondisk.ExtentItemKey] += m[ondisk.ExtentDataRefKey]
 	m[ondisk.MetadataItemKey] += m[ondisk.TreeBlockRefKey]
 	return m
 }()
 
-// inlineRecords is how many records an extent makes whose data are in the item: the fields behind
-// them are none.
+// inlineRecords is the number of records of an inline file extent. It has no fields from
+// disk_bytenr on.
 const inlineRecords = 5
 
-// records is about how many records the items of a leaf would make if all were new.
+// expectedRecords estimates the number of records of the items of a leaf if all were new.
 func expectedRecords(n *ondisk.Node) (sum int) {
 	for i := range n.NrItems() {
 		typ := n.ItemType(i)
@@ -91,13 +98,14 @@ func expectedRecords(n *ondisk.Node) (sum int) {
 			sum += inlineRecords
 			continue
 		}
-		// An item makes no more records than its bytes have fields, whatever its type says.
+		// A short item has fewer fields than its type suggests.
 		sum += min(recordsOf[typ], 2+size/2)
 	}
 	return sum
 }
 
-// expect makes room for about n more records, so that they need not be copied again and again.
+// reserve allocates memory for about n more records, so that appending does not copy them
+// repeatedly.
 func (r *recorder) reserve(n int) {
 	if r.sink != nil || r.dropped {
 		return
@@ -112,7 +120,7 @@ func (r *recorder) reserve(n int) {
 	r.txn.Records = records
 }
 
-// super takes the superblocks; old is nil if there is none to compare with.
+// super records the changes of the superblock. If old is nil, the superblock is new.
 func (r *recorder) super(old, now *ondisk.Superblock) error {
 	r.begin(ondisk.SuperObject.Tree)
 	if old != nil {
@@ -134,7 +142,7 @@ func groupOf(k ondisk.Key) ondisk.Key {
 		return ondisk.Key{ObjectID: k.ObjectID, Type: ondisk.ExtentItemKey}
 	case k.Type == ondisk.InodeExtrefKey:
 		return ondisk.Key{ObjectID: k.ObjectID, Type: ondisk.InodeExtrefKey}
-	case k.Type == ondisk.ChunkItemKey: // the stripes come behind all chunks
+	case k.Type == ondisk.ChunkItemKey: // chunk_stripe objects sort after all chunk_item objects
 		return ondisk.Key{ObjectID: k.ObjectID, Type: ondisk.ChunkItemKey}
 	default:
 		return k
@@ -154,7 +162,7 @@ func lastOfGroup(k ondisk.Key) ondisk.Key {
 	}
 }
 
-// item takes one differing item; old or now is nil if it has no other side.
+// item gathers one differing item. The side that does not have the item is nil.
 func (r *recorder) item(k ondisk.Key, old, now *itemRef) error {
 	if g := groupOf(k); !r.gathered || g != r.group {
 		if err := r.flush(); err != nil {
@@ -166,7 +174,7 @@ func (r *recorder) item(k ondisk.Key, old, now *itemRef) error {
 		return &budgetError{"objects under one key", maxGroup}
 	}
 	if old != nil {
-		// What is not well formed in the base is not this transaction's fault: it has no fields.
+		// A malformed item of the base is no fault of this transaction. It counts as empty.
 		n := len(r.oldDec.ents)
 		if err := r.oldDec.ref(old); err != nil {
 			r.oldDec.ents = r.oldDec.ents[:n]
@@ -185,28 +193,46 @@ func (r *recorder) item(k ondisk.Key, old, now *itemRef) error {
 	return nil
 }
 
-// flush writes the records of the group.
+// flush writes the records of the gathered group.
 func (r *recorder) flush() error {
 	if !r.gathered {
 		return nil
 	}
 	r.gathered = false
-	now, old := r.dec.ents, r.oldDec.ents
+	sortEntities(r.dec.ents)
+	sortEntities(r.oldDec.ents)
+	err := r.checkUnique(r.dec.ents)
+	r.compare(r.oldDec.ents, r.dec.ents)
+	r.dec.reset()
+	r.oldDec.reset()
+	if err == nil {
+		err = r.makeRoom()
+	}
+	return err
+}
+
+// sortEntities sorts entities by object. Most slices are sorted already.
+func sortEntities(ents []entity) {
 	byObject := func(a, b entity) int { return a.obj.Compare(b.obj) }
-	if !slices.IsSortedFunc(now, byObject) {
-		slices.SortStableFunc(now, byObject)
+	if !slices.IsSortedFunc(ents, byObject) {
+		slices.SortStableFunc(ents, byObject)
 	}
-	if !slices.IsSortedFunc(old, byObject) {
-		slices.SortStableFunc(old, byObject)
-	}
-	var err error
-	for i := 1; i < len(now); i++ {
-		if now[i].obj == now[i-1].obj {
+}
+
+// checkUnique checks that no object occurs twice in a sorted slice.
+func (r *recorder) checkUnique(ents []entity) (err error) {
+	for i := 1; i < len(ents); i++ {
+		if o := ents[i].obj; o == ents[i-1].obj {
 			e := violated(uniqueRule, "it is there more than once")
-			e.v.Tree, e.v.ID = ondisk.Schema.TreeText(now[i].obj), ondisk.Schema.IDText(now[i].obj, r.txn.Names)
+			e.v.Tree, e.v.ID = ondisk.Schema.TreeText(o), ondisk.Schema.IDText(o, r.txn.Names)
 			err = e
 		}
 	}
+	return err
+}
+
+// compare writes the records of two sorted slices of entities.
+func (r *recorder) compare(old, now []entity) {
 	for len(now) > 0 || len(old) > 0 {
 		var c int
 		switch {
@@ -232,16 +258,10 @@ func (r *recorder) flush() error {
 			old = old[1:]
 		}
 	}
-	r.dec.reset()
-	r.oldDec.reset()
-	if err == nil {
-		err = r.makeRoom()
-	}
-	return err
 }
 
-// full returns an error if there is no room for more, unless records can be dropped or handed
-// on to make some.
+// makeRoom returns an error if the records exceed the memory budget. With a sink, or if records may
+// be dropped, it makes room instead.
 func (r *recorder) makeRoom() error {
 	if r.sink != nil {
 		if len(r.txn.Records) < change.PartRecords {
@@ -256,29 +276,31 @@ func (r *recorder) makeRoom() error {
 	}
 	r.tally.Add(r.txn.Records)
 	if cap(r.txn.Records) > 2*change.PartRecords {
-		r.txn.Records = nil // it once held what was kept
+		r.txn.Records = nil // free the memory of the records that were kept so far
 	}
 	r.txn.NextPart()
 	return nil
 }
 
-// handOn gives away the records so far.
+// handOver passes the records so far to the sink.
 func (r *recorder) handOver() error {
 	defer r.txn.NextPart()
 	return r.sink(r.txn)
 }
 
+// overBudget returns an error if the records exceed the memory budget or their limit.
 func (r *recorder) overBudget() error {
 	if len(r.txn.Records) > maxRecords {
 		return &budgetError{"change records", maxRecords}
 	}
-	if !r.memory.Holds(r.otherBytes + uint64(len(r.txn.Records))*interp.RecordBytes + r.txn.Names.Bytes()) {
+	bytes := r.otherBytes + uint64(len(r.txn.Records))*interp.RecordBytes + r.txn.Names.Bytes()
+	if !r.memory.Holds(bytes) {
 		return r.memory.Full()
 	}
 	return nil
 }
 
-// side writes an object that was added or deleted.
+// recordOneSide writes the records of an object that was added or deleted.
 func (r *recorder) recordOneSide(e entity, vals []fieldValue, added bool) {
 	if added {
 		r.txn.Add(e.obj)
@@ -299,7 +321,7 @@ func (r *recorder) recordOneSide(e entity, vals []fieldValue, added bool) {
 	}
 }
 
-// both writes the fields of an object that changed, and nothing if none did.
+// recordUpdate writes the records of the changed fields of an object, and nothing if none changed.
 func (r *recorder) recordUpdate(old, now entity) {
 	oldLeaves, news := r.oldDec.vals[old.from:old.to], r.dec.vals[now.from:now.to]
 	start := len(r.txn.Records)
@@ -322,7 +344,7 @@ func (r *recorder) recordUpdate(old, now entity) {
 	}
 }
 
-// valueOf returns the value of a field, or Null.
+// valueOf returns the value of a field, or the null value.
 func valueOf(vals []fieldValue, f change.Field) change.Value {
 	for i := range vals {
 		if vals[i].field == f {

@@ -9,7 +9,7 @@ import (
 	"fsward/invariants"
 )
 
-// newEngine loads the rules that come with fsward.
+// newEngine compiles the built-in rules.
 func newEngine(t testing.TB) invariants.Engine {
 	t.Helper()
 	files, err := invariants.Builtin("btrfs")
@@ -23,7 +23,7 @@ func newEngine(t testing.TB) invariants.Engine {
 	return e
 }
 
-// check judges a transaction and fails the test if it is not decided.
+// check judges a transaction. It fails the test if the verdict is undecided.
 func check(t testing.TB, e invariants.Engine, txn *change.Txn, v change.View) []change.Violation {
 	t.Helper()
 	verdict := e.Check(context.Background(), txn, v)

@@ -5,8 +5,8 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// An item that a search found, with the way to it from the root, so that the search can go on to
-// its neighbours, and the next search can begin near it.
+// A position is an item that a search found, with the path from the root. The path leads to the
+// neighbors of the item, and lets the next search begin near it.
 type position struct {
 	state *state
 	path  [ondisk.MaxLevel]struct {
@@ -15,13 +15,14 @@ type position struct {
 	}
 	depth  int // of the leaf in path
 	tree   uint64
-	placed bool // path leads to a leaf
+	placed bool // path is valid
 }
 
 func (p *position) key() ondisk.Key { return p.path[p.depth].n.Key(p.path[p.depth].i) }
 func (p *position) item() itemRef   { return itemRef{p.path[p.depth].n, p.path[p.depth].i} }
 
-// seek finds the first item of a tree whose key is not below k. ok is false if there is none.
+// seek returns the position of the first item of a tree whose key is not below k. ok is false if
+// there is none.
 func (s *state) seek(tree uint64, root pointer, k ondisk.Key) (p *position, ok bool, err error) {
 	p = &position{state: s, tree: tree}
 	if ok, err = p.seek(root, k); err != nil {
@@ -31,9 +32,9 @@ func (s *state) seek(tree uint64, root pointer, k ondisk.Key) (p *position, ok b
 }
 
 // seek moves to the first item whose key is not below k. If there is none, ok is false and the
-// position is at the last item. The search goes up from where the position is only as far as k is
-// not below there: what is looked up one after the other mostly lies in one leaf. root is that of
-// the position's tree.
+// position is at the last item. The search starts at the lowest block of the path under which k has
+// its place, because successive searches often end in the same leaf. root is the root of the
+// position's tree.
 func (p *position) seek(root pointer, k ondisk.Key) (ok bool, err error) {
 	d := p.above(k)
 	p.placed = false
@@ -47,7 +48,7 @@ func (p *position) seek(root pointer, k ondisk.Key) (ok bool, err error) {
 		at := &p.path[d]
 		i, found := at.n.SearchFrom(at.i, k)
 		if at.n.Level() > 0 && !found && i > 0 {
-			i-- // the child that begins below k may reach up to it
+			i-- // the child before may hold k
 		}
 		at.i = i
 		if at.n.Level() == 0 {
@@ -72,8 +73,8 @@ func (p *position) seek(root pointer, k ondisk.Key) (ok bool, err error) {
 	return p.move(1)
 }
 
-// above returns the depth of the lowest block on the way to the position under which k has its
-// place; −1 if the position is nowhere.
+// above returns the depth of the lowest block of the path under which k has its place, or −1 if the
+// path is not valid.
 func (p *position) above(k ondisk.Key) int {
 	if !p.placed {
 		return -1
@@ -87,11 +88,11 @@ func (p *position) above(k ondisk.Key) int {
 	return 0
 }
 
-// back moves from the first item that is not below k, which was found if ok is true, to the last
-// that is not above it. ok is false if there is none.
+// back moves to the last item whose key is not above k, after a seek for k with the result found.
+// ok is false if there is no such item.
 func (p *position) back(found bool, k ondisk.Key) (ok bool, err error) {
 	switch {
-	case !found: // all are below k, and the position is at the last of them
+	case !found: // all items are below k, and the position is at the last one
 		return p.path[p.depth].n.NrItems() > 0, nil
 	case p.key() == k:
 		return true, nil
@@ -99,8 +100,8 @@ func (p *position) back(found bool, k ondisk.Key) (ok bool, err error) {
 	return p.move(-1)
 }
 
-// move goes to the next item (by 1) or the one before (by -1). If there is none, ok is false and
-// the position stays.
+// move moves to the next item if by is 1, or to the previous item if by is -1. If there is none, ok
+// is false and the position stays.
 func (p *position) move(by int) (ok bool, err error) {
 	d := p.depth
 	for d >= 0 {
@@ -124,15 +125,16 @@ func (p *position) move(by int) (ok bool, err error) {
 			path[d+1].i = n.NrItems() - 1
 		}
 		if n.NrItems() == 0 {
-			return false, violatedAt(nritemsRule, n.Addr(), "block %d: nritems is 0 in a leaf that is not a root", n.Logical())
+			return false, violatedAt(nritemsRule, n.Addr(),
+				"block %d: nritems is 0 in a leaf that is not a root", n.Logical())
 		}
 	}
 	p.path = path
 	return true, nil
 }
 
-// treeRoot finds the root of a tree. ok is false if there is no such tree, or none that counts: one
-// that is being dropped, and those that balance makes for itself.
+// treeRoot finds the root of a tree. ok is false if there is no such tree, if the tree is being
+// dropped, or if it belongs to balance.
 func (s *state) treeRoot(tree uint64) (root treeRoot, ok bool, err error) {
 	switch tree {
 	case ondisk.RootTreeID:
@@ -148,7 +150,8 @@ func (s *state) treeRoot(tree uint64) (root treeRoot, ok bool, err error) {
 	if root, ok := s.roots[id]; ok {
 		return root, root.logical != 0, nil
 	}
-	p, ok, err := s.seek(ondisk.RootTreeID, s.rootTree(), ondisk.Key{ObjectID: tree, Type: ondisk.RootItemKey})
+	first := ondisk.Key{ObjectID: tree, Type: ondisk.RootItemKey}
+	p, ok, err := s.seek(ondisk.RootTreeID, s.rootTree(), first)
 	if err != nil {
 		return treeRoot{}, false, err
 	}
@@ -162,26 +165,30 @@ func (s *state) treeRoot(tree uint64) (root treeRoot, ok bool, err error) {
 	return root, root.logical != 0, nil
 }
 
-// countRoots returns the number of root items that a tree has.
+// countRoots returns the number of root items of a tree, counting at most two.
 func (s *state) countRoots(tree uint64) (n int, err error) {
-	p, ok, err := s.seek(ondisk.RootTreeID, s.rootTree(), ondisk.Key{ObjectID: tree, Type: ondisk.RootItemKey})
-	for ; ok && err == nil && p.key().ObjectID == tree && p.key().Type == ondisk.RootItemKey && n < 2; n++ {
+	first := ondisk.Key{ObjectID: tree, Type: ondisk.RootItemKey}
+	p, ok, err := s.seek(ondisk.RootTreeID, s.rootTree(), first)
+	for ok && err == nil && n < 2 {
+		if k := p.key(); k.ObjectID != tree || k.Type != ondisk.RootItemKey {
+			break
+		}
+		n++
 		ok, err = p.move(1)
 	}
 	return n, err
 }
 
-// keyRange returns the first and last key of the items in which an object can be.
+// keyRange returns the first and the last key of the items that can hold an object.
 func keyRange(o change.Object) (lo, hi ondisk.Key) {
 	if o.Kind == 0 || o.Kind >= ondisk.KindCount {
 		return ondisk.Key{ObjectID: o.ID}, ondisk.Key{ObjectID: o.ID}
 	}
 	k := ondisk.Key{ObjectID: o.ID, Type: ondisk.ItemTypes[o.Kind].Type, Offset: o.Sub}
 	switch o.Kind {
-	case ondisk.KindInodeExtref:
-		return ondisk.Key{ObjectID: o.ID, Type: k.Type}, ondisk.Key{ObjectID: o.ID, Type: k.Type, Offset: ^uint64(0)}
-	case ondisk.KindExtentOwnerRef, ondisk.KindTreeBlockRef, ondisk.KindExtentDataRef, ondisk.KindSharedBlockRef, ondisk.KindSharedDataRef:
-		return ondisk.Key{ObjectID: o.ID, Type: ondisk.ExtentItemKey}, ondisk.Key{ObjectID: o.ID, Type: ondisk.SharedDataRefKey, Offset: ^uint64(0)}
+	case ondisk.KindInodeExtref, ondisk.KindExtentOwnerRef, ondisk.KindTreeBlockRef,
+		ondisk.KindExtentDataRef, ondisk.KindSharedBlockRef, ondisk.KindSharedDataRef:
+		return groupOf(k), lastOfGroup(k)
 	}
 	return k, k
 }

@@ -6,85 +6,85 @@ import (
 	"fsward/interp/disk"
 )
 
-// Sizes of structures that nothing here looks into (linux/btrfs_tree.h).
+// Sizes in bytes of structures that fsward does not decode (linux/btrfs_tree.h, fs/btrfs/verity.c).
 const (
 	balanceItemSize = 448 // struct btrfs_balance_item
 	verityPieceSize = 2048
-	verityBlockSize = 1024 // the least that fs-verity can use
+	verityBlockSize = 1024 // the smallest block size of fs-verity
 )
 
-// checkSmallItem checks the key and the size of items of which the rules use no more than that they
-// are there.
+// checkSmallItem checks the key and the size of an item. Rules ask only whether such an item exists
+// and what its size is.
 func checkSmallItem(kind change.Kind, k ondisk.Key, r disk.Region) error {
-	t, n := &ondisk.ItemTypes[kind], uint64(r.Len())
-	badKey := func() error {
-		return violatedAt(itemRule, r.Addr(), "%s has the key %s", t.Name, k.String())
-	}
-	badSize := func() error { return violatedAt(itemRule, r.Addr(), "%s has %d bytes", t.Name, n) }
+	n, keyOK, sizeOK := uint64(r.Len()), true, true
 	switch kind {
-	case ondisk.KindFreeSpaceHeader: // __load_free_space_cache, load_free_ino_cache
-		header, ok := ondisk.ViewFreeSpaceHeader(r)
-		switch {
-		case k.ObjectID != ondisk.FreeSpaceID:
-			return badKey()
-		case !ok || r.Len() > ondisk.FreeSpaceHeaderSize:
-			return sizeError(t, r, ondisk.FreeSpaceHeaderSize)
-		case header.Location().Type != ondisk.InodeItemKey:
-			return violatedAt(itemRule, r.Addr(), "location of a free_space_header is %s", header.Location())
-		}
+	case ondisk.KindFreeSpaceHeader:
+		return checkFreeSpaceHeader(k, r)
 	case ondisk.KindOrphanItem:
-		switch {
-		case k.ObjectID != ondisk.OrphanID && k.ObjectID != ondisk.LogFixupID:
-			return badKey()
-		case n != 0:
-			return badSize()
+		keyOK = k.ObjectID == ondisk.OrphanID || k.ObjectID == ondisk.LogFixupID
+		sizeOK = n == 0
+	case ondisk.KindVerityDesc:
+		// write_key_bytes: a descriptor item at offset 0, then the bytes of the descriptor from 1 on.
+		if k.Offset == 0 {
+			return checkVerityDescriptor(r)
 		}
-	case ondisk.KindVerityDesc: // write_key_bytes: the descriptor item, then its bytes from offset 1 on
-		if k.Offset != 0 {
-			return checkVerityPiece((k.Offset-1)%verityPieceSize, n, badKey, badSize)
-		}
-		desc, ok := ondisk.ViewVerityDescriptor(r)
-		switch {
-		case !ok || n > ondisk.VerityDescriptorSize:
-			return badSize()
-		case desc.Reserved() != [16]byte{} || desc.Encryption() != 0:
-			return violatedAt(itemRule, r.Addr()+ondisk.VerityDescriptorReservedAt, "reserved or encryption of a verity_desc_item is not 0")
-		}
+		keyOK, sizeOK = (k.Offset-1)%verityPieceSize == 0, isVerityPiece(n)
 	case ondisk.KindVerityMerkle:
-		return checkVerityPiece(k.Offset%verityBlockSize, n, badKey, badSize)
+		keyOK, sizeOK = k.Offset%verityBlockSize == 0, isVerityPiece(n)
 	case ondisk.KindTemporaryItem: // insert_balance_item
-		switch {
-		case k.ObjectID != ondisk.BalanceID || k.Offset != 0:
-			return badKey()
-		case n != balanceItemSize:
-			return badSize()
-		}
+		keyOK = k.ObjectID == ondisk.BalanceID && k.Offset == 0
+		sizeOK = n == balanceItemSize
 	case ondisk.KindPersistentItem: // update_dev_stat_item; the item may grow
-		switch {
-		case k.ObjectID != 0:
-			return badKey()
-		case n == 0 || n%8 != 0:
-			return badSize()
-		}
+		keyOK, sizeOK = k.ObjectID == 0, n != 0 && n%8 == 0
 	case ondisk.KindDevReplace: // btrfs_init_dev_replace
-		switch {
-		case k.ObjectID != 0 || k.Offset != 0:
-			return badKey()
-		case n != ondisk.DevReplaceSize:
-			return badSize()
-		}
+		keyOK = k.ObjectID == 0 && k.Offset == 0
+		sizeOK = n == ondisk.DevReplaceSize
+	}
+	switch {
+	case !keyOK:
+		return smallKeyError(kind, k, r)
+	case !sizeOK:
+		return smallSizeError(kind, r)
 	}
 	return nil
 }
 
-// checkVerityPiece checks one item of those into which write_key_bytes cuts what it writes. rest is
-// by how much its offset is off the grid.
-func checkVerityPiece(rest, n uint64, badKey, badSize func() error) error {
+func smallKeyError(kind change.Kind, k ondisk.Key, r disk.Region) error {
+	return violatedAt(itemRule, r.Addr(), "%s has the key %s", ondisk.ItemTypes[kind].Name, k.String())
+}
+
+func smallSizeError(kind change.Kind, r disk.Region) error {
+	return violatedAt(itemRule, r.Addr(), "%s has %d bytes", ondisk.ItemTypes[kind].Name, r.Len())
+}
+
+// checkFreeSpaceHeader follows __load_free_space_cache and load_free_ino_cache.
+func checkFreeSpaceHeader(k ondisk.Key, r disk.Region) error {
+	header, ok := ondisk.ViewFreeSpaceHeader(r)
 	switch {
-	case rest != 0:
-		return badKey()
-	case n == 0 || n > verityPieceSize:
-		return badSize()
+	case k.ObjectID != ondisk.FreeSpaceID:
+		return smallKeyError(ondisk.KindFreeSpaceHeader, k, r)
+	case !ok || r.Len() > ondisk.FreeSpaceHeaderSize:
+		t := &ondisk.ItemTypes[ondisk.KindFreeSpaceHeader]
+		return sizeError(t, r, ondisk.FreeSpaceHeaderSize)
+	case header.Location().Type != ondisk.InodeItemKey:
+		return violatedAt(itemRule, r.Addr(), "location of a free_space_header is %s",
+			header.Location())
 	}
 	return nil
 }
+
+// checkVerityDescriptor checks the first item of an fs-verity descriptor.
+func checkVerityDescriptor(r disk.Region) error {
+	desc, ok := ondisk.ViewVerityDescriptor(r)
+	switch {
+	case !ok || r.Len() > ondisk.VerityDescriptorSize:
+		return smallSizeError(ondisk.KindVerityDesc, r)
+	case desc.Reserved() != [16]byte{} || desc.Encryption() != 0:
+		return violatedAt(itemRule, r.Addr()+ondisk.VerityDescriptorReservedAt,
+			"reserved or encryption of a verity_desc_item is not 0")
+	}
+	return nil
+}
+
+// isVerityPiece reports whether write_key_bytes writes items of n bytes.
+func isVerityPiece(n uint64) bool { return n > 0 && n <= verityPieceSize }

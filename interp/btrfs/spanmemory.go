@@ -1,14 +1,15 @@
 package btrfs
 
-// spanBytes is what a subtree takes that a comparison keeps in mind: a span of 88 bytes, in a slice
-// that grows, and its places in the maps of a treeDiff; or its place in a logState.
+// spanBytes estimates the memory that a comparison takes for a subtree: a span of 88 bytes in a
+// growing slice, and its entries in the maps of a treeDiff; or its entry in a logState.
 const spanBytes = 256
 
-// spanPiece is for how many bytes of spans the room is asked at a time.
+// spanPiece is the number of bytes of spans between two checks of the memory budget.
 const spanPiece = 1 << 20
 
-// addSpan keeps a subtree in mind. A node of 64 KiB has two thousand children: where a transaction
-// rewrote the inner nodes of a large tree, there are far more of them than blocks that it wrote.
+// addSpan adds a subtree to the comparison. A node of 64 KiB has two thousand children. A
+// transaction that rewrites the inner nodes of a large tree thus has far more spans than written
+// blocks.
 func (t *treeDiff) addSpan(s span) {
 	t.spans = append(t.spans, s)
 	t.out.otherBytes += spanBytes

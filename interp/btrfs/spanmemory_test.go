@@ -8,8 +8,8 @@ import (
 	"fsward/interp/btrfs"
 )
 
-// A transaction that rewrote the inner nodes of a very large tree names far more blocks than it
-// wrote: where there is no room for them, it is not decided.
+// A transaction that rewrites the inner nodes of a very large tree has far more subtrees than
+// written blocks. If the memory does not suffice for them, the comparison stops with an error.
 func TestSubtreesTakeRoom(t *testing.T) {
 	limits := interp.Limits{Memory: 64 << 20}
 	if err := btrfs.KeepSpans(100_000, limits.NewMemoryBudget()); err != nil {

@@ -9,27 +9,27 @@ import (
 	"fsward/interp/disk"
 )
 
-// A state is a file system as one superblock defines it.
+// A state is the file system that one superblock defines.
 type state struct {
 	sb   ondisk.Superblock
 	devs *devices
 	reader
-	roots map[treeKey]treeRoot // those looked up so far; the View's
-	log   pointer              // root of tree -6: of one tree of the log, where that is looked at
-	logOf uint64               // the subvolume that that is the log of; 0: it is the log root tree, or none
-	// unsound: it was let through although it was not judged, or judged unsound. What differs from
-	// it says nothing, so the next commit is judged as a whole image.
+	roots map[treeKey]treeRoot // looked up so far, by the View alone
+	log   pointer              // the root of the tree of the log under examination, tree -6
+	logOf uint64               // the subvolume of that log; 0: log is the log root tree, or unset
+	// unsound: the commit was let through undecided or violated. A difference from it proves
+	// nothing, so the next commit is judged as a whole image.
 	unsound bool
 }
 
-// treeKey names a tree; offset tells apart the trees that balance makes, which share an objectid.
+// A treeKey names a tree. The trees of balance share one objectid and differ in offset.
 type treeKey struct{ id, offset uint64 }
 
-// A treeRoot is what leads into a tree.
+// A treeRoot is the root of a tree, as the root item names it.
 type treeRoot struct {
 	pointer
-	dead     bool // being dropped: refs is 0
-	dropping bool // and partly gone: what is below drop_progress no longer exists
+	dead     bool // refs is 0: the tree is being dropped
+	dropping bool // dead, and the part below drop_progress no longer exists
 }
 
 func (s *state) chunkRoot() pointer {
@@ -40,38 +40,42 @@ func (s *state) rootTree() pointer {
 	return pointer{s.sb.Root(), s.sb.Generation(), s.sb.RootLevel(), false}
 }
 
-// parseRoot reads from the root item of a tree what leads into it. The item has passed the decoder,
-// or is cut short: then ok is false. Only of a tree that files are in does refs tell that it is
-// being dropped: that of others is not looked at, and btrfstune (--convert-to-block-group-tree)
-// makes one with 0.
+// parseRoot reads the root of a tree from its root item. ok is false if the item is cut short;
+// otherwise the decoder has accepted it. refs 0 means that the tree is being dropped, but only for
+// trees of files: the kernel ignores refs of other trees, and btrfstune
+// --convert-to-block-group-tree sets it to 0.
 func parseRoot(tree uint64, r disk.Region) (root treeRoot, ok bool) {
 	item, ok := ondisk.ViewRootItem(r)
 	if !ok {
 		return treeRoot{}, false
 	}
 	dead := item.Refs() == 0 && ondisk.ClassOf(tree) == ondisk.InFile
-	return treeRoot{pointer: pointer{item.Bytenr(), item.Generation(), item.Level(), false},
-		dead: dead, dropping: dead && item.DropProgress() != ondisk.Key{}}, true
+	return treeRoot{
+		pointer:  pointer{item.Bytenr(), item.Generation(), item.Level(), false},
+		dead:     dead,
+		dropping: dead && item.DropProgress() != ondisk.Key{},
+	}, true
 }
 
-// readSuper reads the superblock at one of its places.
+// readSuper reads the superblock at a device address.
 func readSuper(d interp.Disk, addr uint64) (ondisk.Superblock, error) {
 	sb := ondisk.NewSuperblock(new([ondisk.SuperSize]byte))
 	return sb, readFull(d, sb.Bytes()[:], addr)
 }
 
-// Detect reports whether a disk has the magic of Btrfs where its superblock stands.
+// Detect reports whether a disk has the magic of Btrfs in the place of the primary superblock.
 func Detect(d interp.Disk) bool {
 	sb, err := readSuper(d, ondisk.SuperOffset)
 	return err == nil && sb.Magic() == ondisk.SuperMagic
 }
 
-// findDevices reads the superblocks of the file system that has one on a disk of d, from all disks
-// of d. The error is interp.ErrNotFound, or that of parseSuper.
+// findDevices finds the devices of the file system that has a superblock on disk on of d. It reads
+// the superblocks of all disks of d. The error is interp.ErrNotFound if that disk has none, and
+// that of checkSuper otherwise.
 func findDevices(d interp.Disk, sizes []uint64, on int) (*devices, error) {
 	sb, err := readSuper(d, interp.Address(on, ondisk.SuperOffset))
 	if err != nil || sb.Magic() != ondisk.SuperMagic {
-		return nil, interp.ErrNotFound // also: too small, or not readable there
+		return nil, interp.ErrNotFound // also if the disk is too small or cannot be read there
 	}
 	fsid := sb.FSID()
 	devs := &devices{}
@@ -88,7 +92,8 @@ func findDevices(d interp.Disk, sizes []uint64, on int) (*devices, error) {
 			if i != on {
 				continue
 			}
-			return nil, &interp.UnsupportedError{FS: ondisk.FSName, Feature: fmt.Sprintf("a change of format that has not finished (super flags %#x)", sb.Flags())}
+			return nil, &interp.UnsupportedError{FS: ondisk.FSName, Feature: fmt.Sprintf(
+				"a change of format that has not finished (super flags %#x)", sb.Flags())}
 		}
 		if devs, err = devs.with(interp.Address(i, 0), size, &sb); err != nil {
 			return nil, err
@@ -97,9 +102,11 @@ func findDevices(d interp.Disk, sizes []uint64, on int) (*devices, error) {
 	return devs, nil
 }
 
-// bootstrap makes the state of a superblock, which stands at addr, that can read the chunk tree and
-// nothing else.
-func bootstrap(d interp.Disk, sb ondisk.Superblock, addr uint64, devs *devices, cache *nodeCache) (*state, error) {
+// bootstrap returns the state that the superblock at addr defines. It knows only the chunks of
+// sys_chunk_array, so that it can read the chunk tree and nothing else.
+func bootstrap(
+	d interp.Disk, sb ondisk.Superblock, addr uint64, devs *devices, cache *nodeCache,
+) (*state, error) {
 	sys, err := parseSysArray(sb, addr, devs)
 	if err != nil {
 		return nil, err
@@ -108,13 +115,23 @@ func bootstrap(d interp.Disk, sb ondisk.Superblock, addr uint64, devs *devices, 
 	if err != nil {
 		return nil, err
 	}
-	rules := nodeRules{nodeSize: sb.NodeSize(), sectorSize: sb.SectorSize(), csum: sb.CsumType(), fsid: sb.MetadataUUID(), anyChunkTree: true}
-	return &state{sb: sb, devs: devs, reader: reader{disk: d, rules: rules, chunks: chunks, cache: cache}, roots: make(map[treeKey]treeRoot)}, nil
+	rules := nodeRules{
+		nodeSize: sb.NodeSize(), sectorSize: sb.SectorSize(), csum: sb.CsumType(),
+		fsid: sb.MetadataUUID(), anyChunkTree: true,
+	}
+	return &state{
+		sb:     sb,
+		devs:   devs,
+		reader: reader{disk: d, rules: rules, chunks: chunks, cache: cache},
+		roots:  make(map[treeKey]treeRoot),
+	}, nil
 }
 
-// loadState reads the chunk tree of a superblock on disk and the root of its root tree, and nothing
-// else: the baseline.
-func loadState(d interp.Disk, sb ondisk.Superblock, addr uint64, devs *devices, cache *nodeCache) (*state, error) {
+// loadState returns the state that the superblock at addr defines. It reads the chunk tree and the
+// root of the root tree.
+func loadState(
+	d interp.Disk, sb ondisk.Superblock, addr uint64, devs *devices, cache *nodeCache,
+) (*state, error) {
 	s, err := bootstrap(d, sb, addr, devs, cache)
 	if err != nil {
 		return nil, err
@@ -152,8 +169,8 @@ func loadState(d interp.Disk, sb ondisk.Superblock, addr uint64, devs *devices, 
 	return s, nil
 }
 
-// complete returns an error if a device of the file system is not there. The target of a running
-// replacement is not counted.
+// complete returns an *interp.MissingDiskError if a device of the file system is missing. It does
+// not count the target of a running replacement.
 func (s *state) complete() error {
 	there := uint64(0)
 	for _, dev := range s.devs.list {
@@ -162,7 +179,8 @@ func (s *state) complete() error {
 		}
 	}
 	if there < s.sb.NumDevices() {
-		return &interp.MissingDiskError{FS: ondisk.FSName, Device: fmt.Sprintf("the file system %s has %d devices, %d of them are here",
+		return &interp.MissingDiskError{FS: ondisk.FSName, Device: fmt.Sprintf(
+			"the file system %s has %d devices, %d of them are here",
 			uuidText(s.sb.FSID()), s.sb.NumDevices(), there)}
 	}
 	return nil
@@ -188,21 +206,22 @@ func (s *state) eachLeaf(p pointer, b *budget, visit func(*ondisk.Node) error) e
 	return nil
 }
 
-// childOf is the pointer i of a node. Levels fall with every step, so that no walk can go round.
+// childOf returns pointer i of a node. It expects the child one level below, so that no walk can
+// run in a circle.
 func childOf(n *ondisk.Node, i int, chunkTree bool) pointer {
 	logical, generation := n.Child(i)
 	return pointer{logical, generation, n.Level() - 1, chunkTree}
 }
 
-// Limits of one transaction. They are far above what a guest of terabytes writes in one commit, and
-// bound what a hostile one can make us do.
+// Limits of one transaction. A guest with terabytes of data stays far below them. They bound the
+// work that a hostile guest can cause.
 const (
 	maxNodes   = 1 << 20 // metadata blocks read in differencing
 	maxRecords = 8 << 20 // change records
-	maxFaults  = 32      // violations of structure reported of one commit
+	maxFaults  = 32      // violations of structure reported for one commit
 )
 
-// A budgetError says that a limit was reached; what is beyond it has not been judged.
+// A budgetError reports that a transaction exceeds a limit, so that it was not judged in full.
 type budgetError struct {
 	what  string
 	limit int
@@ -215,7 +234,7 @@ func (e *budgetError) Error() string {
 // A budget counts the blocks read for one transaction.
 type budget struct {
 	nodes int
-	read  func(blocks uint64) // told how many were read so far, if not nil
+	read  func(blocks uint64) // called with the number of blocks read so far; may be nil
 }
 
 func newBudget() *budget { return &budget{nodes: maxNodes} }
@@ -230,13 +249,14 @@ func (b *budget) node() error {
 	return nil
 }
 
-// baseline turns the error of reading a disk as a baseline into the one that callers know.
+// baseline turns the error of reading a baseline into an error of package interp: that of New.
 func baseline(err error) error {
 	if unsupported, ok := errors.AsType[*interp.UnsupportedError](err); ok {
 		return unsupported
 	}
 	if e, ok := errors.AsType[*structureError](err); ok {
-		return &interp.CorruptError{FS: ondisk.FSName, Addr: e.v.Addr, Reason: e.v.Rule + ": " + e.v.Detail}
+		reason := e.v.Rule + ": " + e.v.Detail
+		return &interp.CorruptError{FS: ondisk.FSName, Addr: e.v.Addr, Reason: reason}
 	}
 	if missing, ok := errors.AsType[*missingError](err); ok {
 		return &interp.MissingDiskError{FS: ondisk.FSName, Device: missing.Error()}

@@ -8,8 +8,8 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// A stream is the records of a whole file system whose structure is sound, made anew each time that
-// they are asked for.
+// A stream makes the records of a whole file system, whose structure is sound. It makes them again
+// at each call of Each instead of keeping them.
 type stream struct {
 	state *state
 	names *change.Names
@@ -23,8 +23,8 @@ func (s *stream) Names() *change.Names                    { return s.names }
 func (s *stream) Len() int                                { return s.tally.Len() }
 func (s *stream) Made(k change.Kind, f change.Field) bool { return s.tally.Made(k, f) }
 
-// Each follows diff.diffTrees: the superblock, the root tree, then each tree in the order of their
-// numbers.
+// Each visits the records part by part, in the order of diff.diffTrees: those of the superblock, of
+// the root tree, then of each tree in the order of their numbers.
 func (s *stream) Each(visit func(*change.Txn) error) error {
 	s.names.Reset()
 	txn := &change.Txn{Schema: ondisk.Schema, Generation: s.state.sb.Generation(), Names: s.names}
@@ -36,7 +36,7 @@ func (s *stream) Each(visit func(*change.Txn) error) error {
 	return w.out.handOver()
 }
 
-// A streamWalk is one way through all trees.
+// A streamWalk is one walk through all trees.
 type streamWalk struct {
 	*state
 	budget *budget
@@ -57,7 +57,7 @@ func (w *streamWalk) run() error {
 		if k.Type != ondisk.RootItemKey || k.ObjectID == ondisk.TreeRelocID {
 			return
 		}
-		// Of a tree that goes piece by piece only the structure is checked: see diff.diffTree.
+		// A tree that is being dropped makes no records: see diff.diffTree.
 		if r, ok := parseRoot(k.ObjectID, item.data()); ok && !r.dead {
 			trees = append(trees, tree{k.ObjectID, r.pointer})
 		}
@@ -74,7 +74,7 @@ func (w *streamWalk) run() error {
 	return nil
 }
 
-// tree makes the records of a tree. also, if not nil, sees each item.
+// tree makes the records of a tree. If also is not nil, tree calls it for each item.
 func (w *streamWalk) tree(id uint64, root pointer, also func(*itemRef)) error {
 	w.out.begin(id)
 	err := w.eachLeaf(root, w.budget, func(n *ondisk.Node) error {

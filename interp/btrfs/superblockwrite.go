@@ -8,20 +8,21 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// A superblockWrite is the write under observation as far as it touches one copy of the superblock.
+// A superblockWrite is the part of the write under observation that touches one copy of the
+// superblock.
 //
-// The way of a commit: onSuperblockWrite → validate → classify → judgeCommit → comparison.run →
+// A commit passes through onSuperblockWrite → validate → classify → judgeCommit → comparison.run →
 // diff.diffTrees.
 type superblockWrite struct {
 	*FS
 	at      uint64            // device address of the copy
-	sb      ondisk.Superblock // as it is once the write has landed
-	discard bool              // the copy was given up by the guest
-	old     *state            // the base, with this superblock's device in it
+	sb      ondisk.Superblock // after the write
+	discard bool              // the guest discards the copy
+	old     *state            // the base, including the device of this superblock
 	obs     *interp.Observation
 }
 
-// onSuperblockWrite judges what a write does to the superblock at one of its places.
+// onSuperblockWrite judges the effect of a write on the copy of the superblock at a device address.
 func (f *FS) onSuperblockWrite(at uint64, w *interp.Write, obs *interp.Observation) {
 	now, err := readSuper(f.comparer.disk, at)
 	if err != nil {
@@ -40,13 +41,13 @@ func (f *FS) onSuperblockWrite(at uint64, w *interp.Write, obs *interp.Observati
 }
 
 // validate reports whether the write leaves a well-formed superblock of some Btrfs. It handles
-// every other write: a superblock that is given up, and one that is destroyed or not well formed.
+// every other write: the erasure of a superblock, its destruction, and a malformed superblock.
 func (s *superblockWrite) validate() bool {
 	member := s.base.devs.on(s.at-s.at%interp.DiskStride) != nil
 	ours := s.sb.Magic() == ondisk.SuperMagic && s.sb.FSID() == s.base.sb.FSID()
 	switch magic := s.sb.Magic(); {
 	case !member && !ours:
-		return false // on a disk that has nothing to do with this file system
+		return false // the disk does not belong to this file system
 	case magic == ondisk.SuperMagic:
 	case magic == 0 || magic == ondisk.MkfsMagic || s.discard:
 		s.erase()
@@ -63,10 +64,10 @@ func (s *superblockWrite) validate() bool {
 	return true
 }
 
-// isPrimary reports whether a device address is that of a disk's first superblock.
+// isPrimary reports whether a device address is that of a disk's primary superblock.
 func isPrimary(at uint64) bool { return at%interp.DiskStride == ondisk.SuperOffset }
 
-// refuse puts an error into an observation: as a violation, or as what could not be judged.
+// refuse adds an error to an observation: as a violation, or as the reason why it is undecided.
 func refuse(err error, obs *interp.Observation) {
 	if e, ok := errors.AsType[*structureError](err); ok {
 		obs.Violations = append(obs.Violations, e.v)
@@ -80,12 +81,12 @@ func (s *superblockWrite) violate(format string, args ...any) {
 	s.obs.Violations = append(s.obs.Violations, violatedAt(superRule, s.at, format, args...).v)
 }
 
-// classify tells apart what a well-formed superblock means for the file system that is followed: it
-// may belong to another one, and a superblock of this one is judged by what it changes.
+// classify decides what a well-formed superblock means for this file system. It may belong to
+// another file system. Otherwise judge judges it by its changes.
 func (s *superblockWrite) classify() {
 	switch {
 	case inRewrite(s.sb):
-		s.leave("a tool changes its format in place; it is taken up again when that is done")
+		s.leave("a tool changes its format in place; it is followed again when the tool is done")
 		return
 	case s.sb.FSID() != s.base.sb.FSID():
 		if isPrimary(s.at) {
@@ -107,7 +108,7 @@ func (s *superblockWrite) classify() {
 	s.judge()
 }
 
-// judge judges the superblock by what it changes. It decides what the base is once the write has
+// judge judges the superblock by its changes. It sets the base for the time after the write has
 // landed.
 func (s *superblockWrite) judge() {
 	old, now := s.base.sb, s.sb
@@ -120,12 +121,12 @@ func (s *superblockWrite) judge() {
 	case now.Generation() < old.Generation():
 		s.violate("generation goes back from %d to %d", old.Generation(), now.Generation())
 	case now.Generation() > old.Generation() && now.LogRoot() != 0 && now.LogRoot() != old.LogRoot():
-		// A commit ends the log (btrfs_commit_transaction); tools may leave the one that is there.
+		// A commit ends the log (btrfs_commit_transaction). Tools may keep the old log.
 		s.violate("log_root is %d in a commit, which ends the log", now.LogRoot())
 	case now.Generation() > old.Generation():
 		s.judgeCommit()
 	case identityOf(now) == identityOf(old):
-		s.keep() // a copy that is written again
+		s.keep() // the same superblock again
 	case !sameTrees(now, old):
 		s.violate("the roots of the trees changed and the generation stayed %d", old.Generation())
 	case now.LogRoot() != old.LogRoot() || now.LogRootLevel() != old.LogRootLevel():
@@ -141,7 +142,7 @@ func sameTrees(s, o ondisk.Superblock) bool {
 		s.ChunkRootLevel() == o.ChunkRootLevel() && s.ChunkRootGen() == o.ChunkRootGen()
 }
 
-// judgeAgain answers a further copy of a superblock that was judged as it answered the first copy.
+// judgeAgain gives a further copy of a judged superblock the same verdict as the first copy.
 func (s *superblockWrite) judgeAgain(j *judgment) {
 	if j.written {
 		return

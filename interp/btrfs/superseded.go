@@ -5,17 +5,17 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// A supersededState is what was followed until a superblock was written that no mount goes by
-// (devices.decides), as long as no other came: a further copy of a commit, or a log commit on a
-// disk that does not decide. After a loss of power at that moment, the superblock counts as never
-// written: docs/decisions/0003.
+// A supersededState is the previous tracked state, after a superblock has landed that no mount
+// would use (devices.decides): a mirror of a commit, or a log commit on a disk that does not
+// decide. It is kept until a superblock lands that a mount would use. If power fails before that,
+// the superblock counts as never written: docs/decisions/0003.
 type supersededState struct {
 	base *state
-	sb   ondisk.Superblock // of base, which log commits change
+	sb   ondisk.Superblock // of base at that time; a log commit replaces the superblock of a base
 	log  *logState
 }
 
-// supersede notes that a superblock has landed, and what was followed before it.
+// supersede notes that the superblock now has landed. was is the state before it.
 func (f *trackedState) supersede(was *supersededState, disk interp.Disk, now superblockCopy) {
 	switch {
 	case was.base.devs.decides(disk, now.at, now.sb):
@@ -25,9 +25,9 @@ func (f *trackedState) supersede(was *supersededState, disk interp.Disk, now sup
 	}
 }
 
-// takeBack goes back to the state that a mount still goes by if a write holds metadata. The kernel
-// waits for all copies of a superblock before it goes on: power was cut before, and the next
-// transaction has begun with that state.
+// restoreSuperseded returns to the superseded state, which a mount still uses, if a write holds
+// metadata. The kernel writes no metadata before all copies of a superblock have completed. So
+// power has failed meanwhile, and the running transaction is based on the superseded state.
 func (f *FS) restoreSuperseded(w *interp.Write) {
 	s := f.superseded
 	if s == nil || superAlone(*w) || !f.base.chunks.holdsMetadata(w.Off, w.Len) {

@@ -2,7 +2,7 @@ package btrfs
 
 import "fsward/interp/btrfs/ondisk"
 
-// eachTreeBlock visits the logical addresses of the metadata blocks of a state that share a byte
+// eachTreeBlock visits the logical address of each metadata block of a state that shares a byte
 // with [lo, hi).
 func (s *state) eachTreeBlock(lo, hi uint64, visit func(logical uint64) error) error {
 	size := uint64(s.rules.nodeSize)
@@ -21,8 +21,9 @@ func (s *state) eachTreeBlock(lo, hi uint64, visit func(logical uint64) error) e
 			if err := visit(k.ObjectID); err != nil {
 				return err
 			}
-			// Past its back references, of which there may be many.
-			p, ok, err = s.seek(ondisk.ExtentTreeID, root.pointer, ondisk.Key{ObjectID: k.ObjectID + size})
+			// Skip the back references of the block, which may be many.
+			next := ondisk.Key{ObjectID: k.ObjectID + size}
+			p, ok, err = s.seek(ondisk.ExtentTreeID, root.pointer, next)
 			continue
 		}
 		ok, err = p.move(1)
@@ -30,7 +31,7 @@ func (s *state) eachTreeBlock(lo, hi uint64, visit func(logical uint64) error) e
 	return err
 }
 
-// treeBlockItem reports whether an extent_item is of a metadata block.
+// treeBlockItem reports whether an extent_item describes a metadata block.
 func treeBlockItem(p *position) bool {
 	item := p.item()
 	extent, ok := ondisk.ViewExtentItem(item.data())

@@ -7,14 +7,14 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// A span is a subtree with the keys that its parent gives it: from first on and below end.
+// A span is a subtree and the keys [first, end) that its parent assigns to it.
 type span struct {
 	pointer
 	first    ondisk.Key
-	hasFirst bool // false for a root: it has no parent that names its first key
+	hasFirst bool // false for a root, whose first key no parent names
 	end      ondisk.Key
 	hasEnd   bool
-	shared   bool // of the base: not read until it is known that the old tree does not have it
+	shared   bool // of the base: read only if the old tree does not have it
 	matched  bool // the old tree has it
 }
 
@@ -24,18 +24,20 @@ type treeDiff struct {
 	tree          uint64
 	structureOnly bool // structure alone
 	seen          map[uint64]bool
-	shared        map[uint64]int // logical address → index in spans
+	shared        map[uint64]int // logical address of a shared subtree → index in spans
 	spans         []span         // leaves that are new, and shared subtrees, in the order of keys
 	oldLeaves     []pointer      // leaves of the old tree that the new one does not share
-	// At most so many records the items would make if all of them were new, in spans and in olds.
+	// Estimated records if all items in spans, and in oldLeaves, were new.
 	newRecords, oldRecords int
 }
 
-// newTree compares two versions of a tree, either of which may be missing, and returns the leaves
-// that only one of them has.
+// newTree compares the blocks of two versions of a tree, and finds the leaves that only one of them
+// has. A nil root means that the version does not exist. With structureOnly, it checks only the
+// structure of new blocks.
 func (d *diff) newTree(tree uint64, oldRoot, newRoot *pointer, structureOnly bool) *treeDiff {
 	d.out.otherBytes = 0 // what another tree took is let go
-	t := &treeDiff{diff: d, tree: tree, structureOnly: structureOnly, seen: make(map[uint64]bool), shared: make(map[uint64]int)}
+	t := &treeDiff{diff: d, tree: tree, structureOnly: structureOnly,
+		seen: make(map[uint64]bool), shared: make(map[uint64]int)}
 	if newRoot != nil {
 		t.walkNew(span{pointer: *newRoot})
 	}
@@ -55,18 +57,20 @@ func (t *treeDiff) baseGeneration() uint64 {
 	return t.old.sb.Generation()
 }
 
-// walkNew goes down the new tree as far as it is new.
+// walkNew descends the new tree to the subtrees of older generations.
 func (t *treeDiff) walkNew(s span) {
 	if t.failedHard() {
 		return
 	}
 	if t.seen[s.logical] {
-		t.fault(violated(twiceRule, "block %d is reached twice in tree %s", s.logical, change.NumText(t.tree)))
+		t.fault(violated(twiceRule, "block %d is reached twice in tree %s",
+			s.logical, change.NumText(t.tree)))
 		return
 	}
 	t.seen[s.logical] = true
 	if s.generation > t.new.sb.Generation() {
-		t.fault(violated(generationRule, "block %d of tree %s: its parent says generation %d, the superblock's is %d",
+		t.fault(violated(generationRule,
+			"block %d of tree %s: its parent says generation %d, the superblock's is %d",
 			s.logical, change.NumText(t.tree), s.generation, t.new.sb.Generation()))
 		return
 	}
@@ -90,7 +94,7 @@ func (t *treeDiff) walkNew(s span) {
 	t.descend(n, s, t.walkNew)
 }
 
-// descend visits the children of a node, or notes a leaf.
+// descend visits the children of a node, or adds a leaf to the spans.
 func (t *treeDiff) descend(n *ondisk.Node, s span, visit func(span)) {
 	if n.Level() == 0 {
 		t.addSpan(s)
@@ -102,15 +106,20 @@ func (t *treeDiff) descend(n *ondisk.Node, s span, visit func(span)) {
 	}
 }
 
+// childSpan returns the span of child i of the node at s.
 func childSpan(n *ondisk.Node, s span, i int) span {
-	c := span{pointer: childOf(n, i, s.chunkTree), first: n.Key(i), hasFirst: true, end: s.end, hasEnd: s.hasEnd}
+	c := span{
+		pointer: childOf(n, i, s.chunkTree),
+		first:   n.Key(i), hasFirst: true,
+		end: s.end, hasEnd: s.hasEnd,
+	}
 	if i+1 < n.NrItems() {
 		c.end, c.hasEnd = n.Key(i+1), true
 	}
 	return c
 }
 
-// checked reads a block of the new state and holds its keys against its place in the tree. It
+// checked reads a block of the new state and checks its keys against its place in the tree. It
 // returns nil after a fault.
 func (t *treeDiff) checked(s span, all bool) *ondisk.Node {
 	if err := t.budget.node(); err != nil {
@@ -132,44 +141,62 @@ func (t *treeDiff) checked(s span, all bool) *ondisk.Node {
 	return n
 }
 
-// checkSpan holds the first and the last key of a block against what its parent says.
+// checkSpan checks that the first and the last key of a block fit the span.
 func (t *treeDiff) checkSpan(n *ondisk.Node, s span) error {
 	count := n.NrItems()
 	if count == 0 {
 		if s.hasFirst {
-			return violatedAt(nritemsRule, n.Addr(), "block %d: nritems is 0 in a leaf that is not a root", n.Logical())
+			return violatedAt(nritemsRule, n.Addr(),
+				"block %d: nritems is 0 in a leaf that is not a root", n.Logical())
 		}
 		return nil
 	}
 	if s.hasFirst && n.Key(0) != s.first {
-		return violatedAt(parentKeyRule, n.Addr(), "block %d: its first key is %s, its parent says %s", n.Logical(), n.Key(0).String(), s.first.String()).in(t.tree, s.first)
+		e := violatedAt(parentKeyRule, n.Addr(),
+			"block %d: its first key is %s, its parent says %s",
+			n.Logical(), n.Key(0).String(), s.first.String())
+		return e.in(t.tree, s.first)
 	}
 	if last := n.Key(count - 1); s.hasEnd && last.Compare(s.end) >= 0 {
-		return violatedAt(keyOrderRule, n.Addr(), "block %d: its last key is %s, the next block begins with %s", n.Logical(), last.String(), s.end.String()).in(t.tree, last)
+		e := violatedAt(keyOrderRule, n.Addr(),
+			"block %d: its last key is %s, the next block begins with %s",
+			n.Logical(), last.String(), s.end.String())
+		return e.in(t.tree, last)
 	}
 	return nil
 }
 
-// checkOwner holds the owner in a new block against the tree. A snapshot taken in this transaction
-// shares new blocks of its source, though never the root (btrfs_copy_root), and balance puts blocks
-// of its own into the trees it works on.
+// checkOwner checks that a new block belongs to the tree. There are two exceptions. A snapshot
+// taken in this transaction shares new blocks of its source, but never the root (btrfs_copy_root).
+// Balance puts its own blocks into the trees that it moves.
 func (t *treeDiff) checkOwner(n *ondisk.Node, root bool) {
 	owner := n.Owner()
-	if owner == t.tree || !root && ondisk.IsFileTree(t.tree) && ondisk.IsFileTree(owner) || n.Flags()&ondisk.HeaderFlagReloc != 0 ||
-		owner == ondisk.TreeRelocID && (ondisk.ClassOf(t.tree) == ondisk.InFile) || t.tree == ondisk.TreeRelocID && ondisk.IsFileTree(owner) {
+	ofFiles, inFiles := ondisk.IsFileTree(owner), ondisk.IsFileTree(t.tree)
+	switch {
+	case owner == t.tree || n.Flags()&ondisk.HeaderFlagReloc != 0:
+		return
+	case !root && inFiles && ofFiles:
+		return
+	case owner == ondisk.TreeRelocID && ondisk.ClassOf(t.tree) == ondisk.InFile:
+		return
+	case t.tree == ondisk.TreeRelocID && ofFiles:
 		return
 	}
-	t.fault(violatedAt(ownerRule, n.Addr(), "block %d: owner is %s in tree %s", n.Logical(), change.NumText(owner), change.NumText(t.tree)))
+	t.fault(violatedAt(ownerRule, n.Addr(), "block %d: owner is %s in tree %s",
+		n.Logical(), change.NumText(owner), change.NumText(t.tree)))
 }
 
-// walkOld goes down the old tree as far as it is not shared.
+// walkOld descends the old tree to the subtrees that the new tree shares.
 func (t *treeDiff) walkOld(s span) {
 	if t.failedHard() {
 		return
 	}
-	if i, ok := t.shared[s.logical]; ok && t.spans[i].generation == s.generation && t.spans[i].level == s.level {
-		t.match(&t.spans[i], s)
-		return
+	if i, ok := t.shared[s.logical]; ok {
+		now := &t.spans[i]
+		if now.generation == s.generation && now.level == s.level {
+			t.match(now, s)
+			return
+		}
 	}
 	if err := t.budget.node(); err != nil {
 		t.fault(err)
@@ -178,7 +205,8 @@ func (t *treeDiff) walkOld(s span) {
 	n, err := t.old.node(s.pointer, false)
 	if err != nil {
 		if e, ok := errors.AsType[*structureError](err); ok {
-			err = violatedAt(baseRule, e.v.Addr, "tree %s of generation %d: %s", change.NumText(t.tree), t.old.sb.Generation(), e.Error())
+			err = violatedAt(baseRule, e.v.Addr, "tree %s of generation %d: %s",
+				change.NumText(t.tree), t.old.sb.Generation(), e.Error())
 		}
 		t.fault(err)
 		return
@@ -193,8 +221,8 @@ func (t *treeDiff) walkOld(s span) {
 	}
 }
 
-// meet notes that both trees have a subtree. Its own keys are as they were; if it stands in another
-// place now, they have to fit there.
+// match notes that both trees have a subtree. Its keys are unchanged. If its place in the tree has
+// changed, they must fit the new place.
 func (t *treeDiff) match(now *span, was span) {
 	now.matched = true
 	if now.hasFirst && (!was.hasFirst || now.first != was.first) {
@@ -205,7 +233,7 @@ func (t *treeDiff) match(now *span, was span) {
 	}
 }
 
-// checkLast goes down the right edge of a shared subtree to its last key.
+// checkLast checks the last key of a shared subtree. It descends along the right edge.
 func (t *treeDiff) checkLast(s span) {
 	for {
 		n := t.checked(s, false)
@@ -216,8 +244,8 @@ func (t *treeDiff) checkLast(s span) {
 	}
 }
 
-// expandStrays replaces each shared subtree that the old tree does not have by its leaves, and
-// drops the others.
+// expandUnmatched replaces each shared subtree that the old tree does not have with its leaves, and
+// drops the other shared subtrees.
 func (t *treeDiff) expandUnmatched() {
 	spans := t.spans
 	t.spans = make([]span, 0, len(spans))
@@ -232,12 +260,14 @@ func (t *treeDiff) expandUnmatched() {
 	}
 }
 
+// walkUnmatched descends a subtree of an older generation that the old tree does not have.
 func (t *treeDiff) walkUnmatched(s span) {
 	if t.failedHard() {
 		return
 	}
 	if t.seen[s.logical] {
-		t.fault(violated(twiceRule, "block %d is reached twice in tree %s", s.logical, change.NumText(t.tree)))
+		t.fault(violated(twiceRule, "block %d is reached twice in tree %s",
+			s.logical, change.NumText(t.tree)))
 		return
 	}
 	t.seen[s.logical] = true

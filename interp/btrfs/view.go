@@ -7,32 +7,32 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// maxGroup bounds the objects that are looked through for one: the names of an inode, of which the
-// kernel allows 65,536 in a directory, or the references to an extent.
+// maxGroup bounds the objects that a search for one object goes through: the names of an inode, of
+// which the kernel allows 65,536 in a directory, or the references to an extent.
 const maxGroup = 1 << 18
 
-// view answers questions about one state by searching its trees.
+// A view answers questions about one state by searching its trees.
 type view struct {
 	state *state
-	dec   decoder // of the item that a walk is at: the objects in it without fields
-	// held has what was last looked up of each kind. Rules ask for several fields of one object,
-	// and for several names of one inode, with questions about other kinds in between: an inode
-	// with thousands of names would be decoded anew for each of them.
+	dec   decoder // of the item that a walk has reached; collects objects without fields
+	// caches has the last objects of each kind. Rules ask for several fields of one object, and for
+	// several names of one inode, with questions about other kinds in between. Without caches, an
+	// inode with thousands of names would be decoded for each question.
 	caches  [ondisk.KindCount]*cachedObjects
-	emptied uint64 // how often the names had been when these were looked up
-	tree    uint64 // of root; 0 where there is none
+	emptied uint64 // the value of Names.Emptied when the caches were filled
+	tree    uint64 // of root; 0: root is unset
 	root    treeRoot
 }
 
-// A holding is the objects in the items from lo to hi of a tree, sorted, with the fields that were
-// asked for so far of such objects.
+// cachedObjects are the sorted objects in the items from lo to hi of a tree, with all fields that
+// anyone has asked for so far.
 type cachedObjects struct {
 	valid  bool
 	asked  fieldSet
 	tree   uint64
 	lo, hi ondisk.Key
 	dec    decoder
-	near   position // where the last search for objects of the kind ended
+	near   position // the end of the last search for objects of the kind
 }
 
 var (
@@ -47,7 +47,7 @@ func newView(s *state, names *change.Names) *view {
 	return &view{state: s, dec: newDecoder(s, names, &fieldSet{}), emptied: names.Emptied()}
 }
 
-// Fork returns a view of the same state; what both share can be used by several goroutines.
+// Fork returns a view of the same state for another goroutine.
 func (v *view) Fork(names *change.Names) change.View {
 	s := *v.state
 	s.roots = make(map[treeKey]treeRoot)
@@ -55,17 +55,23 @@ func (v *view) Fork(names *change.Names) change.View {
 }
 
 func newDecoder(s *state, names *change.Names, only *fieldSet) decoder {
-	return decoder{ctx: s.itemContext(), objectBuilder: objectBuilder{all: true, only: only, names: names}}
+	return decoder{
+		ctx:           s.itemContext(),
+		objectBuilder: objectBuilder{all: true, only: only, names: names},
+	}
 }
 
-// itemContext is what items of the state are checked against.
+// itemContext returns the context for the checks of the state's items.
 func (s *state) itemContext() itemContext {
 	generation := s.sb.Generation()
 	if s.log.logical != 0 {
-		generation++ // the log is of the running transaction
+		generation++ // the log belongs to the running transaction
 	}
-	return itemContext{sectorSize: s.sb.SectorSize(), nodeSize: s.sb.NodeSize(), generation: generation,
-		incompat: s.sb.Incompat(), csum: s.sb.CsumType(), fsid: s.sb.MetadataUUID(), rewritten: inRewrite(s.sb), devs: s.devs, chunks: s.chunks, where: s.chunks}
+	return itemContext{
+		sectorSize: s.sb.SectorSize(), nodeSize: s.sb.NodeSize(), generation: generation,
+		incompat: s.sb.Incompat(), csum: s.sb.CsumType(), fsid: s.sb.MetadataUUID(),
+		rewritten: inRewrite(s.sb), devs: s.devs, chunks: s.chunks, where: s.chunks,
+	}
 }
 
 // Get returns the value of a field of an object.
@@ -82,7 +88,8 @@ func (v *view) Get(o change.Object, f change.Field) (change.Value, bool, error) 
 	return value, !value.IsNull(), nil
 }
 
-// Values reads several fields of an object.
+// Values reads several fields of an object. A field that the object does not have gets the null
+// value.
 func (v *view) Values(o change.Object, fields []change.Field, values []change.Value) error {
 	clear(values)
 	h, e, ok, err := v.lookup(o, fields)
@@ -101,27 +108,29 @@ func (v *view) Exists(o change.Object) (bool, error) {
 	return ok, err
 }
 
-// lookup finds an object with some of its fields among those in the items that can hold it.
-func (v *view) lookup(o change.Object, fields []change.Field) (*cachedObjects, entity, bool, error) {
+// lookup finds an object, with the given fields, in the items that can hold it. The result is valid
+// until the next look-up of the same kind.
+func (v *view) lookup(
+	o change.Object, fields []change.Field,
+) (h *cachedObjects, e entity, ok bool, err error) {
 	if o.Kind >= ondisk.KindCount {
 		return nil, entity{}, false, nil
 	}
-	h, err := v.objectsFor(o, fields)
-	if err != nil {
+	if h, err = v.objectsFor(o, fields); err != nil {
 		return nil, entity{}, false, err
 	}
-	if ents := h.dec.ents; len(ents) == 1 { // as in most items
+	if ents := h.dec.ents; len(ents) == 1 { // the usual case
 		return h, ents[0], ents[0].obj == o, nil
 	}
-	i, ok := slices.BinarySearchFunc(h.dec.ents, o, func(e entity, o change.Object) int { return e.obj.Compare(o) })
+	i, ok := slices.BinarySearchFunc(h.dec.ents, o, entity.compareObject)
 	if !ok {
 		return nil, entity{}, false, nil
 	}
 	return h, h.dec.ents[i], true, nil
 }
 
-// holding returns the objects in the items that can hold o, which has a known kind or none, with
-// some fields.
+// objectsFor returns the objects in the items that can hold o, with the given fields. The kind of o
+// must be known or 0.
 func (v *view) objectsFor(o change.Object, fields []change.Field) (*cachedObjects, error) {
 	if n := v.dec.names.Emptied(); n != v.emptied {
 		v.emptied = n
@@ -153,6 +162,7 @@ func (v *view) objectsFor(o change.Object, fields []change.Field) (*cachedObject
 	return h, nil
 }
 
+// cacheOf returns the cache for a kind. Unknown kinds share one.
 func (v *view) cacheOf(k change.Kind) *cachedObjects {
 	if k >= ondisk.KindCount {
 		k = 0
@@ -165,7 +175,7 @@ func (v *view) cacheOf(k change.Kind) *cachedObjects {
 	return v.caches[k]
 }
 
-// treeRoot is that of the state, with the last one at hand: mostly the same tree is asked again.
+// treeRoot is state.treeRoot with a cache for the last tree, since most questions are about it.
 func (v *view) treeRoot(tree uint64) (root treeRoot, ok bool, err error) {
 	if v.tree != 0 && v.tree == tree {
 		return v.root, true, nil
@@ -177,7 +187,7 @@ func (v *view) treeRoot(tree uint64) (root treeRoot, ok bool, err error) {
 	return root, ok, err
 }
 
-// start returns a position in a tree from which a search for objects of a kind may begin.
+// start returns a position in a tree from which a search for objects of a kind can begin.
 func (v *view) start(k change.Kind, tree uint64) position {
 	if p := &v.cacheOf(k).near; p.placed && p.tree == tree {
 		return *p
@@ -185,16 +195,17 @@ func (v *view) start(k change.Kind, tree uint64) position {
 	return position{state: v.state, tree: tree}
 }
 
-// seek finds the first item of a tree whose key is not below k, where objects of a kind are looked
-// for.
-func (v *view) seek(kind change.Kind, tree uint64, root pointer, k ondisk.Key) (p position, ok bool, err error) {
+// seek finds the first item of a tree whose key is not below k, in a search for objects of a kind.
+func (v *view) seek(
+	kind change.Kind, tree uint64, root pointer, k ondisk.Key,
+) (p position, ok bool, err error) {
 	p = v.start(kind, tree)
 	ok, err = p.seek(root, k)
 	v.cacheOf(kind).near = p
 	return p, ok, err
 }
 
-// hold decodes the items from lo to hi.
+// decodeRange decodes the items from lo to hi.
 func (v *view) decodeRange(h *cachedObjects, tree uint64, lo, hi ondisk.Key) error {
 	h.dec.reset()
 	h.dec.tree = tree
@@ -230,7 +241,7 @@ func (v *view) decodeRange(h *cachedObjects, tree uint64, lo, hi ondisk.Key) err
 	return err
 }
 
-// decode holds the objects of one item, in the order in which they stand in it.
+// decode decodes the item at a position into v.dec. The objects are in the order of the item.
 func (v *view) decode(p *position) error {
 	v.dec.reset()
 	v.dec.tree = p.tree

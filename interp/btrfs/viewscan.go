@@ -14,16 +14,18 @@ func (v *view) Scan(lo, hi change.Object) iter.Seq2[change.Object, error] {
 	return func(yield func(change.Object, error) bool) { v.scan(lo, hi, 1, yield) }
 }
 
-// Walk yields what Scan does.
+// Walk calls yield for the objects from lo to hi in order, as Scan does.
 func (v *view) Walk(lo, hi change.Object, yield func(change.Object, error) bool) {
 	v.scan(lo, hi, 1, yield)
 }
 
-// ScanDown yields the objects from hi to lo.
+// ScanDown yields the objects from hi to lo in descending order.
 func (v *view) ScanDown(lo, hi change.Object) iter.Seq2[change.Object, error] {
 	return func(yield func(change.Object, error) bool) { v.scan(lo, hi, -1, yield) }
 }
 
+// scan yields the objects from lo to hi, in ascending order if by is 1 and in descending order if
+// by is -1.
 func (v *view) scan(lo, hi change.Object, by int, yield func(change.Object, error) bool) {
 	if lo.Tree == ondisk.SuperObject.Tree {
 		if lo.Compare(ondisk.SuperObject) <= 0 && ondisk.SuperObject.Compare(hi) <= 0 {
@@ -31,47 +33,43 @@ func (v *view) scan(lo, hi change.Object, by int, yield func(change.Object, erro
 		}
 		return
 	}
-	if lo.ID == hi.ID && lo.Kind == hi.Kind && lo.Sub == hi.Sub && lo.Kind != 0 && lo.Kind < ondisk.KindCount {
+	sameID := lo.ID == hi.ID && lo.Kind == hi.Kind
+	if sameID && lo.Sub == hi.Sub && lo.Kind != 0 && lo.Kind < ondisk.KindCount {
 		v.scanKey(lo, hi, yield)
 		return
 	}
 	if lo.Tree == blockTree {
-		if by > 0 && lo.Kind == ondisk.KindBlockPointers && hi.Kind == lo.Kind && hi.ID == lo.ID {
+		if sameID && by > 0 && lo.Kind == ondisk.KindBlockPointers {
 			v.scanPointers(lo, hi, yield)
 		}
 		return
 	}
 	root, ok, err := v.treeRoot(lo.Tree)
-	if !ok || err != nil || lo.Compare(hi) > 0 {
-		if err != nil {
-			yield(change.Object{}, err)
-		}
+	if err != nil {
+		yield(change.Object{}, err)
 		return
 	}
+	if ok && lo.Compare(hi) <= 0 {
+		v.scanItems(root.pointer, lo, hi, by, yield)
+	}
+}
+
+// scanItems is scan in the items of one tree.
+func (v *view) scanItems(
+	root pointer, lo, hi change.Object, by int, yield func(change.Object, error) bool,
+) {
 	first, last := scanStart(lo), scanEnd(hi)
-	var p position
-	if by > 0 {
-		p, ok, err = v.seek(lo.Kind, lo.Tree, root.pointer, first)
-	} else if p, ok, err = v.seek(lo.Kind, lo.Tree, root.pointer, last); err == nil {
+	from := first
+	if by < 0 {
+		from = last
+	}
+	p, ok, err := v.seek(lo.Kind, lo.Tree, root, from)
+	if by < 0 && err == nil {
 		ok, err = p.back(ok, last)
 	}
 	var objs []change.Object
 	for ok && err == nil && first.Compare(p.key()) <= 0 && p.key().Compare(last) <= 0 {
-		group := groupOf(p.key())
-		objs = objs[:0]
-		for ; ok && err == nil && groupOf(p.key()) == group; ok, err = p.move(by) {
-			if err = v.decode(&p); err != nil {
-				break
-			}
-			for _, e := range v.dec.ents {
-				objs = append(objs, e.obj)
-			}
-			if len(objs) > maxGroup {
-				err = &budgetError{"objects under one key", maxGroup}
-				break
-			}
-		}
-		if err != nil {
+		if objs, ok, err = v.groupObjects(&p, by, objs[:0]); err != nil {
 			break
 		}
 		slices.SortFunc(objs, change.Object.Compare)
@@ -89,6 +87,29 @@ func (v *view) scan(lo, hi change.Object, by int, yield func(change.Object, erro
 	}
 }
 
+// groupObjects appends the objects of the group at a position to objs, and moves to the next group.
+// ok is false if there is none.
+func (v *view) groupObjects(
+	p *position, by int, objs []change.Object,
+) (_ []change.Object, ok bool, err error) {
+	group := groupOf(p.key())
+	for ok = true; ok && groupOf(p.key()) == group; {
+		if err := v.decode(p); err != nil {
+			return objs, false, err
+		}
+		for _, e := range v.dec.ents {
+			objs = append(objs, e.obj)
+		}
+		if len(objs) > maxGroup {
+			return objs, false, &budgetError{"objects under one key", maxGroup}
+		}
+		if ok, err = p.move(by); err != nil {
+			return objs, false, err
+		}
+	}
+	return objs, ok, nil
+}
+
 // scanKey yields the objects from lo to hi, which share one key.
 func (v *view) scanKey(lo, hi change.Object, yield func(change.Object, error) bool) {
 	h, err := v.objectsFor(lo, nil)
@@ -96,20 +117,20 @@ func (v *view) scanKey(lo, hi change.Object, yield func(change.Object, error) bo
 		yield(change.Object{}, err)
 		return
 	}
-	i, _ := slices.BinarySearchFunc(h.dec.ents, lo, func(e entity, o change.Object) int { return e.obj.Compare(o) })
+	i, _ := slices.BinarySearchFunc(h.dec.ents, lo, entity.compareObject)
 	var few [4]change.Object
 	objs := few[:0]
 	for ; i < len(h.dec.ents) && h.dec.ents[i].obj.Compare(hi) <= 0; i++ {
 		objs = append(objs, h.dec.ents[i].obj)
 	}
-	for _, o := range objs { // what is yielded may look up others and so change the holding
+	for _, o := range objs { // a copy, since yield may look up objects and so change the cache
 		if !yield(o, nil) {
 			return
 		}
 	}
 }
 
-// scanStart is the first key that can hold objects from lo on.
+// scanStart returns the first key that can hold objects from lo on.
 func scanStart(lo change.Object) ondisk.Key {
 	switch {
 	case lo.Kind == 0:
@@ -120,7 +141,7 @@ func scanStart(lo change.Object) ondisk.Key {
 	return groupOf(ondisk.Key{ObjectID: lo.ID, Type: ondisk.ItemTypes[lo.Kind].Type, Offset: lo.Sub})
 }
 
-// scanEnd is the last key that can hold objects up to hi.
+// scanEnd returns the last key that can hold objects up to hi.
 func scanEnd(hi change.Object) ondisk.Key {
 	switch {
 	case hi.Kind == 0:
@@ -128,5 +149,6 @@ func scanEnd(hi change.Object) ondisk.Key {
 	case hi.Kind >= ondisk.KindCount:
 		return ondisk.Key{ObjectID: hi.ID, Type: math.MaxUint8, Offset: math.MaxUint64}
 	}
-	return lastOfGroup(ondisk.Key{ObjectID: hi.ID, Type: ondisk.ItemTypes[hi.Kind].Type, Offset: hi.Sub})
+	typ := ondisk.ItemTypes[hi.Kind].Type
+	return lastOfGroup(ondisk.Key{ObjectID: hi.ID, Type: typ, Offset: hi.Sub})
 }

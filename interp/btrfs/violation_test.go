@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Every structure rule has a name of its own and a sentence.
+// Every structure rule has a unique name and a sentence.
 func TestStructureRules(t *testing.T) {
 	rules := map[string]bool{}
 	for _, r := range structureRules {

@@ -28,8 +28,8 @@ func seedFor(t testing.TB) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// workload does n random operations on files, directories, links and names. Many fail, for what
-// they name is not there.
+// workload does n random operations on files, directories, links and names. Many fail, because the
+// file or directory does not exist.
 func (k *kernel) workload(r *rand.Rand, n int) {
 	pick := func(kind string, of int) string { return k.path(fmt.Sprintf("%s%d", kind, r.IntN(of))) }
 	write := func(path string, size int) {
@@ -65,13 +65,14 @@ func (k *kernel) workload(r *rand.Rand, n int) {
 		case 12:
 			_ = os.Symlink(strings.Repeat("s", 1+r.IntN(200)), pick("s", 20))
 		case 13:
-			_ = unix.Setxattr(pick("f", 60), fmt.Sprintf("user.a%d", r.IntN(4)), make([]byte, r.IntN(300)), 0)
+			path, name := pick("f", 60), fmt.Sprintf("user.a%d", r.IntN(4))
+			_ = unix.Setxattr(path, name, make([]byte, r.IntN(300)), 0)
 		}
 	}
 }
 
-// What the kernel of this host commits, on the file systems that mkfs makes by default and by
-// choice, is sound, and btrfs check finds the end of it clean.
+// All commits of the host's kernel are sound, with the default options of mkfs and with others, and
+// btrfs check reports no error at the end.
 func TestKernelWorkloads(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -81,7 +82,9 @@ func TestKernelWorkloads(t *testing.T) {
 		{"default", 256 << 20, nil},
 		{"mixed", 100 << 20, []string{"--mixed"}},
 		{"small-nodes", 256 << 20, []string{"-n", "4096", "-m", "single"}},
-		{"old-features", 256 << 20, []string{"-O", "^skinny-metadata,^no-holes,^extref", "-R", "^free-space-tree"}},
+		{"old-features", 256 << 20, []string{
+			"-O", "^skinny-metadata,^no-holes,^extref", "-R", "^free-space-tree",
+		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			k := startKernel(t, tc.size, tc.options...)
@@ -96,7 +99,8 @@ func TestKernelWorkloads(t *testing.T) {
 	}
 }
 
-// Subvolumes, snapshots, balance, reflinks and deletion of subvolumes share and move blocks.
+// Commits that share and move blocks are sound: subvolumes, snapshots, balance, reflinks and the
+// deletion of subvolumes.
 func TestKernelSubvolumes(t *testing.T) {
 	k := startKernel(t, 512<<20)
 	k.engine = newEngine(t)
@@ -133,22 +137,24 @@ func TestKernelSubvolumes(t *testing.T) {
 	k.end()
 }
 
-// A file with many names has inode_extrefs, a directory with many entries several leaves.
+// Commits with a file of many names, which has inode_extrefs, and with a directory of many entries,
+// which has several leaves, are sound.
 func TestKernelManyNames(t *testing.T) {
 	k := startKernel(t, 256<<20)
 	k.engine = newEngine(t)
 	must(t, os.WriteFile(k.path("one"), []byte("x"), 0o644))
 	must(t, os.Mkdir(k.path("d"), 0o755))
+	name := func(i int) string { return k.path(fmt.Sprintf("d/%s%d", strings.Repeat("n", 80), i)) }
 	for i := range 900 {
-		must(t, os.Link(k.path("one"), k.path(fmt.Sprintf("d/%s%d", strings.Repeat("n", 80), i))))
+		must(t, os.Link(k.path("one"), name(i)))
 	}
 	k.sync()
 	for i := range 900 {
 		if i%3 == 0 {
-			must(t, os.Remove(k.path(fmt.Sprintf("d/%s%d", strings.Repeat("n", 80), i))))
+			must(t, os.Remove(name(i)))
 		}
 		if i%3 == 1 {
-			must(t, os.Rename(k.path(fmt.Sprintf("d/%s%d", strings.Repeat("n", 80), i)), k.path(fmt.Sprintf("d/moved%d", i))))
+			must(t, os.Rename(name(i), k.path(fmt.Sprintf("d/moved%d", i))))
 		}
 	}
 	k.sync()
@@ -159,8 +165,8 @@ func TestKernelManyNames(t *testing.T) {
 
 func writeFile(path string, size int) error { return os.WriteFile(path, make([]byte, size), 0o644) }
 
-// fsync writes a log and a superblock of the same generation; after a crash the kernel replays the
-// log into a commit of its own.
+// fsync writes a log and a superblock of the same generation. After a crash, the kernel replays the
+// log in a commit.
 func TestKernelLog(t *testing.T) {
 	k := startKernel(t, 128<<20)
 	k.engine = newEngine(t)
@@ -176,7 +182,7 @@ func TestKernelLog(t *testing.T) {
 	if k.logs != 1 || k.commits == 0 {
 		t.Fatalf("%d log commits after %d commits", k.logs, k.commits)
 	}
-	// What is on the disk now is what a crash leaves.
+	// A crash leaves the present contents of the disk.
 	crashed := k.disk.clone()
 	run(t, "umount", k.mnt)
 	image, err := os.OpenFile(k.image, os.O_RDWR, 0)
@@ -195,7 +201,7 @@ func TestKernelLog(t *testing.T) {
 	commits := k.commits
 	k.sync()
 	if k.commits == commits {
-		t.Error("the replay was not seen as a commit")
+		t.Error("the replay of the log is no commit")
 	}
 	k.end()
 }

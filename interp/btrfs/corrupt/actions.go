@@ -6,23 +6,23 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// An action changes more of an object than one member.
+// An action is a change of a whole object.
 type action uint8
 
 const (
-	actDelete    action = iota + 1 // it is gone
-	actDuplicate                   // it is there twice, under the same key
-	actAdd                         // a copy stands behind it, under the next key
-	actSwap                        // its contents and those of the next of its kind change places
-	actSwapKeys                    // its key and the next change places
-	actShrink                      // its last byte is gone
-	actGrow                        // it has one byte more
+	actDelete    action = iota + 1 // remove the object
+	actDuplicate                   // add a copy under the same key
+	actAdd                         // add a copy under the next key
+	actSwap                        // exchange its contents with the next object of its kind
+	actSwapKeys                    // exchange its key with the next one
+	actShrink                      // remove its last byte
+	actGrow                        // append a byte
 )
 
-var actionNames = [...]string{actDelete: "delete", actDuplicate: "duplicate", actAdd: "add", actSwap: "swap",
-	actSwapKeys: "swapkeys", actShrink: "shrink", actGrow: "grow"}
+var actionNames = [...]string{actDelete: "delete", actDuplicate: "duplicate", actAdd: "add",
+	actSwap: "swap", actSwapKeys: "swapkeys", actShrink: "shrink", actGrow: "grow"}
 
-// actions lists those of an object.
+// actions lists the actions on a kind of object.
 func (a *alterable) actions() []action {
 	switch a.form {
 	case formItem:
@@ -42,7 +42,7 @@ func (a *alterable) actionNames() []string {
 	return names
 }
 
-// act does the action at a place in a block.
+// act does the action on the object in a slot of a block. text describes the change.
 func (s *alterSpec) act(n *ondisk.Node, slot int) (text string, ok bool) {
 	step := ondisk.ItemSize
 	if s.object.form == formPointer {
@@ -53,22 +53,24 @@ func (s *alterSpec) act(n *ondisk.Node, slot int) (text string, ok bool) {
 		return "its key exchanged with the next", exchange(n, slot, slot+1, step, 0, ondisk.DiskKeySize)
 	case actSwap:
 		if s.object.form == formPointer {
-			return "its block exchanged with the next", exchange(n, slot, slot+1, step, ondisk.DiskKeySize, ondisk.KeyPtrSize-ondisk.DiskKeySize)
+			const rest = ondisk.KeyPtrSize - ondisk.DiskKeySize
+			return "its block exchanged with the next",
+				exchange(n, slot, slot+1, step, ondisk.DiskKeySize, rest)
 		}
 		return "its contents exchanged with the next", swapData(n, slot)
 	}
 	if s.object.form == formPointer {
 		return s.actPointer(n, slot)
 	}
-	if first := slot == 0 && n.NrItems() > 1; s.action == actDelete && (first || n.NrItems() < 2) {
-		return "", false // what would show is that the parent's key is another
+	if s.action == actDelete && (slot == 0 || n.NrItems() < 2) {
+		return "", false // the first key would no longer match the parent, and show another fault
 	}
 	switch s.action {
 	case actDelete:
 		removeItem(n, slot)
 		return "deleted", true
 	case actDuplicate:
-		return "there twice", copyItem(n, slot, n.Key(slot))
+		return "duplicated", copyItem(n, slot, n.Key(slot))
 	case actAdd:
 		k := n.Key(slot)
 		k.Offset++
@@ -89,7 +91,8 @@ func (s *alterSpec) act(n *ondisk.Node, slot int) (text string, ok bool) {
 // actPointer deletes or duplicates a pointer of a node.
 func (s *alterSpec) actPointer(n *ondisk.Node, slot int) (text string, ok bool) {
 	b, count := n.Bytes(), n.NrItems()
-	at, end := ondisk.HeaderSize+slot*ondisk.KeyPtrSize, ondisk.HeaderSize+count*ondisk.KeyPtrSize
+	at := ondisk.HeaderSize + slot*ondisk.KeyPtrSize
+	end := ondisk.HeaderSize + count*ondisk.KeyPtrSize
 	if s.action == actDelete {
 		if count < 2 {
 			return "", false
@@ -104,19 +107,21 @@ func (s *alterSpec) actPointer(n *ondisk.Node, slot int) (text string, ok bool) 
 		}
 		copy(b[at+ondisk.KeyPtrSize:end+ondisk.KeyPtrSize], b[at:end])
 		count++
-		text = "there twice"
+		text = "duplicated"
 	}
 	binary.LittleEndian.PutUint32(b[ondisk.HeaderNrItemsAt:], uint32(count))
 	return text, true
 }
 
-// exchange makes n bytes at off in the heads of two neighbours change places.
+// exchange swaps length bytes at off in the item headers or pointers i and j, which have step
+// bytes. It reports whether the bytes differed.
 func exchange(n *ondisk.Node, i, j, step, off, length int) bool {
 	if j >= n.NrItems() {
 		return false
 	}
 	b := n.Bytes()
-	p, q := b[ondisk.HeaderSize+i*step+off:][:length], b[ondisk.HeaderSize+j*step+off:][:length]
+	p := b[ondisk.HeaderSize+i*step+off:][:length]
+	q := b[ondisk.HeaderSize+j*step+off:][:length]
 	same := true
 	for k := range p {
 		same = same && p[k] == q[k]
@@ -125,7 +130,8 @@ func exchange(n *ondisk.Node, i, j, step, off, length int) bool {
 	return !same
 }
 
-// swapData exchanges the data of an item and of the next one in the leaf of its type and length.
+// swapData exchanges the data of item i and of the next item of its type and length with other
+// data. It reports whether there is such an item.
 func swapData(n *ondisk.Node, i int) bool {
 	p := n.Item(i).Bytes()
 	for j := i + 1; j < n.NrItems(); j++ {
@@ -141,8 +147,8 @@ func swapData(n *ondisk.Node, i int) bool {
 	return false
 }
 
-// removeItem takes item i out of a leaf as btrfs_del_items does: the data of the items behind it
-// moves up, and their headers with it.
+// removeItem removes item i from a leaf as btrfs_del_items does: it moves the data and the headers
+// of the items behind it to close the gaps.
 func removeItem(n *ondisk.Node, i int) {
 	b, count := n.Bytes(), n.NrItems()
 	if size := n.Item(i).Len(); size > 0 {
@@ -154,11 +160,12 @@ func removeItem(n *ondisk.Node, i int) {
 	binary.LittleEndian.PutUint32(b[ondisk.HeaderNrItemsAt:], uint32(count-1))
 }
 
-// copyItem puts a copy of item i behind it under a key; false if there is no room.
+// copyItem inserts a copy of item i behind it, under a key. It returns false if there is no room.
 func copyItem(n *ondisk.Node, i int, k ondisk.Key) bool {
 	b, count := n.Bytes(), n.NrItems()
 	data := append([]byte(nil), n.Item(i).Bytes()...)
-	at, end := ondisk.HeaderSize+i*ondisk.ItemSize, ondisk.HeaderSize+count*ondisk.ItemSize
+	at := ondisk.HeaderSize + i*ondisk.ItemSize
+	end := ondisk.HeaderSize + count*ondisk.ItemSize
 	if lowest(n)-end < ondisk.ItemSize+len(data) {
 		return false
 	}
@@ -166,7 +173,7 @@ func copyItem(n *ondisk.Node, i int, k ondisk.Key) bool {
 	binary.LittleEndian.PutUint32(b[ondisk.HeaderNrItemsAt:], uint32(count+1))
 	head := b[at+ondisk.ItemSize:][:ondisk.ItemSize]
 	k.Put(head[ondisk.ItemKeyAt:])
-	// The copy begins empty, where the item begins, and grows.
+	// The copy is empty at first, and then grows.
 	binary.LittleEndian.PutUint32(head[ondisk.ItemSizeAt:], 0)
 	if len(data) > 0 {
 		resizeItem(n, i+1, len(data))
@@ -175,8 +182,8 @@ func copyItem(n *ondisk.Node, i int, k ondisk.Key) bool {
 	return true
 }
 
-// resizeItem makes item i longer or shorter at its end by moving all data below that; false if
-// there is no room.
+// resizeItem changes the length of item i at its end. It moves all data at lower offsets. It
+// returns false if there is no room.
 func resizeItem(n *ondisk.Node, i, by int) bool {
 	b, count := n.Bytes(), n.NrItems()
 	low := lowest(n)
@@ -201,7 +208,7 @@ func resizeItem(n *ondisk.Node, i, by int) bool {
 	return true
 }
 
-// lowest is where the data of a leaf's items begins in it.
+// lowest returns the offset in a leaf at which the data of its items begins.
 func lowest(n *ondisk.Node) int {
 	if n.NrItems() == 0 {
 		return n.Region().Len()

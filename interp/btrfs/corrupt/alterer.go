@@ -10,23 +10,24 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// alterer changes one object in the blocks that pass through it.
+// An alterer alters one object in the blocks that pass through it.
 type alterer struct {
 	disk  interp.Disk
 	spec  alterSpec
 	state *btrfs.Metadata // of the superblock on disk; nil: read it again
 
-	chosen     bool   // an object was changed; it is
+	chosen     bool   // an object was altered, and the members below identify it
 	tree       uint64 // of an item
 	key        ondisk.Key
 	logical    uint64 // of the block of a header or pointer
 	slot       int
-	generation uint64 // of the transaction
-	over       bool   // which has been committed, or refused
+	generation uint64 // of its transaction
+	over       bool   // the transaction was committed or refused
 }
 
-// NewAlterer makes an alterer; SpecHelp says what spec may be. The disk need not hold a file system
-// yet. The first object that fits in a transaction is the one. An error lists what there is.
+// NewAlterer returns an alterer for a specification; SpecHelp describes the grammar. The disk need
+// not hold a file system yet. The alterer chooses the first object of a transaction that fits. The
+// error for an unknown object or field lists the known ones.
 func NewAlterer(d interp.Disk, spec string) (interp.Alterer, error) {
 	s, err := parseAlterSpec(spec)
 	if err != nil {
@@ -35,14 +36,16 @@ func NewAlterer(d interp.Disk, spec string) (interp.Alterer, error) {
 	return &alterer{disk: d, spec: s}, nil
 }
 
-// Alter changes the object in each block of its transaction that w holds whole.
+// Alter alters the object in each block of its transaction, in place in the data of a write. It
+// returns a description of the change, or "". The write must hold the whole block.
 func (a *alterer) Alter(w interp.Write) string {
 	if w.Data == nil || a.over {
 		return ""
 	}
-	if _, off := interp.Locate(w.Off); off < ondisk.SuperOffset+ondisk.SuperSize && ondisk.SuperOffset < off+w.Len {
+	const superEnd = ondisk.SuperOffset + ondisk.SuperSize
+	if _, off := interp.Locate(w.Off); off < superEnd && ondisk.SuperOffset < off+w.Len {
 		text := a.alterSuper(w, off)
-		a.state = nil // what is on disk is another one after this write
+		a.state = nil // this write changes the superblock on disk
 		a.over = a.chosen
 		return text
 	}
@@ -70,9 +73,11 @@ func (a *alterer) Alter(w interp.Write) string {
 	return text
 }
 
-// alterSuper changes the primary superblock in a write at an offset of its disk; the mirrors stay.
+// alterSuper alters the primary superblock in a write at an offset of its disk. It does not alter
+// mirrors.
 func (a *alterer) alterSuper(w interp.Write, off uint64) string {
-	if a.spec.object.form != formSuper || off > ondisk.SuperOffset || off+w.Len < ondisk.SuperOffset+ondisk.SuperSize {
+	whole := off <= ondisk.SuperOffset && off+w.Len >= ondisk.SuperOffset+ondisk.SuperSize
+	if a.spec.object.form != formSuper || !whole {
 		return ""
 	}
 	at := ondisk.SuperOffset - off
@@ -84,7 +89,8 @@ func (a *alterer) alterSuper(w interp.Write, off uint64) string {
 	return text
 }
 
-// alterSuper changes the bytes of a superblock.
+// alterSuper alters the bytes of a superblock and recomputes the checksum. ok is false if it is no
+// superblock, does not meet the conditions, or stays the same.
 func (s *alterSpec) alterSuper(block []byte) (text string, ok bool) {
 	csum := ondisk.NewSuperblock((*[ondisk.SuperSize]byte)(block)).CsumType()
 	if number(block[ondisk.SuperMagicAt:][:8]) != ondisk.SuperMagic || csum >= ondisk.CsumTypes {
@@ -101,8 +107,9 @@ func (s *alterSpec) alterSuper(block []byte) (text string, ok bool) {
 	return "superblock: " + text, ok
 }
 
-// block returns the block at a device address if it is one that the guest writes for its next
-// commit. Those of the log are not, unless the alteration asks for their tree.
+// block returns a view on a block that the guest writes to a device address, or nil if the block is
+// not to be altered. It must belong to the next commit, and to the chosen transaction if there is
+// one. Blocks of the log are altered only if a condition names their tree.
 func (a *alterer) block(block []byte, addr uint64) *ondisk.Node {
 	if [16]byte(block[ondisk.HeaderFSIDAt:]) != a.state.Superblock().MetadataUUID() {
 		return nil
@@ -113,14 +120,17 @@ func (a *alterer) block(block []byte, addr uint64) *ondisk.Node {
 		return nil
 	}
 	n, err := a.state.Check(block, addr, logical)
-	if err != nil || n.Owner() == ondisk.TreeLogID && !a.spec.inLog() || n.Generation() <= a.state.Superblock().Generation() ||
-		a.chosen && n.Generation() != a.generation {
+	switch {
+	case err != nil,
+		n.Owner() == ondisk.TreeLogID && !a.spec.inLog(),
+		n.Generation() <= a.state.Superblock().Generation(),
+		a.chosen && n.Generation() != a.generation:
 		return nil
 	}
 	return n
 }
 
-// alterBlock changes the object in a block, and says how, or returns "".
+// alterBlock alters the object in a block. It returns a description of the change, or "".
 func (a *alterer) alterBlock(n *ondisk.Node) string {
 	for slot := range a.spec.slots(n) {
 		if a.chosen && !a.same(n, slot) || !a.chosen && !a.spec.fits(n, slot) {
@@ -128,7 +138,8 @@ func (a *alterer) alterBlock(n *ondisk.Node) string {
 		}
 		place := a.spec.place(n, slot)
 		chosen := *a
-		chosen.chosen, chosen.tree, chosen.logical, chosen.slot, chosen.generation = true, n.Owner(), n.Logical(), slot, n.Generation()
+		chosen.chosen, chosen.slot = true, slot
+		chosen.tree, chosen.logical, chosen.generation = n.Owner(), n.Logical(), n.Generation()
 		if a.spec.object.form == formItem {
 			chosen.key = n.Key(slot)
 		}
@@ -142,7 +153,7 @@ func (a *alterer) alterBlock(n *ondisk.Node) string {
 	return ""
 }
 
-// same reports whether a place holds the object that was changed before.
+// same reports whether a slot holds the chosen object.
 func (a *alterer) same(n *ondisk.Node, slot int) bool {
 	if a.spec.object.form == formItem {
 		return n.Owner() == a.tree && n.Key(slot) == a.key

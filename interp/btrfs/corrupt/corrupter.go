@@ -10,14 +10,14 @@ import (
 	"fsward/interp/disk"
 )
 
-// corrupter alters the state of one superblock. It holds the blocks that may be altered.
+// A corrupter alters the state of one superblock. blocks are the blocks that it may alter.
 type corrupter struct {
 	state  *btrfs.Metadata
 	blocks []*ondisk.Node
 }
 
-// NewCorrupter reads the state that the superblock on a disk defines. With last, only what the last
-// transaction wrote is altered. The errors are those of btrfs.New.
+// NewCorrupter reads the state that the superblock on a disk defines. If last is set, the corrupter
+// alters only blocks that the last transaction wrote. The errors are those of btrfs.New.
 func NewCorrupter(d interp.Disk, last bool) (interp.Corrupter, error) {
 	m, err := btrfs.OpenMetadata(d)
 	if err != nil {
@@ -34,7 +34,8 @@ func NewCorrupter(d interp.Disk, last bool) (interp.Corrupter, error) {
 	return &corrupter{state: m, blocks: blocks}, nil
 }
 
-// Corrupt makes the change at the pick-th place that it fits.
+// Corrupt makes the change of a specification at the pick-th place that fits, counted from 0. The
+// error wraps interp.ErrNoPlace if there are fewer places.
 func (c *corrupter) Corrupt(spec string, pick int) (interp.Corruption, error) {
 	s, err := parseAlterSpec(spec)
 	if err != nil {
@@ -53,7 +54,7 @@ func (c *corrupter) Corrupt(spec string, pick int) (interp.Corruption, error) {
 				altered, _ = ondisk.NewNode(disk.NewRegion(bytes.Clone(n.Bytes()), n.Addr()))
 			}
 			text, ok := s.alter(altered, slot)
-			if !ok { // and nothing has changed
+			if !ok { // altered is unchanged
 				continue
 			}
 			if pick > 0 {
@@ -77,7 +78,7 @@ func (c *corrupter) Corrupt(spec string, pick int) (interp.Corruption, error) {
 	return interp.Corruption{}, fmt.Errorf("%s: %w", spec, interp.ErrNoPlace)
 }
 
-// super changes the superblocks of all devices, and their mirrors.
+// super alters the superblocks of all devices, and their mirrors.
 func (c *corrupter) super(s *alterSpec, pick int) (interp.Corruption, error) {
 	var out interp.Corruption
 	copies, err := c.state.Superblocks()

@@ -1,6 +1,6 @@
-// Package corrupt alters Btrfs metadata on purpose, with knowledge of its types, and makes the
-// checksums right again: it causes the faults that fsward has to refuse. SpecHelp describes what a
-// specification may ask for. NewAlterer changes the writes of a guest, NewCorrupter a disk at rest.
+// Package corrupt alters typed fields of Btrfs metadata on purpose and recomputes the checksums. It
+// injects the faults that fsward must refuse. SpecHelp describes the grammar of specifications.
+// NewAlterer alters the writes of a guest. NewCorrupter alters a disk that is not in use.
 //
-// Start reading at spec.go; what can be altered comes from the tables of fields in package ondisk.
+// Start reading at spec.go. The alterable fields come from the tables of fields in package ondisk.
 package corrupt

@@ -10,17 +10,17 @@ import (
 	"fsward/interp/disk"
 )
 
-// A form is how an object stands in a block.
+// A form is the kind of place of an object.
 type form uint8
 
 const (
-	formItem    form = iota + 1 // in a leaf
-	formHeader                  // of every block
-	formPointer                 // in a node above the leaves
-	formSuper
+	formItem    form = iota + 1 // an item in a leaf
+	formHeader                  // the header of a metadata block
+	formPointer                 // a pointer in a node above the leaves
+	formSuper                   // the superblock
 )
 
-// An alterable is an object that can be altered.
+// An alterable is a kind of object that can be altered.
 type alterable struct {
 	name   string
 	form   form
@@ -28,35 +28,40 @@ type alterable struct {
 	fields []member
 }
 
-// A member is a number in an object. Of a uuid it is the first eight bytes.
+// A member is a number of up to eight bytes in an object. It stands for the first eight bytes of a
+// UUID.
 type member struct {
 	name       string
-	inHead     bool // of an item: in its struct btrfs_item, which begins with the key
+	inHead     bool // in the struct btrfs_item of an item, or in a pointer; both begin with the key
 	off, width int
-	// from returns where the member's structure begins in the data of an item that holds several;
-	// nil: at its start.
+	// from returns the offset of the member's structure in the data of an item, and whether the item
+	// has that structure; nil: the structure is at the start of the data.
 	from func(data disk.Region) (int, bool)
 }
 
 // isKey reports whether a member is part of the key of an item or pointer.
 func (m member) isKey() bool { return m.inHead && m.isKeyPart() }
 
-// isKeyPart reports whether a member of an item header is part of its key.
+// isKeyPart reports whether a member of an item header or pointer is part of its key.
 func (m member) isKeyPart() bool { return m.off < ondisk.DiskKeySize }
 
-// alterables lists every object, items in the order of their kinds.
+// alterables lists every kind of object. Items are in the order of their kinds.
 var alterables = func() []alterable {
+	header := withoutChecksum(members(ondisk.HeaderLayout.Unrecorded))
 	list := []alterable{
 		{name: "super_block", form: formSuper, fields: superMembers()},
-		{name: "header", form: formHeader, fields: withoutChecksum(members(ondisk.HeaderLayout.Unrecorded))},
+		{name: "header", form: formHeader, fields: header},
 		{name: "key_ptr", form: formPointer, fields: inHead(members(ondisk.KeyPtrLayout.Unrecorded))},
 	}
 	for k := ondisk.KindFreeSpaceHeader; k < ondisk.KindSuperBlock; k++ {
-		list = append(list, alterable{name: ondisk.ItemTypes[k].Name, form: formItem, kind: k, fields: itemMembers(k)})
+		list = append(list, alterable{
+			name: ondisk.ItemTypes[k].Name, form: formItem, kind: k, fields: itemMembers(k),
+		})
 	}
 	return list
 }()
 
+// findAlterable returns the kind of object with a name, or nil.
 func findAlterable(name string) *alterable {
 	for i := range alterables {
 		if alterables[i].name == name {
@@ -74,7 +79,7 @@ func alterableNames() []string {
 	return names
 }
 
-// Alterables lists what alterations can speak of.
+// Alterables lists the objects that a specification can name, with their fields and actions.
 func Alterables() []interp.Alterable {
 	var list []interp.Alterable
 	for i := range alterables {
@@ -94,7 +99,8 @@ func (a *alterable) find(name string) (member, error) {
 			return m, nil
 		}
 	}
-	return member{}, fmt.Errorf("btrfs: %s has no field %q: there are %s", a.name, name, strings.Join(a.fieldNames(), ", "))
+	return member{}, fmt.Errorf("btrfs: %s has no field %q: there are %s",
+		a.name, name, strings.Join(a.fieldNames(), ", "))
 }
 
 func (a *alterable) fieldNames() []string {
@@ -105,8 +111,8 @@ func (a *alterable) fieldNames() []string {
 	return names
 }
 
-// bytes returns the bytes of a member at a place in a block; ok is false if the object there has
-// none.
+// bytes returns the bytes of a member of the object in a slot of a block. ok is false if the object
+// does not have the member.
 func (a *alterable) bytes(n *ondisk.Node, slot int, m member) ([]byte, bool) {
 	var from disk.Region
 	var err error

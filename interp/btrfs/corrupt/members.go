@@ -10,8 +10,8 @@ import (
 	"fsward/interp/disk"
 )
 
-// members turns members of a structure into what can be altered: of a key each part, of a UUID the
-// first eight bytes.
+// members returns the alterable numbers in members of a structure: each part of a key, and the
+// first eight bytes of a UUID.
 func members(of []ondisk.Member) []member {
 	var list []member
 	for _, m := range of {
@@ -37,7 +37,7 @@ func prefixed(name string, list []member) []member {
 	return list
 }
 
-// moved adds the offset at which a structure stands in another.
+// moved adds the offset of a structure in another one.
 func moved(by int, list []member) []member {
 	for i := range list {
 		list[i].off += by
@@ -45,7 +45,7 @@ func moved(by int, list []member) []member {
 	return list
 }
 
-// inHead marks members of what stands beside the data of an item: its header, or a pointer.
+// inHead marks members of an item header or of a pointer.
 func inHead(list []member) []member {
 	for i := range list {
 		list[i].inHead = true
@@ -53,13 +53,13 @@ func inHead(list []member) []member {
 	return list
 }
 
-// withoutChecksum leaves out the checksum of a block, which is made right after each alteration.
+// withoutChecksum removes the checksum of a block, which is recomputed after each alteration.
 func withoutChecksum(list []member) []member {
 	return slices.DeleteFunc(list, func(m member) bool { return m.name == "csum" })
 }
 
-// itemMembers lists what can be altered in an item of a kind: the members of its structure, the
-// first byte of its name, what change records leave out, its key, and its place in the leaf.
+// itemMembers lists the alterable numbers in an item of a kind: the members of its structure, the
+// first byte of its name, the members that change records omit, its key, and its place in the leaf.
 func itemMembers(kind change.Kind) []member {
 	var list []member
 	t := &ondisk.ItemTypes[kind]
@@ -83,10 +83,11 @@ func itemMembers(kind change.Kind) []member {
 	return append(list, inHead(head)...)
 }
 
-// furtherMembers has what stands behind the structure of an item, and the first bytes of items
+// furtherMembers has the numbers behind the structure of an item, and the first bytes of items
 // without a structure.
 var furtherMembers = map[change.Kind][]member{
-	ondisk.KindChunkItem: append([]member{{name: "stripe.dev_uuid", off: firstStripe + ondisk.StripeDevUUIDAt, width: 8}},
+	ondisk.KindChunkItem: append(
+		[]member{{name: "stripe.dev_uuid", off: firstStripe + ondisk.StripeDevUUIDAt, width: 8}},
 		prefixed("stripe1", moved(ondisk.ChunkSize, members(ondisk.StripeLayout.Unrecorded)))...),
 	ondisk.KindExtentCsum:      {{name: "sum", width: 4}},
 	ondisk.KindFreeSpaceBitmap: {{name: "bits", width: 1}},
@@ -103,23 +104,25 @@ var furtherMembers = map[change.Kind][]member{
 // firstStripe is the offset of the first stripe in a chunk_item.
 const firstStripe = ondisk.ChunkSize - ondisk.StripeSize
 
-// inlineMembers are of the first back reference of each type inside an extent item. A reference
-// from a file begins right behind its type, the others behind the address in the head.
+// inlineMembers are the members of the first back reference of each type inside an extent item. The
+// structure of a reference from a file begins behind the type, other structures behind the address.
 var inlineMembers = slices.Concat(
 	[]member{{name: "ref.type", off: ondisk.ExtentInlineRefTypeAt, width: 1, from: inlineRef(0)}},
 	inlineHead("tree_block_ref.root", ondisk.TreeBlockRefKey),
 	inlineHead("shared_block_ref.parent", ondisk.SharedBlockRefKey),
-	inlineBody("extent_data_ref", ondisk.ExtentDataRefKey, ondisk.ExtentInlineRefOffsetAt, &ondisk.ExtentDataRefLayout),
+	inlineBody("extent_data_ref", ondisk.ExtentDataRefKey, ondisk.ExtentInlineRefOffsetAt,
+		&ondisk.ExtentDataRefLayout),
 	inlineHead("shared_data_ref.parent", ondisk.SharedDataRefKey),
-	inlineBody("shared_data_ref", ondisk.SharedDataRefKey, ondisk.ExtentInlineRefSize, &ondisk.SharedDataRefLayout),
+	inlineBody("shared_data_ref", ondisk.SharedDataRefKey, ondisk.ExtentInlineRefSize,
+		&ondisk.SharedDataRefLayout),
 )
 
-// inlineHead is the address behind the type of a back reference.
+// inlineHead returns the address behind the type of a back reference.
 func inlineHead(name string, typ uint8) []member {
 	return []member{{name: name, off: ondisk.ExtentInlineRefOffsetAt, width: 8, from: inlineRef(typ)}}
 }
 
-// inlineBody is the structure of a back reference at an offset.
+// inlineBody returns the members of the structure of a back reference, which begins at an offset.
 func inlineBody(name string, typ uint8, off int, s *ondisk.Structure) []member {
 	list := prefixed(name, moved(off, members(s.Fields)))
 	for i := range list {
@@ -128,9 +131,9 @@ func inlineBody(name string, typ uint8, off int, s *ondisk.Structure) []member {
 	return list
 }
 
-// inlineRef returns what finds the first inline reference of a type, 0 for any. It passes over the
-// btrfs_tree_block_info of an extent_item that is a tree block: the first byte behind that is a
-// type.
+// inlineRef returns a function that finds the first inline reference of a type, or of any type if
+// typ is 0. The function skips the btrfs_tree_block_info of a tree block. It recognizes that
+// structure by its first byte, which is no type of a reference.
 func inlineRef(typ uint8) func(disk.Region) (int, bool) {
 	return func(data disk.Region) (int, bool) {
 		off := ondisk.ExtentItemSize
@@ -152,7 +155,7 @@ func inlineRef(typ uint8) func(disk.Region) (int, bool) {
 	}
 }
 
-// inlineRefSize is the length of an inline reference of a type, with the type; 0 if there is no
+// inlineRefSize returns the size of an inline reference, including its type, or 0 if there is no
 // such type.
 func inlineRefSize(typ uint8) int {
 	switch typ {
@@ -166,20 +169,25 @@ func inlineRefSize(typ uint8) int {
 	return 0
 }
 
-// superMembers are of struct btrfs_super_block, with its dev_item, the first chunk of its array and
-// its first backup.
+// superMembers returns the members of struct btrfs_super_block, of its dev_item, of the first chunk
+// in its array, and of its first backup.
 func superMembers() []member {
 	var own []ondisk.Member
 	for _, m := range slices.Concat(ondisk.SuperLayout.Fields, ondisk.SuperLayout.Unrecorded) {
-		if m.Width <= 8 || m.Width == ondisk.UUIDSize { // an area is taken apart below
+		if m.Width <= 8 || m.Width == ondisk.UUIDSize { // wider members are structures: see below
 			own = append(own, m)
 		}
 	}
-	own = slices.DeleteFunc(own, func(m ondisk.Member) bool { return strings.HasPrefix(m.Name, "dev_item.") })
+	own = slices.DeleteFunc(own, func(m ondisk.Member) bool {
+		return strings.HasPrefix(m.Name, "dev_item.")
+	})
 	list := append(members(own), member{name: "label", off: ondisk.SuperLabelAt, width: 1})
 	slices.SortFunc(list, func(a, b member) int { return cmp.Compare(a.off, b.off) })
-	at := func(name string, off int, of []member) { list = append(list, prefixed(name, moved(off, of))...) }
-	at("dev_item", ondisk.SuperDevItemAt, members(slices.Concat(ondisk.DevItemLayout.Fields, ondisk.DevItemLayout.Unrecorded)))
+	at := func(name string, off int, of []member) {
+		list = append(list, prefixed(name, moved(off, of))...)
+	}
+	device := slices.Concat(ondisk.DevItemLayout.Fields, ondisk.DevItemLayout.Unrecorded)
+	at("dev_item", ondisk.SuperDevItemAt, members(device))
 	at("sys_chunk", ondisk.SuperSysChunkArrayAt, keyMembers("key", 0))
 	at("sys_chunk", ondisk.SuperSysChunkArrayAt+ondisk.DiskKeySize,
 		slices.Concat(members(ondisk.ChunkLayout.Fields), furtherMembers[ondisk.KindChunkItem]))

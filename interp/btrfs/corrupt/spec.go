@@ -10,10 +10,10 @@ import (
 	"fsward/interp/corruptspec"
 )
 
-// An alterSpec says what to change and where, as SpecHelp describes.
+// An alterSpec is a parsed specification: a change and its place. SpecHelp describes the grammar.
 type alterSpec struct {
 	object *alterable
-	action action // 0: change member
+	action action // 0: alter member
 	member member
 	op     byte // '=', '+', '-', '^'
 	value  uint64
@@ -22,12 +22,12 @@ type alterSpec struct {
 
 // A condition selects places.
 type condition struct {
-	tree, level bool // the value is that of the block, not of a member
+	tree, level bool // compare value with the tree or the level of the block, not with a member
 	m           member
 	value       uint64
 }
 
-// SpecHelp is the grammar of alterations, for people.
+// SpecHelp describes the grammar of alterations for users.
 const SpecHelp = `OBJECT.FIELD=N  OBJECT.FIELD+N  OBJECT.FIELD-N  OBJECT.FIELD^N  OBJECT!ACTION
 
 OBJECT is a kind of item (inode_item), or header (of a metadata block), key_ptr (a pointer in a
@@ -65,20 +65,22 @@ func parseAlterSpec(spec string) (alterSpec, error) {
 
 // resolveChange finds the field or the action that a specification names.
 func (s *alterSpec) resolveChange(spec string, parsed corruptspec.Spec) (err error) {
-	if i := slices.IndexFunc(s.object.actions(), func(a action) bool { return actionNames[a] == parsed.Action }); i >= 0 {
-		s.action = s.object.actions()[i]
-		return nil
+	for _, a := range s.object.actions() {
+		if actionNames[a] == parsed.Action {
+			s.action = a
+			return nil
+		}
 	}
 	if parsed.Field == "" {
-		return fmt.Errorf("btrfs: %q is not of the form OBJECT.FIELD=N (or +N, -N, ^N) or OBJECT!ACTION; "+
-			"%s has the fields %s and the actions %s", spec, s.object.name,
+		return fmt.Errorf("btrfs: %q is not of the form OBJECT.FIELD=N (or +N, -N, ^N) or "+
+			"OBJECT!ACTION; %s has the fields %s and the actions %s", spec, s.object.name,
 			strings.Join(s.object.fieldNames(), ", "), strings.Join(s.object.actionNames(), ", "))
 	}
 	s.member, err = s.object.find(parsed.Field)
 	return err
 }
 
-// resolveCondition finds the field that a condition is on.
+// resolveCondition finds the field that a condition names.
 func (s *alterSpec) resolveCondition(where corruptspec.Condition) (c condition, err error) {
 	switch where.Name {
 	case "tree":
@@ -96,7 +98,7 @@ func (s *alterSpec) resolveCondition(where corruptspec.Condition) (c condition, 
 	return c, err
 }
 
-// slots returns how many places for the object a block has.
+// slots returns the number of slots in a block that may hold the object.
 func (s *alterSpec) slots(n *ondisk.Node) int {
 	switch {
 	case s.object.form == formHeader:
@@ -108,7 +110,7 @@ func (s *alterSpec) slots(n *ondisk.Node) int {
 	}
 }
 
-// fits reports whether a place in a block is one that the specification speaks of.
+// fits reports whether the object in a slot of a block matches the specification.
 func (s *alterSpec) fits(n *ondisk.Node, slot int) bool {
 	inTree := true
 	if s.object.form == formItem {
@@ -138,13 +140,15 @@ func (s *alterSpec) fits(n *ondisk.Node, slot int) bool {
 	return inTree
 }
 
-// inLog reports whether the log is to be changed, as @tree=-6 asks for.
+// inLog reports whether the specification is about the log, which the condition @tree=-6 selects.
 func (s *alterSpec) inLog() bool {
-	return slices.ContainsFunc(s.where, func(c condition) bool { return c.tree && c.value == ondisk.TreeLogID })
+	return slices.ContainsFunc(s.where, func(c condition) bool {
+		return c.tree && c.value == ondisk.TreeLogID
+	})
 }
 
-// alter makes the change at a place in a block, and says how; ok is false if it cannot be made
-// there, or changes nothing. The block's checksum is not right afterwards.
+// alter makes the change in a slot of a block. text describes the change. ok is false if the change
+// is impossible there or has no effect. The caller must recompute the checksum of the block.
 func (s *alterSpec) alter(n *ondisk.Node, slot int) (text string, ok bool) {
 	if s.action != 0 {
 		return s.act(n, slot)
@@ -163,7 +167,7 @@ func (s *alterSpec) alter(n *ondisk.Node, slot int) (text string, ok bool) {
 	return text, ok
 }
 
-// set changes the bytes of a member.
+// set alters the bytes of a member. ok is false if the number stays the same.
 func (s *alterSpec) set(b []byte) (text string, ok bool) {
 	old := number(b)
 	now := corruptspec.Apply(s.op, old, s.value)
@@ -183,19 +187,21 @@ func number(b []byte) uint64 {
 	return n
 }
 
-// inOrder reports whether the key of an item stands between its neighbours'.
+// inOrder reports whether the key of an item lies between the keys of its neighbors.
 func inOrder(n *ondisk.Node, i int) bool {
-	return (i == 0 || n.Key(i-1).Compare(n.Key(i)) < 0) && (i+1 == n.NrItems() || n.Key(i).Compare(n.Key(i+1)) < 0)
+	return (i == 0 || n.Key(i-1).Compare(n.Key(i)) < 0) &&
+		(i+1 == n.NrItems() || n.Key(i).Compare(n.Key(i+1)) < 0)
 }
 
-// place names a place in a block for people.
+// place names a slot of a block for users.
 func (s *alterSpec) place(n *ondisk.Node, slot int) string {
 	tree := change.NumText(n.Owner())
 	switch s.object.form {
 	case formHeader:
 		return fmt.Sprintf("header of block %d of tree %s, level %d", n.Logical(), tree, n.Level())
 	case formPointer:
-		return fmt.Sprintf("pointer %d of block %d of tree %s, level %d", slot, n.Logical(), tree, n.Level())
+		return fmt.Sprintf("pointer %d of block %d of tree %s, level %d",
+			slot, n.Logical(), tree, n.Level())
 	default:
 		return fmt.Sprintf("%s of tree %s", n.Key(slot).String(), tree)
 	}
