@@ -147,8 +147,8 @@ func unbreakable(line string) bool {
 	}) && strings.Count(strings.TrimSpace(line), " ") < 6
 }
 
-// diary matches dates and the story of a measurement, which belong to a page of results and not to a
-// user's document.
+// diary matches dates and the story of a measurement, which belong to a page of results and not to
+// a user's document.
 var diary = regexp.MustCompile(`\b20\d\d-\d\d-\d\d\b|(?i)\b(later that day|that day|` +
 	`the day before|was mended|is mended|until now|at first)\b`)
 
@@ -201,5 +201,29 @@ func TestDecisionsAreListed(t *testing.T) {
 		if !bytes.Contains(index, []byte("("+filepath.Base(f)+")")) {
 			t.Errorf("docs/decisions/README.md does not list %s", filepath.Base(f))
 		}
+	}
+}
+
+// TestGlossaryIsSorted checks that the terms of the glossary are in order.
+func TestGlossaryIsSorted(t *testing.T) {
+	text, err := os.ReadFile("docs/dev/glossary.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := ""
+	for line := range strings.Lines(string(text)) {
+		row, isRow := strings.CutPrefix(line, "| ")
+		term, _, _ := strings.Cut(row, " | ")
+		term = strings.NewReplacer("(", "", "/", "").Replace(strings.ToLower(term))
+		if !isRow || term == "term" {
+			continue
+		}
+		if term <= last {
+			t.Errorf("the term %q stands after %q", term, last)
+		}
+		last = term
+	}
+	if last == "" {
+		t.Error("the glossary has no terms")
 	}
 }
