@@ -55,7 +55,7 @@ func (b *BaseState) compare(image interp.CrashImage) (obs interp.Observation, er
 	obs.Point = interp.CommitPoint
 	devs, err := findDevices(image, b.sizes, 0)
 	if errors.Is(err, interp.ErrNotFound) {
-		err = violatedAt(superRule, ondisk.SuperOffset, "there is none")
+		err = violatedAt(superRule, ondisk.SuperOffset, "there is no superblock")
 	}
 	if err != nil {
 		return obs, err

@@ -106,7 +106,7 @@ func (c *chunk) checkItem(k ondisk.Key, v ondisk.Chunk, sectorSize uint32) error
 	case n == 0 || n > maxStripes || v.Len() != ondisk.ChunkSize+(n-1)*ondisk.StripeSize:
 		return bad("num_stripes is %d in an item of %d bytes", n, v.Len())
 	case !whole || c.logical+c.length < c.logical:
-		return bad("it has %d bytes, which are no whole sectors there", c.length)
+		return bad("its address or its length of %d bytes is no multiple of sectorsize", c.length)
 	case v.StripeLen() != ondisk.StripeLen:
 		return bad("stripe_len is %d, want %d", v.StripeLen(), ondisk.StripeLen)
 	case v.SectorSize() != sectorSize:

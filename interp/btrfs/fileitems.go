@@ -37,7 +37,7 @@ func (d *decoder) inodeItem(k ondisk.Key, r disk.Region) error {
 	mode, flags := v.Mode(), v.Flags()
 	switch {
 	case !inodeID(k.ObjectID):
-		return bad(0, "%d is no number of an inode", int64(k.ObjectID))
+		return bad(0, "objectid %d is no inode number", int64(k.ObjectID))
 	case k.Offset != 0:
 		return bad(0, "key offset is %d, want 0", k.Offset)
 	case generation > d.ctx.generation:

@@ -14,7 +14,7 @@ func (s *superblockWrite) join() (*state, error) {
 	}
 	if known != nil && known.id != 0 {
 		return nil, violatedAt(superRule, s.at,
-			"dev_item is that of device %d (uuid %s), this is device %d (uuid %s)",
+			"dev_item names device %d (uuid %s), but the disk is device %d (uuid %s)",
 			dev.DevID(), uuidText(dev.UUID()), known.id, uuidText(known.uuid))
 	}
 	if source := s.base.devs.find(dev.DevID()); known != nil && source != nil {

@@ -223,7 +223,7 @@ func sortEntities(ents []entity) {
 func (r *recorder) checkUnique(ents []entity) (err error) {
 	for i := 1; i < len(ents); i++ {
 		if o := ents[i].obj; o == ents[i-1].obj {
-			e := violated(uniqueRule, "it is there more than once")
+			e := violated(uniqueRule, "the object occurs more than once")
 			e.v.Tree, e.v.ID = ondisk.Schema.TreeText(o), ondisk.Schema.IDText(o, r.txn.Names)
 			err = e
 		}

@@ -35,7 +35,7 @@ type treeDiff struct {
 // has. A nil root means that the version does not exist. With structureOnly, it checks only the
 // structure of new blocks.
 func (d *diff) newTree(tree uint64, oldRoot, newRoot *pointer, structureOnly bool) *treeDiff {
-	d.out.otherBytes = 0 // what another tree took is let go
+	d.out.otherBytes = 0 // the memory for another tree is free again
 	t := &treeDiff{diff: d, tree: tree, structureOnly: structureOnly,
 		seen: make(map[uint64]bool), shared: make(map[uint64]int)}
 	if newRoot != nil {

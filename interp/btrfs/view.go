@@ -25,7 +25,7 @@ type view struct {
 }
 
 // cachedObjects are the sorted objects in the items from lo to hi of a tree, with all fields that
-// anyone has asked for so far.
+// look-ups have asked for so far.
 type cachedObjects struct {
 	valid  bool
 	asked  fieldSet
