@@ -67,7 +67,7 @@ func TestGoldenRecords(t *testing.T) {
 		{"rename", func() error { return os.Rename(k.path("big"), k.path("dir/large")) }},
 		{"symlink", func() error { return os.Symlink("dir/large", k.path("soft")) }},
 		{"xattr", func() error {
-			return unix.Setxattr(k.path("file"), "user.colour", []byte("blue"), 0)
+			return unix.Setxattr(k.path("file"), "user.color", []byte("blue"), 0)
 		}},
 		{"chmod", func() error { return os.Chmod(k.path("dir"), 0o700) }},
 		{"truncate", func() error { return os.Truncate(k.path("dir/large"), 4096) }},
