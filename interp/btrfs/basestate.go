@@ -51,6 +51,7 @@ func (b *BaseState) Compare(image interp.CrashImage) (interp.Observation, error)
 	return refused(obs, err)
 }
 
+// compare is Compare without the conversion of errors into violations.
 func (b *BaseState) compare(image interp.CrashImage) (obs interp.Observation, err error) {
 	obs.Point = interp.CommitPoint
 	devs, err := findDevices(image, b.sizes, 0)

@@ -74,6 +74,7 @@ type cachedNode struct {
 
 func (n *cachedNode) further() []uint64 { return n.others[:n.count] }
 
+// newNodeCache returns an empty cache for about the given number of bytes of blocks.
 func newNodeCache(nodeSize, sectorSize uint32, bytes int) *nodeCache {
 	c := &nodeCache{
 		further:  make(map[uint64]uint64),

@@ -119,6 +119,7 @@ func checkPointers(n *ondisk.Node, rules nodeRules) error {
 	return nil
 }
 
+// keyOrderError returns the error for key i of a block that is not above the key before it.
 func keyOrderError(n *ondisk.Node, i int) error {
 	e := violatedAt(keyOrderRule, n.Addr(), "block %d: key %d is %s, the one before it is %s",
 		n.Logical(), i, n.Key(i).String(), n.Key(i-1).String())

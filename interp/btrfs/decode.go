@@ -64,6 +64,7 @@ func (d *decoder) item(k ondisk.Key, r disk.Region) error {
 	return err
 }
 
+// contents decodes an item whose type belongs in the tree.
 func (d *decoder) contents(kind change.Kind, k ondisk.Key, r disk.Region) error {
 	switch kind {
 	case ondisk.KindInodeItem:

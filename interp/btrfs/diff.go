@@ -106,6 +106,7 @@ func (d *diff) oldPointer(of func(*state) pointer) *pointer {
 	return &p
 }
 
+// chunkTree compares the blocks of the chunk trees.
 func (d *diff) chunkTree() *treeDiff {
 	p := d.new.chunkRoot()
 	return d.newTree(ondisk.ChunkTreeID, d.oldPointer((*state).chunkRoot), &p, false)
@@ -277,6 +278,7 @@ func (d *diff) checkTrees(roots map[treeKey]*rootChange) {
 	}
 }
 
+// checkTree checks that a tree has exactly one root item.
 func (d *diff) checkTree(id uint64) {
 	if d.failedHard() {
 		return

@@ -134,6 +134,7 @@ func (d *decoder) blockRef(kind change.Kind, bytenr, from uint64, r disk.Region)
 	return d.ctx.checkParent(kind, from, r)
 }
 
+// checkParent checks the address of the block or leaf that a shared back reference names.
 func (c *itemContext) checkParent(kind change.Kind, parent uint64, r disk.Region) error {
 	if !c.aligned(parent) {
 		return violatedAt(itemRule, r.Addr(), "parent of a %s is %d, not a multiple of sectorsize",

@@ -197,6 +197,7 @@ func (t *treeDiff) walkLog(r *logReader, s span) {
 	t.descend(n, s, func(c span) { t.walkLog(r, c) })
 }
 
+// spanOf returns the first and the last key of a block.
 func spanOf(n *ondisk.Node, tree uint64) keySpan {
 	if n.NrItems() == 0 {
 		return keySpan{empty: true, tree: tree}

@@ -98,6 +98,7 @@ type blockWalk struct {
 	blocks []*ondisk.Node
 }
 
+// below collects a block and all blocks below it.
 func (w *blockWalk) below(p pointer) error {
 	if p.generation < w.oldest || w.seen[p.logical] {
 		return nil

@@ -51,6 +51,7 @@ func (b *objectBuilder) wants(f change.Field, viewOnly bool) bool {
 	return (!viewOnly || b.all) && (b.only == nil || b.only.has(f))
 }
 
+// reset empties the builder for reuse.
 func (b *objectBuilder) reset() {
 	b.ents, b.vals = b.ents[:0], b.vals[:0]
 }
@@ -72,6 +73,7 @@ func (b *objectBuilder) put(f change.Field, viewOnly bool, v change.Value) {
 
 func (b *objectBuilder) num(f change.Field, n uint64) { b.put(f, false, change.Num(n)) }
 
+// name puts a name, which it interns only if the field is wanted.
 func (b *objectBuilder) name(name []byte) {
 	if b.wants(ondisk.FieldName, false) {
 		b.put(ondisk.FieldName, false, b.names.Intern(name))

@@ -29,6 +29,7 @@ type recorder struct {
 	sink func(*change.Txn) error
 }
 
+// newRecorder returns a recorder that appends to txn. ctx is the context of the new state.
 func newRecorder(txn *change.Txn, ctx itemContext) *recorder {
 	// The old state was accepted when it was new. Its decoder does not check it against the new
 	// chunks.

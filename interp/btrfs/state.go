@@ -32,10 +32,12 @@ type treeRoot struct {
 	dropping bool // dead, and the part below drop_progress no longer exists
 }
 
+// chunkRoot returns the root of the chunk tree.
 func (s *state) chunkRoot() pointer {
 	return pointer{s.sb.ChunkRoot(), s.sb.ChunkRootGen(), s.sb.ChunkRootLevel(), true}
 }
 
+// rootTree returns the root of the root tree.
 func (s *state) rootTree() pointer {
 	return pointer{s.sb.Root(), s.sb.Generation(), s.sb.RootLevel(), false}
 }
@@ -239,6 +241,7 @@ type budget struct {
 
 func newBudget() *budget { return &budget{nodes: maxNodes} }
 
+// node counts a block. It fails when the budget is exhausted.
 func (b *budget) node() error {
 	if b.read != nil {
 		b.read(uint64(maxNodes - b.nodes))

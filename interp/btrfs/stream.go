@@ -43,6 +43,7 @@ type streamWalk struct {
 	out    *recorder
 }
 
+// run makes the records of all trees.
 func (w *streamWalk) run() error {
 	if err := w.out.super(nil, &w.sb); err != nil {
 		return err

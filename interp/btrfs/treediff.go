@@ -50,6 +50,7 @@ func (d *diff) newTree(tree uint64, oldRoot, newRoot *pointer, structureOnly boo
 	return t
 }
 
+// baseGeneration returns the generation of the old state, or 0 if there is none.
 func (t *treeDiff) baseGeneration() uint64 {
 	if t.old == nil {
 		return 0

@@ -40,6 +40,7 @@ var (
 	_ change.Walker = (*view)(nil)
 )
 
+// newView returns a view of a state. It has its own cache of recent nodes.
 func newView(s *state, names *change.Names) *view {
 	own := *s
 	own.recent = &recentNodes{}
@@ -54,6 +55,7 @@ func (v *view) Fork(names *change.Names) change.View {
 	return newView(&s, names)
 }
 
+// newDecoder returns a decoder for the View: it collects the fields in only, view-only ones too.
 func newDecoder(s *state, names *change.Names, only *fieldSet) decoder {
 	return decoder{
 		ctx:           s.itemContext(),

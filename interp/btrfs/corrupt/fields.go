@@ -93,6 +93,7 @@ func Alterables() []interp.Alterable {
 	return list
 }
 
+// find returns the member with a name. The error lists the known names.
 func (a *alterable) find(name string) (member, error) {
 	for _, m := range a.fields {
 		if m.name == name {

@@ -40,6 +40,7 @@ Conditions may follow, with commas between: OBJECT.FIELD=N@tree=5,objectid=256. 
 and level (of the block), on objectid and offset (of the key), and on fields. Without one on the
 tree, items that belong to files are taken from file trees.`
 
+// parseAlterSpec parses a specification. The error lists the known objects or fields.
 func parseAlterSpec(spec string) (alterSpec, error) {
 	parsed, parseErr := corruptspec.Parse(spec)
 	s := alterSpec{object: findAlterable(parsed.Object), op: parsed.Op, value: parsed.Value}
