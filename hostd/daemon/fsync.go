@@ -24,9 +24,9 @@ func (d *Daemon) ServeCalls(ctx context.Context, path string) error {
 
 // ServeCallsOn is ServeCalls with a listener.
 func (d *Daemon) ServeCallsOn(ctx context.Context, l net.Listener) error {
-	host := fsynccheck.Host{Log: d.log, Ended: d.callsEnded}
+	host := fsynccheck.Host{Log: d.log, OnEnd: d.callsEnded}
 	early := make(map[earlyKind]uint64)
-	host.Told = func(e *fsynccheck.Early) { d.tooEarly(e, early) }
+	host.OnEarly = func(e *fsynccheck.Early) { d.tooEarly(e, early) }
 	for i, name := range d.Names() {
 		fs := func() string { return d.FS(name) }
 		host.Disks = append(host.Disks, fsynccheck.Disk{Name: name, Diary: d.diaries[i], FS: fs,

@@ -48,7 +48,7 @@ const maxWaiting = 1 << 14
 // An account checks the calls of one run of fswcalls in a guest. One goroutine uses it.
 type account struct {
 	disks  []Disk
-	told   func(*Early)
+	report func(*Early)
 	clock  clock
 	byDev  map[string]*Disk
 	calls  []Call // their time is not known yet
@@ -57,9 +57,9 @@ type account struct {
 	open   uint64 // number of calls that could not be decided
 }
 
-// newAccount returns an account that calls told for each call that came too early.
-func newAccount(disks []Disk, told func(*Early)) *account {
-	return &account{disks: disks, told: told, byDev: make(map[string]*Disk)}
+// newAccount returns an account that calls report for each call that came too early.
+func newAccount(disks []Disk, report func(*Early)) *account {
+	return &account{disks: disks, report: report, byDev: make(map[string]*Disk)}
 }
 
 // found notes which disk a device of the guest is.
@@ -109,10 +109,10 @@ func (a *account) judge(c *Call) {
 			break
 		}
 		e := Early{Disk: a.disks[i].Name, Call: *c}
-		known = a.owed(&a.disks[i], &e, began, returned)
+		known = a.checkDurability(&a.disks[i], &e, began, returned)
 		if known && e.Writes > 0 {
 			a.early++
-			a.told(&e)
+			a.report(&e)
 		}
 	}
 	if known {
@@ -122,17 +122,17 @@ func (a *account) judge(c *Call) {
 	}
 }
 
-// owed counts the writes that a call should have made durable on a disk. It returns false if that
-// is unknown: the diary begins too late, or a write was refused or failed. After such an error a
-// file system may give up, and sync(2) has no way to say so.
-func (a *account) owed(d *Disk, e *Early, began, returned int64) (known bool) {
+// checkDurability counts the writes that a call should have made durable on a disk. It returns
+// false if that is unknown: the diary begins too late, or a write was refused or failed. After such
+// an error a file system may give up, and sync(2) has no way to say so.
+func (a *account) checkDurability(d *Disk, e *Early, began, returned int64) (known bool) {
 	d.Diary.mu.Lock()
 	defer d.Diary.mu.Unlock()
 	covered, known := d.Diary.covered(returned)
 	if !known {
 		return false
 	}
-	owe := func(off, n uint64, never bool) {
+	count := func(off, n uint64, never bool) {
 		if d.Spare != nil && d.Spare(off, n) {
 			return
 		}
@@ -153,7 +153,7 @@ func (a *account) owed(d *Disk, e *Early, began, returned int64) (known bool) {
 			if w.ended >= began {
 				break
 			}
-			owe(w.off, w.n, false)
+			count(w.off, w.n, false)
 		}
 		break
 	}
@@ -178,7 +178,7 @@ func (a *account) owed(d *Disk, e *Early, began, returned int64) (known bool) {
 		for _, at := range [2]uint64{off, off + n - blocktap.SectorSize} {
 			w, reached := firstOf(writes[after(writes, from):], at, from, returned)
 			if !reached || w.ended > covered {
-				owe(off, n, !reached)
+				count(off, n, !reached)
 				break
 			}
 		}

@@ -57,7 +57,7 @@ var accountCases = []struct {
 	{name: "flushed when it had returned", call: testFsync,
 		diary: &Diary{writes: []write{testData}, flushes: []flush{{ended: 1206, covers: 1130}}},
 		lacks: 1},
-	{name: "flushed as it returned, as far as can be told", call: testFsync,
+	{name: "flushed as it returned, as far as the clocks allow", call: testFsync,
 		diary: &Diary{writes: []write{testData}, flushes: []flush{{ended: 1204, covers: 1130}}}},
 	{name: "written again, after the flush", call: testFsync,
 		diary: &Diary{writes: []write{testData, {off: 4096, n: 4096, began: 1160, ended: 1170}},
@@ -143,10 +143,10 @@ func TestAccount(t *testing.T) {
 
 // TestAccountWaits checks that a call waits for a ping that came back after it.
 func TestAccountWaits(t *testing.T) {
-	told := 0
+	reported := 0
 	d := Diary{writes: []write{{0, 512, 1010, 1020}}}
 	a := newAccount([]Disk{{Name: "root", Diary: &d, FS: func() string { return "ext3" }}},
-		func(*Early) { told++ })
+		func(*Early) { reported++ })
 	a.found("254,0", "root")
 	call := Call{Name: "sync", Began: 100, Returned: 200, Synced: []string{"254,0"}}
 	for i, p := range []ping{{990, 0, 1010}, {1140, 150, 1160}, {1290, 300, 1310}} {
@@ -156,8 +156,8 @@ func TestAccountWaits(t *testing.T) {
 		if err := a.ping(p); err != nil {
 			t.Fatal(err)
 		}
-		if want := i / 2; told != want {
-			t.Errorf("after ping %d: told %d times", i, told)
+		if want := i / 2; reported != want {
+			t.Errorf("after ping %d: reported %d calls", i, reported)
 		}
 	}
 	for range maxWaiting + 3 {

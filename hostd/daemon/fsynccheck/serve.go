@@ -29,14 +29,14 @@ type Sum struct {
 
 // A Host keeps the accounts of a guest.
 type Host struct {
-	Disks []Disk
-	Told  func(*Early) // receives each call that came too early
-	Ended func(Sum)    // is called when a guest's fswcalls has ended
-	Log   *zap.Logger
+	Disks   []Disk
+	OnEarly func(*Early) // is called for each call that came too early
+	OnEnd   func(Sum)    // is called when a guest's fswcalls has ended
+	Log     *zap.Logger
 }
 
 // Serve keeps the account of one guest after the other until ctx ends. QEMU connects when the
-// guest's port is made, and again when it is told to.
+// guest's port is made, and again on request.
 func (h *Host) Serve(ctx context.Context, l net.Listener) error {
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
 	defer stop()
@@ -115,7 +115,7 @@ func (s *stream) line(line string) error {
 				"in the guest", Version)
 		}
 		s.finish()
-		s.account, s.sent = newAccount(s.host.Disks, s.host.Told), 0
+		s.account, s.sent = newAccount(s.host.Disks, s.host.OnEarly), 0
 		return nil
 	}
 	a := s.account
@@ -196,7 +196,7 @@ func (s *stream) end() {
 // finish ends an account.
 func (s *stream) finish() {
 	if a := s.account; a != nil {
-		s.host.Ended(Sum{a.judged, a.early, a.open + uint64(len(a.calls))})
+		s.host.OnEnd(Sum{a.judged, a.early, a.open + uint64(len(a.calls))})
 		s.account = nil
 	}
 }

@@ -19,8 +19,8 @@ func TestServe(t *testing.T) {
 	var d Diary
 	early, sums := make(chan Early, 4), make(chan Sum, 4)
 	h := &Host{Disks: []Disk{{Name: "root", Diary: &d, FS: func() string { return "ext3" }}},
-		Log:  zaptest.NewLogger(t),
-		Told: func(e *Early) { early <- *e }, Ended: func(s Sum) { sums <- s }}
+		Log:     zaptest.NewLogger(t),
+		OnEarly: func(e *Early) { early <- *e }, OnEnd: func(s Sum) { sums <- s }}
 	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "calls"))
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func FuzzStream(f *testing.F) {
 		var d Diary
 		d.wrote(4096, 4096, 1, nil)
 		h := &Host{Disks: []Disk{{Name: "root", Diary: &d, FS: func() string { return "btrfs" }}},
-			Told: func(*Early) {}, Ended: func(Sum) {}}
+			OnEarly: func(*Early) {}, OnEnd: func(Sum) {}}
 		s := &stream{host: h}
 		for line := range strings.SplitSeq(text, "\n") {
 			s.number, s.sent = 1, now() // each pong answers a ping

@@ -35,7 +35,7 @@ func main() {
 
 // run runs until it receives SIGTERM or Ctrl-C, or fails.
 func run(args []string) error {
-	told, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signaled, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	named := make(map[string]string)
 	for _, arg := range args {
@@ -66,11 +66,11 @@ func run(args []string) error {
 	for dev, name := range disks {
 		t.say("disk %s %s", dev, name)
 	}
-	g, ctx := errgroup.WithContext(told)
+	g, ctx := errgroup.WithContext(signaled)
 	context.AfterFunc(ctx, func() { _ = port.Close() })
 	g.Go(func() error { return t.answer(port, tracing) })
 	g.Go(func() error { return t.follow(ctx, tracing, disks) })
-	if err = g.Wait(); told.Err() != nil {
+	if err = g.Wait(); signaled.Err() != nil {
 		err = nil
 	}
 	return errors.Join(err, tracing.end())
