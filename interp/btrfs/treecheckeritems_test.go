@@ -38,8 +38,9 @@ func extentItem(refs, flags uint64, inline ...[]byte) []byte {
 // sharedRef returns an inline back reference with an address or the number of a tree.
 func sharedRef(typ byte, from uint64) []byte { return join([]byte{typ}, num(8, from)) }
 
-// xattrItem returns an xattr_item with a value of one byte.
-func xattrItem(typ byte, location uint64, name string) []byte {
+// xattrItem returns an xattr_item with the name user.a and a value of one byte.
+func xattrItem(typ byte, location uint64) []byte {
+	const name = "user.a"
 	return join(diskKey(location, 0, 0), num(8, 7), num(2, 1), num(2, uint64(len(name))),
 		[]byte{typ}, []byte(name), []byte{'v'})
 }
@@ -68,11 +69,11 @@ var unusualItems = []struct {
 	data     []byte
 	want     string // in the error; "": the item is sound
 }{
-	{"xattr", 5, 257, 24, xattrHash, xattrItem(8, 0, "user.a"), ""},
-	{"xattr type", 5, 257, 24, xattrHash, xattrItem(1, 0, "user.a"), "type of an xattr_item is 1"},
-	{"xattr location", 5, 257, 24, xattrHash, xattrItem(8, 5, "user.a"), "location"},
-	{"xattr hash", 5, 257, 24, xattrHash + 1, xattrItem(8, 0, "user.a"), "the hash of its name"},
-	{"xattr cut short", 5, 257, 24, xattrHash, xattrItem(8, 0, "user.a")[:36], "beyond the end"},
+	{"xattr", 5, 257, 24, xattrHash, xattrItem(8, 0), ""},
+	{"xattr type", 5, 257, 24, xattrHash, xattrItem(1, 0), "type of an xattr_item is 1"},
+	{"xattr location", 5, 257, 24, xattrHash, xattrItem(8, 5), "location"},
+	{"xattr hash", 5, 257, 24, xattrHash + 1, xattrItem(8, 0), "the hash of its name"},
+	{"xattr cut short", 5, 257, 24, xattrHash, xattrItem(8, 0)[:36], "beyond the end"},
 	{"entry with data", 5, 257, 96, 2, entryWithData, "data_len of a directory entry is 1"},
 	{"compressed", 5, 257, 108, 0, fileExtent(131072, 1, 1, 4096, 131072), ""},
 	{"compressed too much", 5, 257, 108, 0,
