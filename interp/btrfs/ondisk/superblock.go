@@ -51,43 +51,47 @@ const SuperFlags = HeaderFlagWritten | HeaderFlagReloc | SuperFlagError | SuperF
 	SuperFlagChangingCsums
 
 // Superblock is a view on the bytes of a btrfs_super_block. The bytes need not be valid.
-type Superblock struct{ b *[SuperSize]byte }
+type Superblock struct{ b *superBytes }
+
+// superBytes reads numbers at the offsets of the table.
+type superBytes [SuperSize]byte
 
 // NewSuperblock returns a view on the bytes of a superblock.
-func NewSuperblock(b *[SuperSize]byte) Superblock { return Superblock{b} }
+func NewSuperblock(b *[SuperSize]byte) Superblock { return Superblock{(*superBytes)(b)} }
 
-func (s Superblock) Bytes() *[SuperSize]byte { return s.b }
+// Bytes returns the bytes that the view stands on.
+func (s Superblock) Bytes() *[SuperSize]byte { return (*[SuperSize]byte)(s.b) }
 
 func (s Superblock) FSID() [16]byte             { return [16]byte(s.b[SuperFSIDAt:]) }
-func (s Superblock) Magic() uint64              { return s.u64(SuperMagicAt) }
-func (s Superblock) Bytenr() uint64             { return s.u64(SuperBytenrAt) }
-func (s Superblock) Flags() uint64              { return s.u64(SuperFlagsAt) }
-func (s Superblock) Generation() uint64         { return s.u64(SuperGenerationAt) }
-func (s Superblock) Root() uint64               { return s.u64(SuperRootAt) }
-func (s Superblock) ChunkRoot() uint64          { return s.u64(SuperChunkRootAt) }
-func (s Superblock) ChunkRootGen() uint64       { return s.u64(SuperChunkRootGenerationAt) }
-func (s Superblock) LogRoot() uint64            { return s.u64(SuperLogRootAt) }
-func (s Superblock) TotalBytes() uint64         { return s.u64(SuperTotalBytesAt) }
-func (s Superblock) BytesUsed() uint64          { return s.u64(SuperBytesUsedAt) }
-func (s Superblock) NumDevices() uint64         { return s.u64(SuperNumDevicesAt) }
-func (s Superblock) SectorSize() uint32         { return s.u32(SuperSectorsizeAt) }
-func (s Superblock) NodeSize() uint32           { return s.u32(SuperNodesizeAt) }
-func (s Superblock) LeafSize() uint32           { return s.u32(SuperLeafsizeAt) }
-func (s Superblock) StripeSize() uint32         { return s.u32(SuperStripesizeAt) }
-func (s Superblock) SysArraySize() uint32       { return s.u32(SuperSysChunkArraySizeAt) }
-func (s Superblock) CompatRO() uint64           { return s.u64(SuperCompatROFlagsAt) }
-func (s Superblock) Incompat() uint64           { return s.u64(SuperIncompatFlagsAt) }
+func (s Superblock) Magic() uint64              { return s.b.u64(SuperMagicAt) }
+func (s Superblock) Bytenr() uint64             { return s.b.u64(SuperBytenrAt) }
+func (s Superblock) Flags() uint64              { return s.b.u64(SuperFlagsAt) }
+func (s Superblock) Generation() uint64         { return s.b.u64(SuperGenerationAt) }
+func (s Superblock) Root() uint64               { return s.b.u64(SuperRootAt) }
+func (s Superblock) ChunkRoot() uint64          { return s.b.u64(SuperChunkRootAt) }
+func (s Superblock) ChunkRootGen() uint64       { return s.b.u64(SuperChunkRootGenerationAt) }
+func (s Superblock) LogRoot() uint64            { return s.b.u64(SuperLogRootAt) }
+func (s Superblock) TotalBytes() uint64         { return s.b.u64(SuperTotalBytesAt) }
+func (s Superblock) BytesUsed() uint64          { return s.b.u64(SuperBytesUsedAt) }
+func (s Superblock) NumDevices() uint64         { return s.b.u64(SuperNumDevicesAt) }
+func (s Superblock) SectorSize() uint32         { return s.b.u32(SuperSectorsizeAt) }
+func (s Superblock) NodeSize() uint32           { return s.b.u32(SuperNodesizeAt) }
+func (s Superblock) LeafSize() uint32           { return s.b.u32(SuperLeafsizeAt) }
+func (s Superblock) StripeSize() uint32         { return s.b.u32(SuperStripesizeAt) }
+func (s Superblock) SysArraySize() uint32       { return s.b.u32(SuperSysChunkArraySizeAt) }
+func (s Superblock) CompatRO() uint64           { return s.b.u64(SuperCompatROFlagsAt) }
+func (s Superblock) Incompat() uint64           { return s.b.u64(SuperIncompatFlagsAt) }
 func (s Superblock) RootLevel() uint8           { return s.b[SuperRootLevelAt] }
 func (s Superblock) ChunkRootLevel() uint8      { return s.b[SuperChunkRootLevelAt] }
 func (s Superblock) LogRootLevel() uint8        { return s.b[SuperLogRootLevelAt] }
-func (s Superblock) CacheGeneration() uint64    { return s.u64(SuperCacheGenerationAt) }
-func (s Superblock) UUIDTreeGeneration() uint64 { return s.u64(SuperUUIDTreeGenerationAt) }
+func (s Superblock) CacheGeneration() uint64    { return s.b.u64(SuperCacheGenerationAt) }
+func (s Superblock) UUIDTreeGeneration() uint64 { return s.b.u64(SuperUUIDTreeGenerationAt) }
 func (s Superblock) CsumType() CsumType {
 	return CsumType(binary.LittleEndian.Uint16(s.b[SuperCsumTypeAt:]))
 }
 
-func (s Superblock) u64(at int) uint64 { return binary.LittleEndian.Uint64(s.b[at:]) }
-func (s Superblock) u32(at int) uint32 { return binary.LittleEndian.Uint32(s.b[at:]) }
+func (b *superBytes) u64(at int) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
+func (b *superBytes) u32(at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
 
 // DevItem returns the dev_item of the device that holds the superblock.
 func (s Superblock) DevItem() DevItem {
