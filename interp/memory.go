@@ -2,6 +2,7 @@ package interp
 
 import (
 	"fmt"
+	"math"
 	"sync"
 	"time"
 )
@@ -103,6 +104,15 @@ func (b *MemoryBudget) Holds(bytes uint64) bool {
 		b.borrowed += borrowedAtOnce
 	}
 	return true
+}
+
+// Spare returns how many bytes beyond those used the budget holds without borrowing more. For a nil
+// budget it is the largest number.
+func (b *MemoryBudget) Spare(used uint64) uint64 {
+	if b == nil || b.own == 0 {
+		return math.MaxUint64
+	}
+	return b.own + b.borrowed - min(used, b.own+b.borrowed)
 }
 
 func (b *MemoryBudget) borrow() bool {

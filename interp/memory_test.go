@@ -1,6 +1,7 @@
 package interp_test
 
 import (
+	"math"
 	"testing"
 
 	"fsward/interp"
@@ -14,12 +15,18 @@ func TestMemoryBudget(t *testing.T) {
 	if !budget.Holds(1 << 20) {
 		t.Error("the budget does not hold its own half")
 	}
+	if got := budget.Spare(1<<19 + 1); got != 1<<19-1 {
+		t.Errorf("the budget has %d bytes to spare, want %d", got, 1<<19-1)
+	}
 	other := interp.NewMemoryBudget(1, pool)
 	if !other.Holds(2 * piece) {
 		t.Error("the other budget does not hold two of three pieces")
 	}
 	if !budget.Holds(piece) {
 		t.Error("the budget does not hold the third piece")
+	}
+	if got := budget.Spare(2 * piece); got != 0 {
+		t.Errorf("the budget has %d bytes to spare beyond what it holds", got)
 	}
 	if budget.Holds(2 * piece) {
 		t.Error("the budget holds a fourth piece, which the pool does not have")
@@ -64,6 +71,9 @@ func TestMemoryBudgetWithoutLimits(t *testing.T) {
 	for _, budget := range []*interp.MemoryBudget{none, interp.Limits{}.NewMemoryBudget()} {
 		if !budget.Holds(1 << 60) {
 			t.Error("a budget without limits has a bound")
+		}
+		if got := budget.Spare(1 << 60); got != math.MaxUint64 {
+			t.Errorf("a budget without limits has %d bytes to spare", got)
 		}
 		budget.Release()
 	}

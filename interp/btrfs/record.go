@@ -105,21 +105,31 @@ func expectedRecords(n *ondisk.Node) (sum int) {
 	return sum
 }
 
-// reserve allocates memory for about n more records, so that appending does not copy them
-// repeatedly.
+// reserve allocates memory for about n more records. If it has to copy, it allocates up to a
+// quarter more than there are, so that a transaction of many small trees is not copied once for
+// each tree.
 func (r *recorder) reserve(n int) {
 	if r.sink != nil || r.dropped {
 		return
 	}
 	have := len(r.txn.Records)
-	if n = min(n, maxRecords-have); n <= cap(r.txn.Records)-have ||
-		!r.memory.Holds(r.otherBytes+uint64(have+n)*interp.RecordBytes+r.txn.Names.Bytes()) {
+	if n = min(n, maxRecords-have); n <= cap(r.txn.Records)-have || !r.holds(have+n) {
 		return
 	}
-	records := make([]change.Record, have, have+n+n/16)
+	spare := r.memory.Spare(r.bytes(have)) / interp.RecordBytes
+	room := max(n+n/16, int(min(uint64(have/4), spare)))
+	records := make([]change.Record, have, have+room)
 	copy(records, r.txn.Records)
 	r.txn.Records = records
 }
+
+// bytes returns the bytes that n records take, with the names and what else the comparison takes.
+func (r *recorder) bytes(n int) uint64 {
+	return r.otherBytes + uint64(n)*interp.RecordBytes + r.txn.Names.Bytes()
+}
+
+// holds reports whether the budget holds n records beside what else the comparison takes.
+func (r *recorder) holds(n int) bool { return r.memory.Holds(r.bytes(n)) }
 
 // super records the changes of the superblock. If old is nil, the superblock is new.
 func (r *recorder) super(old, now *ondisk.Superblock) error {
@@ -294,8 +304,7 @@ func (r *recorder) overBudget() error {
 	if len(r.txn.Records) > maxRecords {
 		return &budgetError{"change records", maxRecords}
 	}
-	bytes := r.otherBytes + uint64(len(r.txn.Records))*interp.RecordBytes + r.txn.Names.Bytes()
-	if !r.memory.Holds(bytes) {
+	if !r.holds(len(r.txn.Records)) {
 		return r.memory.Full()
 	}
 	return nil

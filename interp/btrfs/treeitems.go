@@ -80,7 +80,8 @@ func rootItemError(r disk.Region, off int, format string, args ...any) error {
 }
 
 // checkRootKey checks the key of a root item in a tree: the root tree or the log root tree. Only
-// subvolumes and the trees of balance have a key offset.
+// subvolumes, the trees of balance, and a data relocation tree that btrfs-convert made have a key
+// offset. Linux finds the data relocation tree under any offset (btrfs_get_root_ref).
 func checkRootKey(tree uint64, k ondisk.Key, r disk.Region) error {
 	ofBalance := k.ObjectID == ondisk.TreeRelocID
 	subvolume := k.ObjectID != ondisk.FSTreeID && ondisk.IsFileTree(k.ObjectID)
@@ -90,7 +91,8 @@ func checkRootKey(tree uint64, k ondisk.Key, r disk.Region) error {
 	case ofBalance && !ondisk.IsFileTree(k.Offset) && k.Offset != ondisk.DataRelocTreeID:
 		return rootItemError(r, 0, "balance moves tree %s, which is no file tree",
 			change.NumText(k.Offset))
-	case k.Offset != 0 && tree == ondisk.RootTreeID && !ofBalance && !subvolume:
+	case k.Offset != 0 && tree == ondisk.RootTreeID && !ofBalance && !subvolume &&
+		k.ObjectID != ondisk.DataRelocTreeID:
 		return rootItemError(r, 0, "the key offset of tree %s is %d, want 0",
 			change.NumText(k.ObjectID), k.Offset)
 	}
