@@ -1,0 +1,63 @@
+package guard_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"fsward/hostd/guardtest"
+)
+
+// afterConversion works on a converted file system, balances it, and removes the image of the
+// former one.
+const afterConversion = `
+	mkdir n; for i in 1 2 3; do head -c 300000 /dev/urandom > n/f$i; done; rm etc/*.conf
+	for f in etc/*; do if [ -f "$f" ]; then echo changed >> "$f"; break; fi; done
+	sync -f .
+	btrfs balance start --full-balance . > /dev/null; sync -f .
+	btrfs -q subvolume delete ext2_saved; sync -f .
+	btrfs subvolume sync . > /dev/null
+	btrfs balance start --full-balance . > /dev/null; sync -f .`
+
+// TestConverted checks a file system that btrfs-convert makes of ext4 and of ext3, before the guard
+// attaches and on the guarded disk, with the saved image and without it.
+func TestConverted(t *testing.T) {
+	source := filepath.Join(t.TempDir(), "source")
+	if err := os.MkdirAll(filepath.Join(source, "etc"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	guardtest.Run(t, "sh", "-c", "cp -r /etc/* "+source+"/etc; ln -s etc "+source+"/link; ln "+
+		source+"/etc/passwd "+source+"/hard; truncate -s 5M "+source+"/sparse")
+	for name, c := range map[string]struct {
+		options []string
+		guarded bool // btrfs-convert runs on the guarded disk
+	}{
+		"ext4":         {[]string{"-t", "ext4"}, false},
+		"ext3":         {[]string{"-t", "ext3", "-b", "4096"}, false},
+		"guarded ext3": {[]string{"-t", "ext3", "-b", "4096"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			image := guardtest.BlankImage(t, 512<<20)
+			guardtest.Run(t, "mke2fs", append(c.options, "-q", "-F", "-d", source, image)...)
+			if !c.guarded {
+				guardtest.Run(t, "btrfs-convert", image)
+				guardtest.MustHold(t, []string{image})
+			}
+			r := guardtest.Attach(t, image, nil)
+			if c.guarded {
+				guardtest.Run(t, "btrfs-convert", r.LoopDev)
+			}
+			r.MustMount("btrfs", "commit=1") // the thread that drops subvolumes runs once a second
+			r.MustRun(afterConversion)
+			if err := r.Unmount(); err != nil {
+				t.Fatal(err)
+			}
+			if commits := r.NoAlarm(); commits < 4 {
+				t.Errorf("%d commits", commits)
+			}
+			r.End()
+			guardtest.MustBeClean(t, "btrfs", image)
+			guardtest.MustHold(t, r.Images)
+		})
+	}
+}
