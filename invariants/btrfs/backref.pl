@@ -29,14 +29,14 @@ violation(5, TREE, k(INODE, extent_data, OFFSET)) :-
 violation(7, 2, k(EXTENT, extent_data_ref, HASH)) :-
   change(2, k(EXTENT, extent_data_ref, HASH), count, _, _),
   verify(uses_explained(EXTENT, HASH)),
-  not(uses_counted(EXTENT, HASH)).
+  verify(uses_counted(EXTENT, HASH)).
 
 violation(7, 2, k(EXTENT, extent_data_ref, HASH)) :-
   ( new(_, k(_, extent_data, _), backref, k(EXTENT, extent_data_ref, HASH)) ;
     old(_, k(_, extent_data, _), backref, k(EXTENT, extent_data_ref, HASH)) ),
   verify(uses_explained(EXTENT, HASH)),
   query(2, k(EXTENT, extent_data_ref, HASH)),
-  not(uses_counted(EXTENT, HASH)).
+  verify(uses_counted(EXTENT, HASH)).
 
 uses_explained(EXTENT, HASH) :-
   sum(COUNT, default_zero(2, k(EXTENT, extent_data_ref, HASH), count, _, COUNT), NEW),
@@ -64,13 +64,20 @@ uses_counted(EXTENT, HASH) :-
   not(uses(ROOT, INODE, START, EXTENT, HASH)).
 
 % Finds the file extents that a back reference stands for. START is the file offset at which the
-% extent would begin. It may lie before the beginning of the file (below 0, in 64 bits). An extent
-% has at most 256 MiB (SZ_256M in __btrfs_prealloc_file_range).
+% extent would begin. It may lie before the beginning of the file (below 0, in 64 bits). The file
+% extents begin within the bytes that the extent holds: at most its length, or 128 KiB if it is
+% compressed (BTRFS_MAX_UNCOMPRESSED). So the search does not grow with the file.
 uses(ROOT, INODE, START, EXTENT, HASH) :-
-  ( range(ROOT, k(INODE, extent_data, OFFSET), START, START + 268435455) ;
-    range(ROOT, k(INODE, extent_data, OFFSET), 0, START + 268435455 - 18446744073709551616) ),
+  extent_length(EXTENT, LENGTH),
+  ( range(ROOT, k(INODE, extent_data, OFFSET), START, START + LENGTH + 131072) ;
+    range(ROOT, k(INODE, extent_data, OFFSET), 0, START + LENGTH + 131072 - 18446744073709551616) ),
   query(ROOT, k(INODE, extent_data, OFFSET), backref, k(EXTENT, extent_data_ref, HASH)),
   not(in_whole_leaf(ROOT, k(INODE, extent_data, OFFSET), _)).
+
+% Without an item, an extent counts as the longest that there can be (SZ_256M in
+% __btrfs_prealloc_file_range).
+extent_length(EXTENT, LENGTH) :- query(2, k(EXTENT, extent_item, LENGTH)).
+extent_length(EXTENT, 268435456) :- not(query(2, k(EXTENT, extent_item, _))).
 
 % A tree that does not exist, or that has no name left and is being dropped. The root tree (1) and
 % the chunk tree (3) have no root_item.

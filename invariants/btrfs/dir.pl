@@ -119,9 +119,8 @@ violation(17, TREE, k(DIR, dir_index, INDEX)) :-
   not(dying(TREE, DIR)).
 
 violation(17, TREE, k(DIR, dir_item, HASH)) :-
-  new(TREE, k(DIR, dir_item, HASH)),
+  new(TREE, k(DIR, dir_item, HASH), link, k(INODE, inode_item, WHICH)),
   file_tree(TREE),
-  query(TREE, k(DIR, dir_item, HASH), link, k(INODE, inode_item, WHICH)),
   not(item_agrees(TREE, DIR, HASH, INODE, WHICH)),
   not(dying(TREE, DIR)).
 

@@ -174,4 +174,17 @@ state(1,k(256,extent_data,0),leaf,32768).
 object(1,k(256,extent_data,268435455)).
 state(1,k(256,extent_data,268435455),backref,k(589824,extent_data_ref,99)).
 state(1,k(256,extent_data,268435455),leaf,32768).
+
+% A file extent that holds the last sector of an extent of two sectors.
+object(2,k(2097152,extent_item,8192)).
+object(2,k(2097152,extent_data_ref,99)).
+state(2,k(2097152,extent_data_ref,99),root,5).
+state(2,k(2097152,extent_data_ref,99),objectid,280).
+state(2,k(2097152,extent_data_ref,99),offset,0).
+state(2,k(2097152,extent_data_ref,99),count,1).
+change(2,k(2097152,extent_data_ref,99),object,present,present).
+change(2,k(2097152,extent_data_ref,99),count,2,1).
+object(5,k(280,extent_data,4096)).
+state(5,k(280,extent_data,4096),backref,k(2097152,extent_data_ref,99)).
+state(5,k(280,extent_data,4096),leaf,32768).
 expect_none.
