@@ -23,7 +23,8 @@ func exploreCommand() *cobra.Command {
 operations of a checker in every order. Where the checker asks for crashes, each disk state that a
 crash could leave is recovered and checked. Each error that is found can be replayed.
 
-docs/user/exploring.md is an introduction, and explains how to write checkers and components.`,
+docs/user/exploring.md is an introduction. docs/user/checkers.md explains how to write checkers and
+components.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
