@@ -47,41 +47,67 @@ func snapshotOfPieces(n int) string {
 	return b.String()
 }
 
-// TestCostOfSnapshots checks that the rows that rule 7 looks at grow linearly with the extents of a
-// file in a snapshot, whether each extent has its own back reference or all have one.
-func TestCostOfSnapshots(t *testing.T) {
-	files, err := invariants.Builtin("btrfs")
+// newDirectories returns a file system that is new as a whole, with n directories in one.
+func newDirectories(n int) string {
+	var b strings.Builder
+	for _, d := range []int{2, 12} { // the root, and a directory in it
+		fmt.Fprintf(&b, "change(dirent,a(%d,'..'),inode,null,2).\n", d)
+	}
+	for i := range n {
+		fmt.Fprintf(&b, "change(dirent,a(%d,'..'),inode,null,12).\n", 13+i)
+	}
+	return b.String()
+}
+
+// TestCostOfShapes checks that the rows that a rule looks at grow linearly with transactions whose
+// shape could make them grow faster.
+func TestCostOfShapes(t *testing.T) {
+	for _, tc := range []struct {
+		rule, name string
+		shape      func(n int) string
+	}{
+		{"btrfs/7", "a snapshot of a file with n extents", snapshotOf},
+		{"btrfs/7", "a snapshot of a file with n pieces of one extent", snapshotOfPieces},
+		{"ext3/20", "n directories in one", newDirectories},
+	} {
+		small, large := rowsOf(t, tc.rule, tc.shape(1000)), rowsOf(t, tc.rule, tc.shape(8000))
+		// ext3/20 took 10,000 rows for each directory: linear, and yet too many.
+		if small == 0 || small > 200*1000 || large > 9*small {
+			t.Errorf("%s, %s: %d rows for n = 1,000, %d rows for n = 8,000", tc.rule, tc.name, small,
+				large)
+		}
+		t.Logf("%s, %s: %d rows for n = 1,000, %d rows for n = 8,000", tc.rule, tc.name, small, large)
+	}
+}
+
+// rowsOf returns the rows that a built-in rule looks at in a transaction that does not violate it.
+func rowsOf(t *testing.T, rule, text string) (rows int64) {
+	t.Helper()
+	fs, _, _ := strings.Cut(rule, "/")
+	files, err := invariants.Builtin(fs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, shape := range map[string]func(n int) string{
-		"extents": snapshotOf, "pieces of an extent": snapshotOfPieces} {
-		rows := func(n int) (sum int64) {
-			f, err := facts.Parse(shape(n))
-			if err != nil {
-				t.Fatal(err)
-			}
-			e, err := invariants.NewCompiled(f.Txn.Schema, files,
-				invariants.Options{OpenVocabulary: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, violation := range e.Check(context.Background(), f.Txn, f.View).Violations {
-				if violation.Rule == "btrfs/7" {
-					t.Fatalf("%s: %+v", name, violation)
-				}
-			}
-			for _, timing := range e.Timing() {
-				if timing.Rule == "btrfs/7" {
-					sum += timing.Rows
-				}
-			}
-			return sum
-		}
-		small, large := rows(1000), rows(8000)
-		if small == 0 || large > 9*small {
-			t.Errorf("%s: %d rows for 1,000, %d rows for 8,000", name, small, large)
-		}
-		t.Logf("%s: %d rows for 1,000, %d rows for 8,000", name, small, large)
+	f, err := facts.Parse(text)
+	if err != nil {
+		t.Fatal(err)
 	}
+	if f.Txn.Schema.FS != fs {
+		t.Fatalf("the facts are of %s", f.Txn.Schema.FS)
+	}
+	e, err := invariants.NewCompiled(f.Txn.Schema, files, invariants.Options{OpenVocabulary: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, violation := range e.Check(context.Background(), f.Txn, f.View).Violations {
+		if violation.Rule == rule {
+			t.Fatalf("%+v", violation)
+		}
+	}
+	for _, timing := range e.Timing() {
+		if timing.Rule == rule {
+			rows += timing.Rows
+		}
+	}
+	return rows
 }

@@ -102,10 +102,12 @@ below(X, D, N) :-
     M is N + 1,
     below(Y, D, M) ).
 
-% The same over directories that are all new: a circle of which no part existed before.
+% The same over directories that are all new: a circle of which no part existed before. The root
+% lies in itself.
 new_below(X, D, N) :-
   ( X =:= D -> true
-  ; N < 10000,
+  ; X =\= 2,
+    N < 10000,
     change(dirent, a(X,'..'), inode, null, Y),
     M is N + 1,
     new_below(Y, D, M) ).
