@@ -119,9 +119,10 @@ violation(17, TREE, k(DIR, dir_index, INDEX)) :-
   not(dying(TREE, DIR)).
 
 violation(17, TREE, k(DIR, dir_item, HASH)) :-
-  new(TREE, k(DIR, dir_item, HASH), link, k(INODE, inode_item, WHICH)),
+  new(TREE, k(DIR, dir_item, HASH)),
   file_tree(TREE),
-  not(item_agrees(TREE, DIR, HASH, INODE, WHICH)),
+  query(TREE, k(DIR, dir_item, HASH), link, k(INODE, inode_item, WHICH)),
+  verify(item_agrees(TREE, DIR, HASH, INODE, WHICH)),
   not(dying(TREE, DIR)).
 
 violation(17, TREE, k(INODE, KIND, a(DIR, INDEX))) :-

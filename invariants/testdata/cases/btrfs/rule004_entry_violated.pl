@@ -123,7 +123,6 @@ state(5,k(262,dir_item,763318075),type,s_ifdir).
 change(5,k(262,dir_index,4),object,null,present).
 change(5,k(262,dir_index,4),location,null,k(305,root_item,-1)).
 change(5,k(262,dir_item,763318075),object,null,present).
-change(5,k(262,dir_item,763318075),link,null,k(305,root_item,99)).
 change(5,k(262,dir_item,763318075),location,null,k(305,root_item,-1)).
 change(5,k(262,dir_index,5),object,null,present).
 change(5,k(262,dir_index,5),location,null,k(305,root_item,-1)).

@@ -51,16 +51,6 @@ state(5,k(258,dir_item,3742682168),name,'b').
 state(5,k(258,dir_item,3742682168),location,k(259,inode_item,0)).
 state(5,k(258,dir_item,3742682168),link,k(259,inode_item,98)).
 
-% An entry comes into such a directory.
-change(5,k(258,dir_item,763318075),object,null,present).
-change(5,k(258,dir_item,763318075),name,null,'c').
-change(5,k(258,dir_item,763318075),location,null,k(260,inode_item,0)).
-change(5,k(258,dir_item,763318075),link,null,k(260,inode_item,99)).
-object(5,k(258,dir_item,763318075)).
-state(5,k(258,dir_item,763318075),name,'c').
-state(5,k(258,dir_item,763318075),location,k(260,inode_item,0)).
-state(5,k(258,dir_item,763318075),link,k(260,inode_item,99)).
-
 % The inode of a subvolume's entry is in another tree.
 change(5,k(256,dir_index,4),object,null,present).
 change(5,k(256,dir_index,4),link,null,k(300,root_item,99)).

@@ -1,7 +1,6 @@
 % The three records of a name agree.
 rule(17).
 change(5,k(256,dir_item,3427024844),object,null,present).
-change(5,k(256,dir_item,3427024844),link,null,k(257,inode_item,97)).
 change(5,k(256,dir_index,2),object,null,present).
 change(5,k(257,inode_ref,a(256,2)),object,null,present).
 object(5,k(256,dir_item,3427024844)).
