@@ -12,7 +12,7 @@ GOLANGCI_LINT_VERSION := v2.15.0
 GOTESTSUM_VERSION := v1.13.0
 
 .PHONY: help setup build run test test-disks test-apart vm-test planted variants lint fuzz bench \
-	soak matrix mutants man clean guest
+	soak shapes matrix mutants man clean guest
 
 ## list the targets
 help:
@@ -109,6 +109,11 @@ bench: setup guest
 soak: setup
 	PATH=$(CURDIR)/build/btrfs-progs/sbin:$(CURDIR)/build/btrfs-progs/bin:$$PATH \
 		go run ./dev/soak -keep build/soak $(SOAK)
+
+## measure commits whose shape could make the guard slow, at three sizes each (about 20 minutes);
+## SHAPES="-only ext3 -sizes 2"
+shapes: setup
+	go run ./dev/shapes $(SHAPES)
 
 ## draw the corruption matrices in build/matrix: fsward, the checker and Linux on thousands of
 ## altered commits; MATRIX="-fs btrfs -only extent_item"
