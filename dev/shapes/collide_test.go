@@ -9,7 +9,7 @@ import (
 // Btrfs.
 func TestWithHash(t *testing.T) {
 	if got := nameHash([]byte("a")); got != 3427024844 {
-		t.Errorf("the hash of a is %d, want that of invariants/testdata/cases/btrfs/rule017_holds.pl", got)
+		t.Errorf("the hash of a is %d, want the one in rule017_holds.pl of the test cases", got)
 	}
 	for _, hash := range []uint32{0, 1, 0xdeadbeef, 0xffffffff} {
 		name := withHash("0123abcd", hash)

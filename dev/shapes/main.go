@@ -70,8 +70,8 @@ type result struct {
 // table measures the shapes and prints a row for each size. It returns an error if any commit did
 // not hold.
 func table(ctx context.Context, match *regexp.Regexp, sizes int) error {
-	fmt.Printf("%-52s %9s %9s %9s %9s %6s %9s %9s %s\n", "shape", "n", "records", "held s", "µs/record",
-		"slope", "RSS MiB", "check s", "verdict")
+	fmt.Printf("%-52s %9s %9s %9s %9s %6s %9s %9s %s\n", "shape", "n", "records", "held s",
+		"µs/record", "slope", "RSS MiB", "check s", "verdict")
 	var failed error
 	for _, s := range shapes {
 		if !match.MatchString(s.name) {

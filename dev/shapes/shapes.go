@@ -87,7 +87,8 @@ const smallFiles = `mkdir d; perl -e 'for (1..$ARGV[0]) { $d = "d/" . int($_ / 1
 
 // randomWrites overwrites n random blocks of a file, so that each gets an extent of its own.
 func randomWrites(file string) string {
-	return `perl -e 'use IO::Handle; open $f, "+<", "` + file + `" or die $!; $blocks = int((-s $f) / 4096);
-		srand(1); for (1..$ARGV[0]) { seek($f, 4096 * int(rand($blocks)), 0); print $f chr(97 + $_ % 26) x 4096;
-		$f->flush; $_ % 500 or $f->sync }' $N`
+	return `perl -e 'use IO::Handle; open $f, "+<", "` + file + `" or die $!;
+		$blocks = int((-s $f) / 4096); srand(1);
+		for (1..$ARGV[0]) { seek($f, 4096 * int(rand($blocks)), 0);
+			print $f chr(97 + $_ % 26) x 4096; $f->flush; $_ % 500 or $f->sync }' $N`
 }
