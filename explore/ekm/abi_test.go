@@ -45,7 +45,7 @@ var commands = map[string]uint32{
 	"STRAY": cmdStray,
 }
 
-// sizes are the sizes in bytes of structs of which there are several in one answer.
+// sizes are the sizes, in bytes, of the structs that an answer can hold several of.
 var sizes = map[string]uint64{
 	"record": recordSize, "syscall": syscallSize, "choice": choiceSize, "site": siteSize,
 	"thread": threadSize, "strayed": unscheduledSize,
