@@ -37,16 +37,13 @@ func TestGoldenCommits(t *testing.T) {
 				t.Fatal(err)
 			}
 			script, want, _ := strings.Cut(string(text), "----\n")
-			got := ""
-			image := Mkfs(t, "8M", "-b", "1024", "-I", "128")
-			last, over := "", false
-			Follow(t, image, 1, func(obs interp.Observation) {
-				if obs.Txn == nil || over {
-					return
+			got := lastRecords(t, script)
+			// A sync(2) of another process on this machine splits the last commit.
+			for range 3 {
+				if got != want && !*update {
+					got = lastRecords(t, script)
 				}
-				got, last = last, normal(obs.Txn)
-				over = strings.Contains(last, "the-next-commit")
-			}, unsplit, script+"sync -f .; : > the-next-commit; sync -f .\n")
+			}
 			if *update {
 				if err := os.WriteFile(file, []byte(script+"----\n"+got), 0o600); err != nil {
 					t.Fatal(err)
@@ -56,6 +53,22 @@ func TestGoldenCommits(t *testing.T) {
 			}
 		})
 	}
+}
+
+// lastRecords runs a script on a new file system and returns the records of its last commit as
+// text.
+func lastRecords(t *testing.T, script string) (got string) {
+	t.Helper()
+	image := Mkfs(t, "8M", "-b", "1024", "-I", "128")
+	last, over := "", false
+	Follow(t, image, 1, func(obs interp.Observation) {
+		if obs.Txn == nil || over {
+			return
+		}
+		got, last = last, normal(obs.Txn)
+		over = strings.Contains(last, "the-next-commit")
+	}, unsplit, script+"sync -f .; : > the-next-commit; sync -f .\n")
+	return got
 }
 
 var blockNumber = regexp.MustCompile(
