@@ -54,6 +54,14 @@ type Txn struct {
 	Generation uint64 // Btrfs: superblock generation; ext3: jbd2 sequence number
 	Records    []Record
 	Names      *Names // the names and keys of Records and of the View
+	Copies     []Copy // of Btrfs, in the order of trees
+}
+
+// A Copy says that the records of a new tree describe how it differs from another tree, its source:
+// the new tree is a snapshot. The objects that are the same in both have no records.
+type Copy struct {
+	Tree, Of uint64
+	Before   bool // the source as it was before the transaction; otherwise as it is afterwards
 }
 
 // Add appends the record of an added object.

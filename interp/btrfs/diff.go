@@ -13,8 +13,8 @@ import (
 
 // A diff compares two states of a file system. It reads only the blocks that the states do not
 // share. Every block of a generation above that of the old state is new. A pointer of an older
-// generation is shared if the old tree has it too. Otherwise diff follows it like a new one: it
-// belongs to a snapshot, or is wrong.
+// generation is shared if the old tree has it too. Otherwise diff follows it like a new one. A new
+// snapshot is compared with its source (see snapshots).
 type diff struct {
 	old, new *state // old is nil if everything is new
 	budget   *budget
@@ -26,6 +26,7 @@ type diff struct {
 	unflushed  []addrRange // written metadata that is not durable yet
 	superLater bool        // see comparison
 	used       uint64      // growth of the bytes in use in the block groups, modulo 2^64
+	snapshots  *snapshots  // nil if the new state has no new file tree
 }
 
 // fault notes an error of the new state: a violation of structure, or the reason why the comparison
@@ -72,6 +73,7 @@ func (d *diff) diffTrees() {
 	slices.SortFunc(keys, func(a, b treeKey) int {
 		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.offset, b.offset))
 	})
+	d.snapshots = d.newSnapshots(keys, roots)
 	for _, k := range keys {
 		if k.id == ondisk.ChunkTreeID {
 			d.mergeTree(d.chunkTree(), nil)
@@ -97,19 +99,20 @@ func (d *diff) super() {
 	}
 }
 
-// oldPointer returns a pointer of the old state, or nil if there is none.
-func (d *diff) oldPointer(of func(*state) pointer) *pointer {
+// oldTree returns a tree that the superblock leads to in the old state, or nil if there is no old
+// state.
+func (d *diff) oldTree(tree uint64, root func(*state) pointer) *treeVersion {
 	if d.old == nil {
 		return nil
 	}
-	p := of(d.old)
-	return &p
+	return &treeVersion{d.old, tree, root(d.old)}
 }
 
 // chunkTree compares the blocks of the chunk trees.
 func (d *diff) chunkTree() *treeDiff {
 	p := d.new.chunkRoot()
-	return d.newTree(ondisk.ChunkTreeID, d.oldPointer((*state).chunkRoot), &p, false)
+	old := d.oldTree(ondisk.ChunkTreeID, (*state).chunkRoot)
+	return d.newTree(ondisk.ChunkTreeID, old, &p, false)
 }
 
 // readChunks makes the chunk map of the new state from the old map and the changes of the chunk
@@ -190,7 +193,8 @@ type rootChange struct {
 // diffRoots compares the root trees and collects the trees whose root items differ.
 func (d *diff) diffRoots(roots map[treeKey]*rootChange) {
 	p := d.new.rootTree()
-	t := d.newTree(ondisk.RootTreeID, d.oldPointer((*state).rootTree), &p, false)
+	old := d.oldTree(ondisk.RootTreeID, (*state).rootTree)
+	t := d.newTree(ondisk.RootTreeID, old, &p, false)
 	d.mergeTree(t, func(k ondisk.Key, old, now *itemRef) {
 		if k.Type != ondisk.RootItemKey {
 			return
@@ -235,14 +239,15 @@ func (d *diff) diffTree(id uint64, c *rootChange) {
 	if c.new != nil && c.new.dropping || c.new == nil && (c.old == nil || c.old.dead) {
 		return
 	}
-	var oldRoot, newRoot *pointer
+	var old *treeVersion
+	var newRoot *pointer
 	if c.old != nil && !c.old.dropping {
-		oldRoot = &c.old.pointer
+		old = &treeVersion{d.old, id, c.old.pointer}
 	}
 	if c.new != nil {
 		newRoot = &c.new.pointer
 	}
-	if oldRoot != nil && newRoot != nil && *oldRoot == *newRoot && c.old.dead == c.new.dead {
+	if old != nil && newRoot != nil && old.root == *newRoot && c.old.dead == c.new.dead {
 		return
 	}
 	structureOnly := id == ondisk.TreeRelocID || c.new != nil && c.new.dead
@@ -250,7 +255,13 @@ func (d *diff) diffTree(id uint64, c *rootChange) {
 		d.newTree(id, nil, newRoot, true)
 		return
 	}
-	d.mergeTree(d.newTree(id, oldRoot, newRoot, false), nil)
+	if c.old == nil {
+		old = d.snapshots.source(d, id, c.new)
+	}
+	d.mergeTree(d.newTree(id, old, newRoot, false), nil)
+	if newRoot != nil {
+		d.snapshots.compared(&treeVersion{d.new, id, *newRoot})
+	}
 }
 
 // checkTrees checks that every required tree exists, and that no tree has two root items.

@@ -138,7 +138,7 @@ func BaseOf(f *FS) State { return State{f.base} }
 func Difference(old, now State, tree uint64, halves bool) (lines []string, ok bool) {
 	txn := &change.Txn{Schema: ondisk.Schema, Names: change.NewNames()}
 	d := &diff{old: old.s, new: now.s, budget: newBudget(), out: newRecorder(txn, now.s.itemContext())}
-	root := func(s State) *pointer {
+	version := func(s State) *treeVersion {
 		if s.s == nil {
 			return nil
 		}
@@ -146,9 +146,13 @@ func Difference(old, now State, tree uint64, halves bool) (lines []string, ok bo
 		if !found || err != nil {
 			return nil
 		}
-		return &r.pointer
+		return &treeVersion{s.s, tree, r.pointer}
 	}
-	t := d.newTree(tree, root(old), root(now), false)
+	var root *pointer
+	if v := version(now); v != nil {
+		root = &v.root
+	}
+	t := d.newTree(tree, version(old), root, false)
 	d.out.begin(tree)
 	d.out.reserve(t.newRecords / 2) // does not suffice for some trees
 	if ok = true; halves {
@@ -168,4 +172,15 @@ func Difference(old, now State, tree uint64, halves bool) (lines []string, ok bo
 func (f *FS) Whole(first uint64) bool {
 	e, ok := f.base.cache.nodes.Peek(first)
 	return ok && e.seen != 0 && e.whole
+}
+
+// NodesRead returns the number of blocks that the comparison of two states reads.
+func NodesRead(old, now State) int {
+	s := now.s
+	_, d, err := comparison{base: old.s, sb: s.sb, at: s.devs.list[0].start + ondisk.SuperOffset,
+		disk: s.disk, devs: s.devs, cache: s.cache, names: change.NewNames()}.run()
+	if err != nil || d.failed() {
+		return maxNodes
+	}
+	return maxNodes - d.budget.nodes
 }

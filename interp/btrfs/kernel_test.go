@@ -36,6 +36,7 @@ type kernel struct {
 	commits int
 	records int
 	logs    int // log commits
+	skips   int // commits that were judged as a whole
 }
 
 // A model is the state of a file system that results from its records: object and field → value, as
@@ -52,7 +53,11 @@ func modelKey(o change.Object, f change.Field, names *change.Names) string {
 func (m model) apply(t testing.TB, txn *change.Txn) {
 	t.Helper()
 	s := btrfs.Schema()
+	before, copies := maps.Clone(m), txn.Copies
 	for _, r := range txn.Records {
+		for ; len(copies) > 0 && copies[0].Tree <= r.Object.Tree; copies = copies[1:] {
+			m.copyTree(copies[0], before)
+		}
 		key := modelKey(r.Object, r.Field, txn.Names)
 		old, now := s.ValueText(r.Old, txn.Names), s.ValueText(r.New, txn.Names)
 		was, ok := m[key]
@@ -72,6 +77,23 @@ func (m model) apply(t testing.TB, txn *change.Txn) {
 		if ofRoot && (now == "0" || now == "null") {
 			tree := change.NumText(r.Object.ID) + " "
 			maps.DeleteFunc(m, func(key, _ string) bool { return strings.HasPrefix(key, tree) })
+		}
+	}
+	for _, c := range copies {
+		m.copyTree(c, before)
+	}
+}
+
+// copyTree copies the objects of the source of a snapshot. before is the model before the
+// transaction. The records of the source come before those of the snapshot.
+func (m model) copyTree(c change.Copy, before model) {
+	from := m
+	if c.Before {
+		from = before
+	}
+	for key, value := range maps.Clone(from) {
+		if rest, ok := strings.CutPrefix(key, change.NumText(c.Of)+" "); ok {
+			m[change.NumText(c.Tree)+" "+rest] = value
 		}
 	}
 }
@@ -227,6 +249,7 @@ func (k *kernel) observe() []string {
 		if obs.Txn != nil {
 			if skipped {
 				k.model, skipped = model{}, false
+				k.skips++
 			}
 			k.commits++
 			k.records += len(obs.Txn.Records)

@@ -17,6 +17,13 @@ type itemRef struct {
 func (r *itemRef) key() ondisk.Key   { return r.leaf.Key(r.i) }
 func (r *itemRef) data() disk.Region { return r.leaf.Item(r.i) }
 
+// same reports whether two items with one key hold the same objects. The back reference of a file
+// extent names the owner of its leaf.
+func (r *itemRef) same(o *itemRef) bool {
+	return bytes.Equal(r.data().Bytes(), o.data().Bytes()) &&
+		(r.leaf.Owner() == o.leaf.Owner() || r.key().Type != ondisk.ExtentDataKey)
+}
+
 // used returns the number of bytes in use in a block group, read from its item. It returns 0 for a
 // nil or malformed item.
 func (r *itemRef) used() uint64 {
@@ -89,8 +96,7 @@ func (t *treeDiff) newLeaves() []pointer {
 // the item is nil.
 type visitItem func(k ondisk.Key, old, now *itemRef) error
 
-// merge visits, in the order of keys, each item that only one of the trees has or whose bytes
-// differ.
+// merge visits, in the order of keys, each item that only one of the trees has or that differs.
 func (t *treeDiff) merge(visit visitItem) error {
 	return t.mergePart(t.newLeaves(), t.oldLeaves, keyInterval{}, visit)
 }
@@ -100,7 +106,10 @@ func (t *treeDiff) mergePart(
 	newLeaves, oldLeaves []pointer, keys keyInterval, visit visitItem,
 ) error {
 	now := cursor{state: t.new, leaves: newLeaves, keys: keys}
-	old := cursor{state: t.old, leaves: oldLeaves, keys: keys}
+	old := cursor{leaves: oldLeaves, keys: keys}
+	if t.version != nil {
+		old.state = t.version.state
+	}
 	if err := errors.Join(now.start(), old.start()); err != nil {
 		return err
 	}
@@ -120,7 +129,7 @@ func (t *treeDiff) mergePart(
 			err = visit(now.at.key(), nil, &now.at)
 		case c > 0:
 			err = visit(old.at.key(), &old.at, nil)
-		case !bytes.Equal(now.at.data().Bytes(), old.at.data().Bytes()):
+		case !now.at.same(&old.at):
 			err = visit(now.at.key(), &old.at, &now.at)
 		}
 		if err != nil {

@@ -37,15 +37,15 @@ func (d *diff) mergeHalves(t *treeDiff) bool {
 	if have+most > maxRecords || !out.memory.Holds(bytes) {
 		return false
 	}
-	middle, ok := d.middle(newLeaves, oldLeaves)
+	middle, ok := t.middle(newLeaves, oldLeaves)
 	if !ok {
 		return false
 	}
 	first, second := keyInterval{end: middle, hasEnd: true}, keyInterval{from: middle}
 	newsAt, err1 := d.new.leavesBelow(newLeaves, middle)
 	oldsAt, err2 := 0, error(nil)
-	if d.old != nil {
-		oldsAt, err2 = d.old.leavesBelow(oldLeaves, middle)
+	if t.version != nil {
+		oldsAt, err2 = t.version.state.leavesBelow(oldLeaves, middle)
 	}
 	if err1 != nil || err2 != nil {
 		return false // the sequential merge will report the fault
@@ -106,10 +106,10 @@ func (d *diff) absorb(other *diff) {
 
 // middle returns a key with about as many leaves on either side. It is the first key of a group of
 // items. ok is false if there are fewer than two leaves, or the one in the middle is unusable.
-func (d *diff) middle(newLeaves, oldLeaves []pointer) (k ondisk.Key, ok bool) {
-	s, leaves := d.new, newLeaves
+func (t *treeDiff) middle(newLeaves, oldLeaves []pointer) (k ondisk.Key, ok bool) {
+	s, leaves := t.new, newLeaves
 	if len(oldLeaves) > len(newLeaves) {
-		s, leaves = d.old, oldLeaves
+		s, leaves = t.version.state, oldLeaves
 	}
 	if len(leaves) < 2 {
 		return ondisk.Key{}, false

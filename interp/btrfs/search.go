@@ -150,19 +150,28 @@ func (s *state) treeRoot(tree uint64) (root treeRoot, ok bool, err error) {
 	if root, ok := s.roots[id]; ok {
 		return root, root.logical != 0, nil
 	}
-	first := ondisk.Key{ObjectID: tree, Type: ondisk.RootItemKey}
-	p, ok, err := s.seek(ondisk.RootTreeID, s.rootTree(), first)
+	root, err = s.readRoot(tree)
 	if err != nil {
 		return treeRoot{}, false, err
 	}
-	if ok && p.key().ObjectID == tree && p.key().Type == ondisk.RootItemKey {
-		item := p.item()
-		if root, ok = parseRoot(tree, item.data()); !ok || root.dead {
-			root = treeRoot{}
-		}
-	}
 	s.roots[id] = root
 	return root, root.logical != 0, nil
+}
+
+// readRoot finds the root of a tree that has a root item. logical is 0 if there is no such tree, or
+// if the tree is being dropped.
+func (s *state) readRoot(tree uint64) (treeRoot, error) {
+	first := ondisk.Key{ObjectID: tree, Type: ondisk.RootItemKey}
+	p, ok, err := s.seek(ondisk.RootTreeID, s.rootTree(), first)
+	if err != nil || !ok || p.key().ObjectID != tree || p.key().Type != ondisk.RootItemKey {
+		return treeRoot{}, err
+	}
+	item := p.item()
+	root, ok := parseRoot(tree, item.data())
+	if !ok || root.dead {
+		return treeRoot{}, nil
+	}
+	return root, nil
 }
 
 // countRoots returns the number of root items of a tree, counting at most two.

@@ -30,6 +30,9 @@ type treeRoot struct {
 	pointer
 	dead     bool // refs is 0: the tree is being dropped
 	dropping bool // dead, and the part below drop_progress no longer exists
+	// The uuid of the tree, and that of the tree that it is a snapshot of. They are 0 in items of
+	// kernels before 3.6.
+	uuid, parent [ondisk.UUIDSize]byte
 }
 
 // chunkRoot returns the root of the chunk tree.
@@ -52,11 +55,15 @@ func parseRoot(tree uint64, r disk.Region) (root treeRoot, ok bool) {
 		return treeRoot{}, false
 	}
 	dead := item.Refs() == 0 && ondisk.ClassOf(tree) == ondisk.InFile
-	return treeRoot{
+	root = treeRoot{
 		pointer:  pointer{item.Bytenr(), item.Generation(), item.Level(), false},
 		dead:     dead,
 		dropping: dead && item.DropProgress() != ondisk.Key{},
-	}, true
+	}
+	if item.Len() >= ondisk.RootItemSize {
+		root.uuid, root.parent = item.UUID(), item.ParentUUID()
+	}
+	return root, true
 }
 
 // readSuper reads the superblock at a device address.

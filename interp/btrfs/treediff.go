@@ -14,7 +14,7 @@ type span struct {
 	hasFirst bool // false for a root, whose first key no parent names
 	end      ondisk.Key
 	hasEnd   bool
-	shared   bool // of the base: read only if the old tree does not have it
+	shared   bool // older, or checked with another tree: read only if the old tree does not have it
 	matched  bool // the old tree has it
 }
 
@@ -22,7 +22,8 @@ type span struct {
 type treeDiff struct {
 	*diff
 	tree          uint64
-	structureOnly bool // structure alone
+	version       *treeVersion // the older version that the new one is compared with, or nil
+	structureOnly bool         // structure alone
 	seen          map[uint64]bool
 	shared        map[uint64]int // logical address of a shared subtree → index in spans
 	spans         []span         // leaves that are new, and shared subtrees, in the order of keys
@@ -31,18 +32,27 @@ type treeDiff struct {
 	newRecords, oldRecords int
 }
 
+// A treeVersion is a tree in one state.
+type treeVersion struct {
+	state *state
+	tree  uint64
+	root  pointer
+}
+
 // newTree compares the blocks of two versions of a tree, and finds the leaves that only one of them
-// has. A nil root means that the version does not exist. With structureOnly, it checks only the
-// structure of new blocks.
-func (d *diff) newTree(tree uint64, oldRoot, newRoot *pointer, structureOnly bool) *treeDiff {
+// has. A version that does not exist is nil. With structureOnly, it checks only the structure of
+// new blocks.
+func (d *diff) newTree(
+	tree uint64, old *treeVersion, newRoot *pointer, structureOnly bool,
+) *treeDiff {
 	d.out.otherBytes = 0 // the memory for another tree is free again
-	t := &treeDiff{diff: d, tree: tree, structureOnly: structureOnly,
+	t := &treeDiff{diff: d, tree: tree, version: old, structureOnly: structureOnly,
 		seen: make(map[uint64]bool), shared: make(map[uint64]int)}
 	if newRoot != nil {
 		t.walkNew(span{pointer: *newRoot})
 	}
-	if oldRoot != nil {
-		t.walkOld(span{pointer: *oldRoot})
+	if old != nil {
+		t.walkOld(span{pointer: old.root})
 	}
 	if !structureOnly {
 		t.expandUnmatched()
@@ -75,7 +85,7 @@ func (t *treeDiff) walkNew(s span) {
 			s.logical, change.NumText(t.tree), s.generation, t.new.sb.Generation()))
 		return
 	}
-	if s.generation <= t.baseGeneration() {
+	if s.generation <= t.baseGeneration() || s.hasFirst && t.snapshots.checked(t.tree, s.logical) {
 		t.shared[s.logical] = len(t.spans)
 		s.shared = true
 		t.addSpan(s)
@@ -203,11 +213,11 @@ func (t *treeDiff) walkOld(s span) {
 		t.fault(err)
 		return
 	}
-	n, err := t.old.node(s.pointer, false)
+	n, err := t.version.state.node(s.pointer, false)
 	if err != nil {
 		if e, ok := errors.AsType[*structureError](err); ok {
 			err = violatedAt(baseRule, e.v.Addr, "tree %s of generation %d: %s",
-				change.NumText(t.tree), t.old.sb.Generation(), e.Error())
+				change.NumText(t.version.tree), t.version.state.sb.Generation(), e.Error())
 		}
 		t.fault(err)
 		return

@@ -21,9 +21,9 @@ violation(5, TREE, k(INODE, extent_data, OFFSET)) :-
 
 % Rule 7. The count of an extent_data_ref is the number of extent_data items that use the extent:
 % it changes by those added less those removed.
-% Source: thesis, table 5.1, checked incrementally. A leaf that two trees share counts once, so a
-% snapshot can take over references without a change to its items. Where the change does not
-% explain the count, the rule counts the file extents.
+% Source: thesis, table 5.1, checked incrementally. A leaf that two trees share counts once, for the
+% tree that owns the leaf; the changes of that tree explain the count. Where they do not, the rule
+% counts the file extents.
 % For the user: if count is too low, deleting one file frees space that another file still uses;
 % if it is too high, the space is never freed.
 violation(7, 2, k(EXTENT, extent_data_ref, HASH)) :-
@@ -39,11 +39,18 @@ violation(7, 2, k(EXTENT, extent_data_ref, HASH)) :-
   verify(uses_counted(EXTENT, HASH)).
 
 uses_explained(EXTENT, HASH) :-
+  ref_root(EXTENT, HASH, ROOT),
   sum(COUNT, default_zero(2, k(EXTENT, extent_data_ref, HASH), count, _, COUNT), NEW),
   sum(COUNT, default_zero(2, k(EXTENT, extent_data_ref, HASH), count, COUNT, _), OLD),
-  count(change(_, k(_, extent_data, _), backref, _, k(EXTENT, extent_data_ref, HASH)), CAME),
-  count(change(_, k(_, extent_data, _), backref, k(EXTENT, extent_data_ref, HASH), _), WENT),
+  count(change(ROOT, k(_, extent_data, _), backref, _, k(EXTENT, extent_data_ref, HASH)), CAME),
+  count(change(ROOT, k(_, extent_data, _), backref, k(EXTENT, extent_data_ref, HASH), _), WENT),
   NEW + WENT =:= OLD + CAME.
+
+% The tree that a back reference names, or named before it was deleted.
+ref_root(EXTENT, HASH, ROOT) :-
+  ( default_zero(2, k(EXTENT, extent_data_ref, HASH), root, OLD, NEW) ->
+      ROOT is max(OLD, NEW)
+  ; query(2, k(EXTENT, extent_data_ref, HASH), root, ROOT) ).
 
 % Succeeds if the reference exists and has the right count, or if it is gone and no file extent
 % needs it. Always succeeds for a tree that is being dropped: its items disappear without change

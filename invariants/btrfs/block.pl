@@ -44,14 +44,25 @@ violation(8, 2, k(EXTENT, shared_data_ref, LEAF)) :-
   query(-1, k(LEAF, block_pointers, EXTENT)).
 
 % Rule 74. A block that a tree leads to keeps its back reference: a shared_block_ref of its parent
-% block if the parent has FULL_BACKREF, else a tree_block_ref of the tree that owns the parent.
-% Source: btrfs check, "tree extent ... has no backref item in extent tree".
+% block if the parent has FULL_BACKREF, else a tree_block_ref of the tree that owns the parent. A
+% snapshot takes a tree_block_ref to each block below its root, which it shares with its source.
+% Source: btrfs check, "tree extent ... has no backref item in extent tree"; btrfs_copy_root.
 % For the user: the block counts as free, and its contents are lost when the space is given to
 % something else.
 violation(74, 2, k(BLOCK, tree_block_ref, TREE)) :-
   delete(2, k(BLOCK, tree_block_ref, TREE)),
   query(-1, k(BLOCK, tree_block, TREE)),
   not(block_has_backref(BLOCK, TREE)).
+
+violation(74, 2, k(BLOCK, tree_block_ref, TREE)) :-
+  add(1, k(TREE, root_item, OFFSET)),
+  file_tree(TREE),
+  new(1, k(TREE, root_item, OFFSET), level, LEVEL),
+  LEVEL > 0,
+  live_tree(TREE),
+  new(1, k(TREE, root_item, OFFSET), bytenr, ROOT),
+  query(-1, k(ROOT, block_pointers, BLOCK)),
+  not(query(2, k(BLOCK, tree_block_ref, TREE))).
 
 block_has_backref(BLOCK, TREE) :-
   query(-1, k(BLOCK, tree_block, TREE), parent, PARENT),
@@ -91,13 +102,10 @@ violation(101, 2, k(BLOCK, KIND, X)) :-
   new(2, k(BLOCK, KIND, X), f(flags, full_backref), 0),
   query(-1, k(BLOCK, block, 0), f(flags, reloc), 1).
 
-% The clause asks only while the owner tree leads to the block. If it does not, snapshots that
-% have the block can be in the middle of being dropped.
 violation(101, 2, k(BLOCK, KIND, X)) :-
   block_kind(KIND),
   new(2, k(BLOCK, KIND, X), f(flags, full_backref), 1),
-  query(-1, k(BLOCK, block, 0), owner, OWNER),
-  query(-1, k(BLOCK, tree_block, OWNER)),
+  is_whole(BLOCK),
   query(-1, k(BLOCK, block_pointers, TARGET)),
   not(has_shared(TARGET, BLOCK)).
 
@@ -119,6 +127,13 @@ violation(101, 2, k(TARGET, SHARED, BLOCK)) :-
   shared_kind(SHARED),
   add(2, k(TARGET, SHARED, BLOCK)),
   not(whole_block(BLOCK, _)).
+
+% A block that refers to all its targets. A leaf is dropped at once, with all its references. A node
+% whose owner tree does not lead to it can belong to snapshots in the middle of being dropped.
+is_whole(BLOCK) :- query(-1, k(BLOCK, block, 0), level, 0).
+is_whole(BLOCK) :-
+  query(-1, k(BLOCK, block, 0), owner, OWNER),
+  query(-1, k(BLOCK, tree_block, OWNER)).
 
 has_shared(TARGET, BLOCK) :- shared_kind(SHARED), query(2, k(TARGET, SHARED, BLOCK)).
 

@@ -97,3 +97,14 @@ expect(101, 2, k(278528,shared_block_ref,262144)).
 change(2,k(2097152,shared_data_ref,294912),object,null,present).
 object(2,k(2097152,shared_data_ref,294912)).
 expect(101, 2, k(2097152,shared_data_ref,294912)).
+
+% A leaf that only a snapshot still has gets FULL_BACKREF, and an extent has no reference of it.
+change(2,k(311296,metadata_item,0),f(flags,full_backref),0,1).
+object(-1,k(311296,block,0)).
+state(-1,k(311296,block,0),level,0).
+state(-1,k(311296,block,0),owner,5).
+state(-1,k(311296,block,0),generation,7).
+state(-1,k(311296,block,0),f(flags,reloc),0).
+object(-1,k(311296,block_pointers,3145728)).
+object(2,k(3145728,extent_data_ref,99)).
+expect(101, 2, k(311296,metadata_item,0)).
