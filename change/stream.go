@@ -1,7 +1,7 @@
 package change
 
-// A Stream is a transaction that adds all objects of a whole file system and is too large for
-// memory. It delivers its records in parts.
+// A Stream is a transaction that is too large for memory. It delivers its records in parts. Unless
+// it is a Finder, it adds all objects of a whole file system.
 type Stream interface {
 	// Each calls visit for each part and returns the first error. The parts are the same and in the
 	// same order for each call of Each. The Records of a part are valid during the call of visit. All
@@ -15,6 +15,16 @@ type Stream interface {
 	Made(k Kind, f Field) bool
 	// Names returns the names of the parts and of the View.
 	Names() *Names
+}
+
+// A Finder is a Stream of a commit. Where everything is new, the View answers what was added. In a
+// commit, Find does.
+type Finder interface {
+	Stream
+	// Find visits the records of the objects from lo to hi in their order, until visit returns false.
+	// lo and hi are as those of View.Scan. A record is valid during the call of visit, which may call
+	// Find.
+	Find(lo, hi Object, visit func(*Record) bool) error
 }
 
 // A Tally counts records that are not kept. It implements Stream.Len and Stream.Made. The zero

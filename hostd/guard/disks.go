@@ -53,6 +53,7 @@ func (d *Disks) open(cfg Config) error {
 		seen[spec.Name] = true
 	}
 	var err error
+	cfg.Rules.Memory = cfg.Memory.Disk()
 	if d.rules, err = cfg.Rules.Load(); err != nil {
 		return err
 	}

@@ -27,8 +27,8 @@ type RulesConfig struct {
 	Patient  bool                  // no guest waits: rules may take any time
 	Progress func(done, total int) // if not nil, receives the number of change records checked
 	// Memory is for checking a whole file system, in bytes. Half of it holds change records; a file
-	// system with more is checked as a stream, and then rules may use a quarter for their sums. 0
-	// selects memory.Default.
+	// system with more is checked as a stream, and so is a commit. Then rules may use a quarter for
+	// their sums. 0 selects memory.Default.
 	Memory uint64
 }
 
@@ -118,6 +118,9 @@ func (r *Rules) Reload() (swap func(), err error) {
 }
 
 const (
+	// maxPerRecord bounds the time that rules take for each record of a commit that does not fit into
+	// memory, besides maxCheck. Such a commit is read several times.
+	maxPerRecord = 100 * time.Microsecond
 	// maxCheck bounds the time that rules take for one commit. A guest's kernel reports a write that
 	// takes two minutes as hung. A commit that is undecided by then is treated like a violation.
 	maxCheck = 30 * time.Second
@@ -145,7 +148,7 @@ func (r *Rules) Check(ctx context.Context, t *change.Txn, v change.View) invaria
 	return verdict
 }
 
-// CheckStream checks a file system that is too large to be held in memory.
+// CheckStream checks a commit, or a file system, that is too large to be held in memory.
 func (r *Rules) CheckStream(ctx context.Context, fs string, s change.Stream,
 	v change.View) invariants.Verdict {
 	engine, ok := r.set.Load().engines[fs]
@@ -159,6 +162,11 @@ func (r *Rules) CheckStream(ctx context.Context, fs string, s change.Stream,
 				"the engine " + r.config.Engine + " holds a file system in memory, and this one is too large",
 			},
 		}
+	}
+	if !r.config.Patient {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, maxCheck+time.Duration(s.Len())*maxPerRecord)
+		defer cancel()
 	}
 	return streams.CheckStream(ctx, s, v, r.config.MemoryBytes()/4)
 }

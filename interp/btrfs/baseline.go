@@ -24,6 +24,7 @@ func (f *FS) Needs() func(off, n uint64) bool {
 // without a base.
 func (d *diff) applyImageOptions(options *interp.ImageOptions) {
 	d.out.memory, d.out.drop, d.out.dropped = options.Budget, options.Budget != nil, options.Stream
+	d.alone = options.Budget != nil
 	if tell := options.Progress; tell != nil {
 		var total uint64
 		counted := false

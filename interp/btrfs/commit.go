@@ -47,7 +47,7 @@ func (s *superblockWrite) judgeCommit() {
 			s.obs.Unknown = describe(s.sb.Generation(), d.unknown)
 		}
 	default:
-		s.obs.Txn, s.obs.View = d.out.txn, newView(now, s.comparer.names)
+		d.deliver(newView(now, s.comparer.names), s.obs)
 	}
 	s.conclude(now)
 }
@@ -55,7 +55,7 @@ func (s *superblockWrite) judgeCommit() {
 // conclude notes the judgment of a commit, and the base after the commit has landed. now is the
 // state of the commit, or nil if it cannot be read.
 func (s *superblockWrite) conclude(now *state) {
-	if s.obs.Txn != nil {
+	if s.obs.View != nil {
 		if err := now.complete(); err != nil && s.old.complete() == nil {
 			s.obs.Note = err.Error()
 		}
@@ -68,7 +68,7 @@ func (s *superblockWrite) conclude(now *state) {
 	s.judged = j
 	next := &s.pending.next
 	next.commit, next.newLog = j, true // a commit ends the log
-	if now == nil || s.obs.Txn == nil {
+	if now == nil || s.obs.View == nil {
 		next.base, next.unjudged = s.old, true
 	} else {
 		next.base = now

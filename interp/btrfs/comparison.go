@@ -55,6 +55,7 @@ func (c *comparer) compare(
 	c.names.Reset()
 	with := comparison{base: base, sb: sb, at: at, disk: c.disk, devs: devs, cache: cache,
 		names: c.names, memory: c.memory}
+	with.streams = c.image == nil
 	if base != nil {
 		with.unflushed = c.unflushed.ranges()
 	} else {
@@ -76,6 +77,8 @@ type comparison struct {
 	stopped   *atomic.Bool // nil, or the flag that stops the comparison
 	memory    *interp.MemoryBudget
 	image     *interp.ImageOptions // nil, or the options for a whole image
+	// streams: if the memory does not suffice for the records, the difference is a stream.
+	streams bool
 	// superLater: the superblock is not known in full yet. The transaction begins with superRecords
 	// empty records, to be replaced by those of the superblock.
 	superLater bool
@@ -91,8 +94,8 @@ func (c comparison) run() (*state, *diff, error) {
 	s.stopped = c.stopped
 	txn := &change.Txn{Schema: ondisk.Schema, Generation: c.sb.Generation(), Names: c.names}
 	d := &diff{old: c.base, new: s, budget: newBudget(), out: newRecorder(txn, s.itemContext()),
-		unflushed: c.unflushed, superLater: c.superLater}
-	d.out.memory = c.memory
+		unflushed: c.unflushed, superLater: c.superLater, streams: c.streams}
+	d.out.memory, d.out.drop = c.memory, c.streams
 	if c.image != nil {
 		d.applyImageOptions(c.image)
 	}

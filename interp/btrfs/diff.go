@@ -23,10 +23,14 @@ type diff struct {
 	faults   []change.Violation
 	unknown  error // why the comparison is undecided
 
-	unflushed  []addrRange // written metadata that is not durable yet
-	superLater bool        // see comparison
-	used       uint64      // growth of the bytes in use in the block groups, modulo 2^64
-	snapshots  *snapshots  // nil if the new state has no new file tree
+	trees      []*treeLeaves // of all trees compared so far, if the records can be made again
+	streams    bool          // beyond the memory for records, they are made again: see commitStream
+	keptBytes  uint64        // memory of trees
+	alone      bool          // one goroutine compares all trees
+	unflushed  []addrRange   // written metadata that is not durable yet
+	superLater bool          // see comparison
+	used       uint64        // growth of the bytes in use in the block groups, modulo 2^64
+	snapshots  *snapshots    // nil if the new state has no new file tree
 }
 
 // fault notes an error of the new state: a violation of structure, or the reason why the comparison
@@ -157,7 +161,7 @@ func (d *diff) mergeChunks(t *treeDiff) (*chunkMap, error) {
 		}
 	}
 	var chunkErr error
-	err := t.merge(func(k ondisk.Key, _, now *itemRef) error {
+	err := t.leaves().merge(d.new, keyInterval{}, func(k ondisk.Key, _, now *itemRef) error {
 		if k.Type != ondisk.ChunkItemKey {
 			return nil
 		}

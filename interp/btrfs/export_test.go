@@ -156,9 +156,9 @@ func Difference(old, now State, tree uint64, halves bool) (lines []string, ok bo
 	d.out.begin(tree)
 	d.out.reserve(t.newRecords / 2) // does not suffice for some trees
 	if ok = true; halves {
-		ok = d.mergeHalves(t)
+		ok = d.mergeHalves(t, t.leaves())
 	} else {
-		d.record(t.merge, nil)
+		d.record(t.leaves(), keyInterval{}, nil)
 	}
 	for _, r := range txn.Records {
 		text := ondisk.Schema.RecordText(r, txn.Names)

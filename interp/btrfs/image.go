@@ -60,14 +60,7 @@ func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, 
 func (c *comparer) imageLog(s *state, d *diff, obs interp.Observation) interp.Observation {
 	names := c.names
 	view := newView(s, names)
-	if d.out.dropped {
-		d.out.tally.Add(d.out.txn.Records)
-		obs.Stream = &stream{state: s, names: names, view: view, tally: &d.out.tally}
-		d.out.txn.Records = nil
-	} else {
-		obs.Txn = d.out.txn
-	}
-	obs.View = view
+	d.deliver(view, &obs)
 	if c.image != nil && c.image.SkipLog {
 		return obs
 	}

@@ -102,9 +102,10 @@ func (r *logReader) tree(id uint64, root pointer) map[uint64]pointer {
 	t.walkLog(r, span{pointer: root})
 	if was := r.prev.trees[id]; was != nil {
 		old.log = was.root
+		t.version = &treeVersion{&old, ondisk.TreeLogID, was.root}
 		for _, p := range was.leaves {
 			if keys, ok := r.now.blocks[p.logical]; !ok || keys.tree != id {
-				t.oldLeaves = append(t.oldLeaves, p)
+				t.oldLeaves = append(t.oldLeaves, leaf{pointer: p})
 			}
 		}
 	}

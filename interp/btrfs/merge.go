@@ -43,11 +43,17 @@ type keyInterval struct {
 	hasEnd    bool
 }
 
+// A leaf is the place of a leaf of a tree, and the first key that its parent names.
+type leaf struct {
+	pointer
+	first ondisk.Key // zero for a root
+}
+
 // A cursor iterates over the items of a list of leaves whose keys lie in an interval. It holds one
 // leaf at a time.
 type cursor struct {
 	state  *state
-	leaves []pointer
+	leaves []leaf
 	keys   keyInterval
 	at     itemRef
 	done   bool
@@ -56,11 +62,12 @@ type cursor struct {
 // start moves the cursor to the first item.
 func (c *cursor) start() error {
 	c.at.i = -1
-	err := c.next()
-	for err == nil && !c.done && c.at.key().Compare(c.keys.from) < 0 {
-		err = c.next()
+	if err := c.next(); err != nil || c.done {
+		return err
 	}
-	return err
+	i, _ := c.at.leaf.Search(c.keys.from)
+	c.at.i = i - 1
+	return c.next()
 }
 
 // next moves the cursor to the next item. It sets done after the last one.
@@ -71,7 +78,7 @@ func (c *cursor) next() error {
 			c.done = true
 			return nil
 		}
-		n, err := c.state.node(c.leaves[0], false)
+		n, err := c.state.node(c.leaves[0].pointer, false)
 		if err != nil {
 			return err
 		}
@@ -81,35 +88,36 @@ func (c *cursor) next() error {
 	return nil
 }
 
-// newLeaves returns the leaves of the new tree that the old tree does not share.
-func (t *treeDiff) newLeaves() []pointer {
-	leaves := make([]pointer, 0, len(t.spans))
-	for _, s := range t.spans {
-		if !s.shared {
-			leaves = append(leaves, s.pointer)
+// treeLeaves are the leaves of a tree that only one of two versions has, in the order of keys.
+type treeLeaves struct {
+	tree     uint64
+	from     *state // of the older version; nil if there is none
+	new, old []leaf
+}
+
+// leaves returns the leaves in which the trees differ.
+func (t *treeDiff) leaves() *treeLeaves {
+	l := &treeLeaves{tree: t.tree, new: make([]leaf, 0, len(t.spans)), old: t.oldLeaves}
+	if t.version != nil {
+		l.from = t.version.state
+	}
+	for i := range t.spans {
+		if s := &t.spans[i]; !s.shared {
+			l.new = append(l.new, leaf{s.pointer, s.first})
 		}
 	}
-	return leaves
+	return l
 }
 
 // A visitItem function takes an item that differs between two trees. The side that does not have
 // the item is nil.
 type visitItem func(k ondisk.Key, old, now *itemRef) error
 
-// merge visits, in the order of keys, each item that only one of the trees has or that differs.
-func (t *treeDiff) merge(visit visitItem) error {
-	return t.mergePart(t.newLeaves(), t.oldLeaves, keyInterval{}, visit)
-}
-
-// mergePart is merge for an interval of keys. All its items are in the given leaves.
-func (t *treeDiff) mergePart(
-	newLeaves, oldLeaves []pointer, keys keyInterval, visit visitItem,
-) error {
-	now := cursor{state: t.new, leaves: newLeaves, keys: keys}
-	old := cursor{leaves: oldLeaves, keys: keys}
-	if t.version != nil {
-		old.state = t.version.state
-	}
+// merge visits, in the order of keys, each item of an interval that only one of the states has or
+// that differs. to is the state of the newer version.
+func (l *treeLeaves) merge(to *state, keys keyInterval, visit visitItem) error {
+	now := cursor{state: to, leaves: l.new, keys: keys}
+	old := cursor{state: l.from, leaves: l.old, keys: keys}
 	if err := errors.Join(now.start(), old.start()); err != nil {
 		return err
 	}
@@ -158,15 +166,19 @@ func (d *diff) mergeTree(t *treeDiff, also func(k ondisk.Key, old, now *itemRef)
 	d.out.begin(t.tree)
 	// Most items that both trees have are the same.
 	d.out.reserve(max(t.newRecords-t.oldRecords, t.oldRecords-t.newRecords))
-	if also == nil && t.large() && d.mergeHalves(t) {
+	l := t.leaves()
+	d.keep(l)
+	if also == nil && t.large() && d.mergeHalves(t, l) {
 		return
 	}
-	d.record(t.merge, also)
+	d.record(l, keyInterval{}, also)
 }
 
-// record turns the items that a merge visits into records.
-func (d *diff) record(merge func(visitItem) error, also func(k ondisk.Key, old, now *itemRef)) {
-	err := merge(func(k ondisk.Key, old, now *itemRef) error {
+// record turns the items of an interval of keys that differ into records.
+func (d *diff) record(
+	l *treeLeaves, keys keyInterval, also func(k ondisk.Key, old, now *itemRef),
+) {
+	err := l.merge(d.new, keys, func(k ondisk.Key, old, now *itemRef) error {
 		if also != nil {
 			also(k, old, now)
 		}

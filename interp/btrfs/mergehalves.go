@@ -24,49 +24,44 @@ func (t *treeDiff) large() bool {
 // the same records and names in the same order, since it appends those of the second half to those
 // of the first. It returns false and does nothing if there is no such key, or if the memory may not
 // suffice for all records.
-func (d *diff) mergeHalves(t *treeDiff) bool {
+func (d *diff) mergeHalves(t *treeDiff, l *treeLeaves) bool {
 	out, most := d.out, t.newRecords+t.oldRecords
-	if out.sink != nil || out.drop {
+	if out.sink != nil || out.dropped || d.alone {
 		return false
 	}
-	newLeaves, oldLeaves := t.newLeaves(), t.oldLeaves
 	have := len(out.txn.Records)
 	// The names take less than three times the bytes of their leaves.
-	names := 3 * uint64(len(newLeaves)+len(oldLeaves)) * uint64(d.new.rules.nodeSize)
+	names := 3 * uint64(len(l.new)+len(l.old)) * uint64(d.new.rules.nodeSize)
 	bytes := out.otherBytes + uint64(have+most)*interp.RecordBytes + out.txn.Names.Bytes() + names
 	if have+most > maxRecords || !out.memory.Holds(bytes) {
 		return false
 	}
-	middle, ok := t.middle(newLeaves, oldLeaves)
+	middle, ok := d.middle(l)
 	if !ok {
 		return false
 	}
 	first, second := keyInterval{end: middle, hasEnd: true}, keyInterval{from: middle}
-	newsAt, err1 := d.new.leavesBelow(newLeaves, middle)
+	newsAt, err1 := d.new.leavesBelow(l.new, middle)
 	oldsAt, err2 := 0, error(nil)
-	if t.version != nil {
-		oldsAt, err2 = t.version.state.leavesBelow(oldLeaves, middle)
+	if l.from != nil {
+		oldsAt, err2 = l.from.leavesBelow(l.old, middle)
 	}
 	if err1 != nil || err2 != nil {
 		return false // the sequential merge will report the fault
 	}
 
 	// The records of the second half begin where those of the first half are expected to end.
-	behind := have + (cap(out.txn.Records)-have)*newsAt/max(len(newLeaves), 1)
+	behind := have + (cap(out.txn.Records)-have)*newsAt/max(len(l.new), 1)
 	other := d.secondHalf(t, out.txn.Records[behind:behind])
 	whole := out.txn.Records
 	out.txn.Records = whole[:have:behind]
 
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		other.record(func(visit visitItem) error {
-			news, olds := newLeaves[max(newsAt-1, 0):], oldLeaves[max(oldsAt-1, 0):]
-			return t.mergePart(news, olds, second, visit)
-		}, nil)
+		other.record(&treeLeaves{tree: l.tree, from: l.from, new: l.new[max(newsAt-1, 0):],
+			old: l.old[max(oldsAt-1, 0):]}, second, nil)
 	})
-	d.record(func(visit visitItem) error {
-		return t.mergePart(newLeaves[:newsAt], oldLeaves[:oldsAt], first, visit)
-	}, nil)
+	d.record(&treeLeaves{tree: l.tree, from: l.from, new: l.new[:newsAt], old: l.old[:oldsAt]}, first, nil)
 	wg.Wait()
 	if n := len(out.txn.Records); n <= behind { // otherwise the first half has a new slice
 		out.txn.Records = whole[:n]
@@ -106,15 +101,15 @@ func (d *diff) absorb(other *diff) {
 
 // middle returns a key with about as many leaves on either side. It is the first key of a group of
 // items. ok is false if there are fewer than two leaves, or the one in the middle is unusable.
-func (t *treeDiff) middle(newLeaves, oldLeaves []pointer) (k ondisk.Key, ok bool) {
-	s, leaves := t.new, newLeaves
-	if len(oldLeaves) > len(newLeaves) {
-		s, leaves = t.version.state, oldLeaves
+func (d *diff) middle(l *treeLeaves) (k ondisk.Key, ok bool) {
+	s, leaves := d.new, l.new
+	if len(l.old) > len(l.new) {
+		s, leaves = l.from, l.old
 	}
 	if len(leaves) < 2 {
 		return ondisk.Key{}, false
 	}
-	n, err := s.node(leaves[len(leaves)/2], false)
+	n, err := s.node(leaves[len(leaves)/2].pointer, false)
 	if err != nil || n.NrItems() == 0 {
 		return ondisk.Key{}, false
 	}
@@ -123,9 +118,9 @@ func (t *treeDiff) middle(newLeaves, oldLeaves []pointer) (k ondisk.Key, ok bool
 
 // leavesBelow returns the number of leaves that begin below a key. The leaves are in the order of
 // keys.
-func (s *state) leavesBelow(leaves []pointer, k ondisk.Key) (count int, err error) {
+func (s *state) leavesBelow(leaves []leaf, k ondisk.Key) (count int, err error) {
 	count = sort.Search(len(leaves), func(i int) bool {
-		n, nodeErr := s.node(leaves[i], false)
+		n, nodeErr := s.node(leaves[i].pointer, false)
 		if nodeErr != nil {
 			err = nodeErr
 			return true

@@ -25,7 +25,7 @@ type recorder struct {
 	drop    bool
 	dropped bool
 	tally   change.Tally // of the dropped records
-	// sink, if not nil, receives the records part by part.
+	// sink, if not nil, receives the records part by part, and removes them.
 	sink func(*change.Txn) error
 }
 
@@ -278,7 +278,7 @@ func (r *recorder) makeRoom() error {
 		if len(r.txn.Records) < change.PartRecords {
 			return nil
 		}
-		return r.handOver()
+		return r.sink(r.txn)
 	}
 	err := r.overBudget()
 	r.dropped = r.dropped || err != nil && r.drop
@@ -291,12 +291,6 @@ func (r *recorder) makeRoom() error {
 	}
 	r.txn.NextPart()
 	return nil
-}
-
-// handOver passes the records so far to the sink.
-func (r *recorder) handOver() error {
-	defer r.txn.NextPart()
-	return r.sink(r.txn)
 }
 
 // overBudget returns an error if the records exceed the memory budget or their limit.

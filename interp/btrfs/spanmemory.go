@@ -18,5 +18,19 @@ func (t *treeDiff) addSpan(s span) {
 	}
 	if err := t.out.makeRoom(); err != nil {
 		t.fault(err)
+	} else if t.streams && !t.out.memory.Holds(t.out.otherBytes) {
+		t.fault(t.out.memory.Full())
 	}
+}
+
+// leafBytes is the memory of an element of treeLeaves.
+const leafBytes = 48
+
+// keep remembers the leaves in which two trees differ.
+func (d *diff) keep(l *treeLeaves) {
+	if !d.streams || len(l.new)+len(l.old) == 0 {
+		return
+	}
+	d.trees = append(d.trees, l)
+	d.keptBytes += uint64(len(l.new)+len(l.old)) * leafBytes
 }

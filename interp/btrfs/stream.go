@@ -29,11 +29,19 @@ func (s *stream) Each(visit func(*change.Txn) error) error {
 	s.names.Reset()
 	txn := &change.Txn{Schema: ondisk.Schema, Generation: s.state.sb.Generation(), Names: s.names}
 	w := streamWalk{state: s.state, budget: newBudget(), out: newRecorder(txn, s.state.itemContext())}
-	w.out.sink = visit
+	w.out.sink = eachPart(visit)
 	if err := w.run(); err != nil {
 		return err
 	}
-	return w.out.handOver()
+	return w.out.sink(txn)
+}
+
+// eachPart returns the sink of a recorder that passes all records to visit.
+func eachPart(visit func(*change.Txn) error) func(*change.Txn) error {
+	return func(part *change.Txn) error {
+		defer part.NextPart()
+		return visit(part)
+	}
 }
 
 // A streamWalk is one walk through all trees.

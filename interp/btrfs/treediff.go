@@ -27,7 +27,7 @@ type treeDiff struct {
 	seen          map[uint64]bool
 	shared        map[uint64]int // logical address of a shared subtree → index in spans
 	spans         []span         // leaves that are new, and shared subtrees, in the order of keys
-	oldLeaves     []pointer      // leaves of the old tree that the new one does not share
+	oldLeaves     []leaf         // leaves of the old tree that the new one does not share
 	// Estimated records if all items in spans, and in oldLeaves, were new.
 	newRecords, oldRecords int
 }
@@ -45,7 +45,7 @@ type treeVersion struct {
 func (d *diff) newTree(
 	tree uint64, old *treeVersion, newRoot *pointer, structureOnly bool,
 ) *treeDiff {
-	d.out.otherBytes = 0 // the memory for another tree is free again
+	d.out.otherBytes = d.keptBytes // the memory for another tree is free again
 	t := &treeDiff{diff: d, tree: tree, version: old, structureOnly: structureOnly,
 		seen: make(map[uint64]bool), shared: make(map[uint64]int)}
 	if newRoot != nil {
@@ -223,7 +223,7 @@ func (t *treeDiff) walkOld(s span) {
 		return
 	}
 	if n.Level() == 0 {
-		t.oldLeaves = append(t.oldLeaves, s.pointer)
+		t.oldLeaves = append(t.oldLeaves, leaf{s.pointer, s.first})
 		t.oldRecords += expectedRecords(n)
 		return
 	}

@@ -42,9 +42,7 @@ var (
 
 // newView returns a view of a state. It has its own cache of recent nodes.
 func newView(s *state, names *change.Names) *view {
-	own := *s
-	own.recent = &recentNodes{}
-	s = &own
+	s = withRecent(s)
 	return &view{state: s, dec: newDecoder(s, names, &fieldSet{}), emptied: names.Emptied()}
 }
 

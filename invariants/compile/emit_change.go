@@ -200,7 +200,6 @@ func (em *lookupEmitter) noteStream(g *changeGoal, rank int) {
 		return
 	}
 	switch {
-	case g.wantsOld():
 	case g.ofObject(em.vocabulary):
 		if g.new.known() {
 			g.inverse = &queryGoal{object: g.object, fields: []change.Field{g.spec.field},

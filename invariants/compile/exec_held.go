@@ -27,8 +27,7 @@ func (h *heldRecords) take(l *recordLists) {
 		}
 		for _, at := range l.all(n) {
 			r := &l.records[at]
-			if h.count[n]++; h.count[n] > maxHeld || r.New.Tag() == change.Name ||
-				r.New.Tag() == change.Key {
+			if h.count[n]++; h.count[n] > maxHeld || fleeting(r.Old) || fleeting(r.New) {
 				h.gone[n] = true
 				break
 			}
@@ -39,6 +38,9 @@ func (h *heldRecords) take(l *recordLists) {
 		}
 	}
 }
+
+// fleeting reports whether a value lasts only as long as the names of a part.
+func fleeting(v change.Value) bool { return v.Tag() == change.Name || v.Tag() == change.Key }
 
 // holds reports whether all records of a list are held.
 func (h *heldRecords) holds(list int) bool { return !h.gone[list] }

@@ -20,8 +20,9 @@ import (
 // streaming is the state of a machine that judges a stream.
 type streaming struct {
 	of      change.Stream
-	emptied uint64 // Names.Emptied() at the last interning of literals
-	summing bool   // the stream comes for the first time
+	finder  change.Finder // of a commit; nil if everything is new
+	emptied uint64        // Names.Emptied() at the last interning of literals
+	summing bool          // the stream comes for the first time
 	sums    *aggBudget
 	asked   uint64 // the most partitions of a table that gave the current record a sum
 	held    heldRecords
@@ -120,7 +121,8 @@ func (w *worker) beginStream(ctx context.Context, t *change.Txn, v change.View, 
 	m := w.machine
 	m.begin(ctx, t, v, w.report)
 	m.maxRows = m.options.Steps + m.options.StepsPerRecord*int64(s.Len())
-	m.streaming = &streaming{of: s, emptied: s.Names().Emptied(), sums: sums, asked: 1,
+	finder, _ := s.(change.Finder)
+	m.streaming = &streaming{of: s, finder: finder, emptied: s.Names().Emptied(), sums: sums, asked: 1,
 		held: newHeldRecords(m.lists)}
 	for _, t := range m.aggregates.kept {
 		t.limit = maxStateSums

@@ -20,11 +20,14 @@ func (g *changeGoal) wantsOld() bool { return g.spec.old == hasValue || g.spec.n
 // stream answers a goal of a stream that does not start a rule; done is false if the caller has to
 // go through the records.
 func (g *changeGoal) stream(m *machine, info *stepInfo, next step) (stop, done bool) {
+	old := g.wantsOld() || g.old.known() && !g.old.matchValue(m, change.Value{})
 	switch {
-	case g.wantsOld(), g.old.known() && !g.old.matchValue(m, change.Value{}):
+	case old && m.streaming.finder == nil:
 		return false, true
 	case g.pass && m.streaming.summing: // it goes through the part
 		return false, false
+	case g.ofObject(m.vocabulary) && m.streaming.finder != nil:
+		return g.find(m, info, next), true
 	case g.ofObject(m.vocabulary):
 		return g.inState(m, info, next), true
 	case m.streaming.summing || !m.streaming.held.holds(g.list):

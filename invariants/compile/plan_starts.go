@@ -47,7 +47,7 @@ func (st *starts) takeParts() (starts []int) {
 		case !st.streamLone:
 			g.begins, g.starting = true, st.machine.triggers.declare(g.spec)
 			starts = append(starts, g.starting)
-		case !g.wantsOld() && !g.ofObject(st.machine.vocabulary):
+		case !g.ofObject(st.machine.vocabulary):
 			st.machine.lists.hold(g.list)
 		}
 	}

@@ -1,0 +1,138 @@
+package btrfs
+
+import (
+	"errors"
+	"sort"
+
+	"fsward/change"
+	"fsward/interp/btrfs/ondisk"
+)
+
+// finds are the recorders for calls of commitStream.Find, which may be nested.
+type finds struct {
+	idle []*recorder
+	last [ondisk.KindCount]*foundRecords // of the last call for each kind
+}
+
+// foundRecords are the records of the objects from lo to hi.
+type foundRecords struct {
+	lo, hi  change.Object
+	emptied uint64 // Names.Emptied when they were found
+	records []change.Record
+}
+
+// maxFound is the number of records up to which the result of a call of Find is kept.
+const maxFound = 1 << 8
+
+// errFound ends a search whose visitor has found what it wants.
+var errFound = errors.New("found")
+
+// Find visits the records of the objects from lo to hi. The visitor may call Find.
+func (s *commitStream) Find(lo, hi change.Object, visit func(*change.Record) bool) error {
+	if lo.Kind >= ondisk.KindCount {
+		return nil
+	}
+	// While the records are visited, another call may need the slot.
+	slot := &s.finds.last[lo.Kind]
+	f := *slot
+	*slot = nil
+	if f == nil || f.emptied != s.names.Emptied() || f.lo != lo || f.hi != hi {
+		if f == nil {
+			f = &foundRecords{}
+		}
+		f.lo, f.hi, f.emptied, f.records = lo, hi, s.names.Emptied(), f.records[:0]
+		ok, err := s.find(f, visit)
+		if ok {
+			*slot = f
+		}
+		return err
+	}
+	for i := range f.records {
+		if !visit(&f.records[i]) {
+			break
+		}
+	}
+	*slot = f
+	return nil
+}
+
+// find visits the records from f.lo to f.hi and keeps them in f. ok is false if these are not all.
+func (s *commitStream) find(
+	f *foundRecords, visit func(*change.Record) bool,
+) (ok bool, err error) {
+	l := s.trees[f.lo.Tree]
+	if l == nil && f.lo.Tree != ondisk.SuperObject.Tree {
+		return true, nil
+	}
+	out := s.idleRecorder()
+	defer func() {
+		out.txn.Records = out.txn.Records[:0]
+		s.finds.idle = append(s.finds.idle, out)
+	}()
+	ok = true
+	out.sink = func(part *change.Txn) error {
+		defer func() { part.Records = part.Records[:0] }()
+		for i := range part.Records {
+			r := &part.Records[i]
+			if r.Object.Compare(f.lo) < 0 || r.Object.Compare(f.hi) > 0 {
+				continue
+			}
+			if ok = ok && len(f.records) < maxFound; ok {
+				f.records = append(f.records, *r)
+			}
+			if !visit(r) {
+				ok = false
+				return errFound
+			}
+		}
+		return nil
+	}
+	if l == nil {
+		err = s.super(out)
+	} else {
+		near, keys := l.within(f.lo, f.hi)
+		err = s.record(out, near, keys)
+	}
+	if err == nil {
+		err = out.sink(out.txn)
+	}
+	if errors.Is(err, errFound) {
+		err = nil
+	}
+	return ok && err == nil, err
+}
+
+// idleRecorder returns a recorder that no call of Find uses.
+func (s *commitStream) idleRecorder() *recorder {
+	n := len(s.finds.idle)
+	if n == 0 {
+		return s.recorder(nil)
+	}
+	out := s.finds.idle[n-1]
+	s.finds.idle = s.finds.idle[:n-1]
+	return out
+}
+
+// within returns the leaves that can hold the objects from lo to hi, and the keys of these.
+func (l *treeLeaves) within(lo, hi change.Object) (*treeLeaves, keyInterval) {
+	keys := keyInterval{from: scanStart(lo), end: after(scanEnd(hi))}
+	keys.hasEnd = keys.end != ondisk.Key{}
+	return &treeLeaves{tree: l.tree, from: l.from, new: from(l.new, keys.from),
+		old: from(l.old, keys.from)}, keys
+}
+
+// from returns the leaves that can hold keys from k on.
+func from(leaves []leaf, k ondisk.Key) []leaf {
+	i := sort.Search(len(leaves), func(i int) bool { return leaves[i].first.Compare(k) > 0 })
+	return leaves[max(i-1, 0):]
+}
+
+// after returns the next key, or the zero key after the last one.
+func after(k ondisk.Key) ondisk.Key {
+	if k.Offset++; k.Offset == 0 {
+		if k.Type++; k.Type == 0 {
+			k.ObjectID++
+		}
+	}
+	return k
+}

@@ -1,0 +1,104 @@
+package btrfs
+
+import (
+	"fsward/change"
+	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
+)
+
+// deliver adds the difference to an observation: as a transaction, or as a stream if its records
+// did not fit into memory.
+func (d *diff) deliver(v *view, obs *interp.Observation) {
+	obs.View = v
+	if !d.out.dropped {
+		obs.Txn = d.out.txn
+		return
+	}
+	d.out.tally.Add(d.out.txn.Records)
+	d.out.txn.Records = nil
+	if !d.streams {
+		obs.Stream = &stream{state: d.new, names: d.out.txn.Names, view: v, tally: &d.out.tally}
+		return
+	}
+	s := &commitStream{old: withRecent(d.old), new: withRecent(d.new), trees: make(map[uint64]*treeLeaves),
+		order: d.trees, names: d.out.txn.Names, tally: &d.out.tally}
+	for _, l := range d.trees {
+		s.trees[l.tree] = l
+		if l.from == d.old {
+			l.from = s.old
+		} else {
+			l.from = s.new
+		}
+	}
+	obs.Stream = s
+}
+
+// withRecent returns a state with its own cache of recent nodes, or nil for nil.
+func withRecent(s *state) *state {
+	if s == nil {
+		return nil
+	}
+	own := *s
+	own.recent = &recentNodes{}
+	return &own
+}
+
+// A commitStream makes the records of a commit, whose structure is sound. It keeps the places of
+// the leaves in which the old and the new trees differ, and compares them again at each call.
+type commitStream struct {
+	old, new *state // old is nil if everything is new
+	trees    map[uint64]*treeLeaves
+	order    []*treeLeaves // trees in the order of their records
+	names    *change.Names
+	tally    *change.Tally
+	finds    finds
+}
+
+var _ change.Finder = (*commitStream)(nil)
+
+func (s *commitStream) Names() *change.Names                    { return s.names }
+func (s *commitStream) Len() int                                { return s.tally.Len() }
+func (s *commitStream) Made(k change.Kind, f change.Field) bool { return s.tally.Made(k, f) }
+
+// Each visits the records part by part, in the order of diff.diffTrees.
+func (s *commitStream) Each(visit func(*change.Txn) error) error {
+	s.names.Reset()
+	out := s.recorder(eachPart(visit))
+	if err := s.super(out); err != nil {
+		return err
+	}
+	for _, l := range s.order {
+		if err := s.record(out, l, keyInterval{}); err != nil {
+			return err
+		}
+	}
+	return out.sink(out.txn)
+}
+
+// recorder returns a recorder that passes its records to sink.
+func (s *commitStream) recorder(sink func(*change.Txn) error) *recorder {
+	txn := &change.Txn{Schema: ondisk.Schema, Generation: s.new.sb.Generation(), Names: s.names}
+	r := newRecorder(txn, s.new.itemContext())
+	if s.old != nil {
+		r.oldDec.ctx.where = s.old.chunks
+	}
+	r.sink = sink
+	return r
+}
+
+// super makes the records of the superblock.
+func (s *commitStream) super(out *recorder) error {
+	if s.old == nil {
+		return out.super(nil, &s.new.sb)
+	}
+	return out.super(&s.old.sb, &s.new.sb)
+}
+
+// record makes the records of the items of a tree with keys in an interval.
+func (s *commitStream) record(out *recorder, l *treeLeaves, keys keyInterval) error {
+	out.begin(l.tree)
+	if err := l.merge(s.new, keys, out.item); err != nil {
+		return err
+	}
+	return out.flush()
+}
