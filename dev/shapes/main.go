@@ -35,6 +35,7 @@ func run() error {
 	defer stop()
 	only := flag.String("only", ".", "measure only the shapes whose names match `REGEXP`")
 	sizes := flag.Int("sizes", 3, "measure each shape at `N` sizes, a factor of four apart")
+	flag.Var(&limits, "memory", "as --memory of fsward guard, and --reserve after a comma, in MiB")
 	collide := flag.Int("collide", 0,
 		"instead, make `N` empty files, 32 names to a hash of Btrfs, in the folder that follows")
 	one := flag.String("one", "",
@@ -63,6 +64,7 @@ func run() error {
 type result struct {
 	Records int           // of the commit that was held longest
 	Held    time.Duration // of that commit
+	RSS     int64         // peak of the process while it guarded, KiB
 	Check   time.Duration // of fsward check on the image afterwards
 	Verdict string        // the worst of all commits and of the check
 }
@@ -79,7 +81,7 @@ func table(ctx context.Context, match *regexp.Regexp, sizes int) error {
 		}
 		var last result
 		for i, n := 0, s.smallest; i < sizes; i, n = i+1, n*4 {
-			r, rss, err := inProcess(ctx, s.name, n)
+			r, err := inProcess(ctx, s.name, n)
 			if err != nil {
 				return fmt.Errorf("%s, %d: %w", s.name, n, err)
 			}
@@ -89,7 +91,7 @@ func table(ctx context.Context, match *regexp.Regexp, sizes int) error {
 					math.Log(float64(r.Records)/float64(last.Records)))
 			}
 			fmt.Printf("%-52s %9d %9d %9.3f %9.2f %6s %9d %9.2f %s\n", s.name, n, r.Records,
-				r.Held.Seconds(), float64(r.Held.Microseconds())/float64(max(r.Records, 1)), slope, rss>>10,
+				r.Held.Seconds(), float64(r.Held.Microseconds())/float64(max(r.Records, 1)), slope, r.RSS>>10,
 				r.Check.Seconds(), r.Verdict)
 			if r.Verdict != "holds" {
 				failed = errors.Join(failed, fmt.Errorf("%s, %d: %s", s.name, n, r.Verdict))
@@ -101,24 +103,21 @@ func table(ctx context.Context, match *regexp.Regexp, sizes int) error {
 	return failed
 }
 
-// inProcess measures a shape in a process of its own, and returns the peak of its memory in KiB.
-func inProcess(ctx context.Context, name string, size int) (r result, rss int64, err error) {
+// inProcess measures a shape in a process of its own.
+func inProcess(ctx context.Context, name string, size int) (r result, err error) {
 	self, err := os.Executable()
 	if err != nil {
-		return r, 0, err
+		return r, err
 	}
-	cmd := exec.CommandContext(ctx, self, "-one", name, strconv.Itoa(size))
+	cmd := exec.CommandContext(ctx, self, "-memory", limits.String(), "-one", name,
+		strconv.Itoa(size))
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return r, 0, err
+		return r, err
 	}
-	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	if !ok {
-		return r, 0, errors.New("the system does not report the memory of a process")
-	}
-	return r, usage.Maxrss, json.Unmarshal(out, &r)
+	return r, json.Unmarshal(out, &r)
 }
 
 // printOne measures a shape in this process.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"syscall"
 	"time"
 
 	"go.uber.org/zap"
@@ -11,6 +12,7 @@ import (
 	"fsward/change"
 	"fsward/dev/load"
 	"fsward/hostd/guard"
+	"fsward/hostd/memory"
 	"fsward/hostd/offline"
 	"fsward/interp/detect"
 )
@@ -46,19 +48,43 @@ func (s *shape) measure(ctx context.Context, image, self string, n int) (r resul
 	}
 	run.Stages[0].Script = head + s.script + "\nsync -f ."
 	worst := &slowest{verdict: change.Holds}
+	memory.SetLimit(memory.Limits(limits).Total(1))
 	cfg := guard.Config{FS: detect.Auto, OnViolation: guard.OnLog, Sinks: []guard.Sink{worst},
-		Disks: []guard.DiskSpec{{Name: "disk", Path: image}}}
+		Memory: memory.Limits(limits),
+		Disks:  []guard.DiskSpec{{Name: "disk", Path: image}}}
 	if _, err := run.Guarded(ctx, cfg, zap.NewNop()); err != nil {
 		return r, err
 	}
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		return r, err
+	}
 	began := time.Now()
-	ev, err := offline.Check(ctx, []string{image}, detect.Auto, guard.RulesConfig{})
+	ev, err := offline.Check(ctx, []string{image}, detect.Auto, guard.RulesConfig{Memory: memory.Limits(limits).Disk()})
 	if err != nil {
 		return r, err
 	}
 	worst.judge(ev)
-	return result{Records: worst.records, Held: worst.held, Check: time.Since(began),
-		Verdict: worst.verdict.String()}, nil
+	return result{Records: worst.records, Held: worst.held, RSS: usage.Maxrss,
+		Check: time.Since(began), Verdict: worst.verdict.String()}, nil
+}
+
+// memoryLimits are memory.Limits as a flag.
+type memoryLimits memory.Limits
+
+// limits are those of the guard; the defaults are those of fsward guard.
+var limits = memoryLimits{PerDisk: memory.Default, Reserve: memory.DefaultReserve}
+
+func (l *memoryLimits) String() string {
+	return fmt.Sprintf("%d,%d", memory.Limits(*l).Disk()>>20, l.Reserve>>20)
+}
+
+func (l *memoryLimits) Set(text string) error {
+	if _, err := fmt.Sscanf(text, "%d,%d", &l.PerDisk, &l.Reserve); err != nil {
+		return fmt.Errorf("%q is not of the form 256,768: %w", text, err)
+	}
+	l.PerDisk, l.Reserve, l.NoReserve = l.PerDisk<<20, l.Reserve<<20, l.Reserve == 0
+	return nil
 }
 
 // slowest is a guard.Sink that keeps the commit that was held longest, and the worst verdict.

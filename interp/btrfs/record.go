@@ -107,13 +107,20 @@ func expectedRecords(n *ondisk.Node) (sum int) {
 
 // reserve allocates memory for about n more records. If it has to copy, it allocates up to a
 // quarter more than there are, so that a transaction of many small trees is not copied once for
-// each tree.
+// each tree. If the memory does not suffice, and records may be dropped, it drops them now: it would
+// have to do so in the end.
 func (r *recorder) reserve(n int) {
 	if r.sink != nil || r.dropped {
 		return
 	}
 	have := len(r.txn.Records)
-	if n = min(n, maxRecords-have); n <= cap(r.txn.Records)-have || !r.holds(have+n) {
+	if n <= cap(r.txn.Records)-have {
+		return
+	}
+	if have+n > maxRecords || !r.holds(have+n) {
+		if r.drop {
+			r.dropRecords()
+		}
 		return
 	}
 	spare := r.memory.Spare(r.bytes(have)) / interp.RecordBytes
@@ -280,17 +287,23 @@ func (r *recorder) makeRoom() error {
 		}
 		return r.sink(r.txn)
 	}
-	err := r.overBudget()
-	r.dropped = r.dropped || err != nil && r.drop
 	if !r.dropped {
-		return err
+		if err := r.overBudget(); err == nil || !r.drop {
+			return err
+		}
 	}
+	r.dropRecords()
+	return nil
+}
+
+// dropRecords counts the records so far and removes them.
+func (r *recorder) dropRecords() {
+	r.dropped = true
 	r.tally.Add(r.txn.Records)
 	if cap(r.txn.Records) > 2*change.PartRecords {
 		r.txn.Records = nil // free the memory of the records that were kept so far
 	}
 	r.txn.NextPart()
-	return nil
 }
 
 // overBudget returns an error if the records exceed the memory budget or their limit.
