@@ -66,7 +66,7 @@ type machine struct {
 
 func newMachine(v *ruleset.Vocabulary, o ruleset.Options, lists *recordLists) *machine {
 	m := &machine{interner: *newInterner(v), options: o, lists: lists}
-	m.reverse.Seeds, m.memo.Seeds = lists.Seeds, lists.Seeds
+	m.reverse, m.memo.Seeds = newReverseIndex(lists.Seeds), lists.Seeds
 	m.gather, m.collect = m.take, reference.NewCollector()
 	m.aggregates = aggregates{seeds: lists.Seeds, eager: o.EagerSums, kept: map[uint64]*sumTable{}}
 	return m

@@ -22,9 +22,14 @@ type reverseEntry struct {
 	next   int32
 }
 
+func newReverseIndex(seeds keyhash.Seeds) reverseIndex {
+	return reverseIndex{Seeds: seeds, read: map[reference.ReverseKey]struct{}{},
+		first: map[uint64]int32{}}
+}
+
 func (x *reverseIndex) reset() {
 	if len(x.entries) > maxKept {
-		x.read, x.first, x.entries = nil, nil, nil
+		*x = newReverseIndex(x.Seeds)
 		return
 	}
 	clear(x.read)
@@ -34,6 +39,15 @@ func (x *reverseIndex) reset() {
 
 func (x *reverseIndex) hash(k reference.ReverseKey, v value) uint64 {
 	return x.Mix(x.Mix(k.Tree, k.ID), x.Mix(uint64(k.Kind)<<8|uint64(k.Field), hashOf(x.Seeds, v)))
+}
+
+// truncate removes the entries from n on.
+func (x *reverseIndex) truncate(n int) {
+	for i := len(x.entries) - 1; i >= n; i-- {
+		e := &x.entries[i]
+		x.first[x.hash(e.key, e.value)] = e.next
+	}
+	x.entries = x.entries[:n]
 }
 
 func (x *reverseIndex) add(k reference.ReverseKey, o change.Object, v value) {

@@ -26,6 +26,8 @@ type streaming struct {
 	sums    *aggBudget
 	asked   uint64 // the most partitions of a table that gave the current record a sum
 	held    heldRecords
+	// the changed objects of one id by the values of a field: see changeGoal.find
+	byOld, byNew reverseIndex
 }
 
 // A streamError says that a rule needs changes that only a transaction in memory can provide.
@@ -123,7 +125,8 @@ func (w *worker) beginStream(ctx context.Context, t *change.Txn, v change.View, 
 	m.maxRows = m.options.Steps + m.options.StepsPerRecord*int64(s.Len())
 	finder, _ := s.(change.Finder)
 	m.streaming = &streaming{of: s, finder: finder, emptied: s.Names().Emptied(), sums: sums, asked: 1,
-		held: newHeldRecords(m.lists)}
+		held: newHeldRecords(m.lists), byOld: newReverseIndex(m.lists.Seeds),
+		byNew: newReverseIndex(m.lists.Seeds)}
 	for _, t := range m.aggregates.kept {
 		t.limit = maxStateSums
 	}
@@ -160,12 +163,18 @@ func (m *machine) next(part *change.Txn) {
 	if len(m.reverse.entries) > reference.MaxReverse/2 {
 		m.reverse.reset()
 	}
+	if len(s.byOld.entries)+len(s.byNew.entries) > maxFoundIndex/2 {
+		s.byOld.reset()
+		s.byNew.reset()
+	}
 	if n := part.Names.Emptied(); n != s.emptied {
 		s.emptied = n
 		m.interner.forget()
 		m.interner.begin(part.Names)
 		m.memo.reset()
 		m.reverse.reset()
+		s.byOld.reset()
+		s.byNew.reset()
 	}
 }
 

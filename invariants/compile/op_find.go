@@ -1,24 +1,102 @@
 package compile
 
-import "fsward/change"
+import (
+	"fsward/change"
+	"fsward/invariants/reference"
+)
 
 // find gets the records of a goal of a commit from the stream.
 func (g *changeGoal) find(m *machine, info *stepInfo, next step) (stop bool) {
 	lo, hi, single, ok := g.object.bounds(m)
-	switch {
-	case !ok:
+	if !ok {
 		return false
-	case single:
+	}
+	if single {
 		hi = lo
 	}
+	x, want := g.byValue(m)
+	key := reference.ReverseKey{Tree: lo.Tree, ID: lo.ID, Kind: lo.Kind, Field: g.spec.field}
+	if x != nil {
+		if _, read := x.read[key]; read {
+			return g.findByValue(m, info, x, key, want, next)
+		}
+	}
+	visited := 0
 	err := m.streaming.finder.Find(lo, hi, func(r *change.Record) bool {
+		visited++
 		stop = g.spec.has(r) && (m.row(info) || g.match(m, r) && next(m))
 		return !stop
 	})
+	if err == nil && !stop && x != nil && visited > worthIndexing {
+		err = g.indexFound(m, x, key)
+	}
 	if err != nil {
 		return m.failView(err)
 	}
 	return stop
+}
+
+const (
+	// worthIndexing is the number of records of one id from which they are found by their values.
+	worthIndexing = 1 << 6
+	// maxFoundIndex bounds the objects in the indexes of found records. An inode has at most 65,535
+	// links.
+	maxFoundIndex = 1 << 17
+)
+
+// byValue returns the index for the value that the goal knows, or nil.
+func (g *changeGoal) byValue(m *machine) (x *reverseIndex, want value) {
+	switch {
+	case g.new.known():
+		return &m.streaming.byNew, g.new.want(m)
+	case g.old.known():
+		return &m.streaming.byOld, g.old.want(m)
+	}
+	return nil, want
+}
+
+// findByValue goes through the records of one id that have a value.
+func (g *changeGoal) findByValue(m *machine, info *stepInfo, x *reverseIndex,
+	key reference.ReverseKey, want value, next step) (stop bool) {
+	for i := x.first[x.hash(key, want)]; i != 0 && !stop; {
+		e := x.entries[i-1]
+		i = e.next
+		if e.key != key || e.value != want {
+			continue
+		}
+		err := m.streaming.finder.Find(e.object, e.object, func(r *change.Record) bool {
+			stop = g.spec.has(r) && (m.row(info) || g.match(m, r) && next(m))
+			return !stop
+		})
+		if err != nil {
+			return m.failView(err)
+		}
+	}
+	return stop
+}
+
+// indexFound indexes the records of one field of one id by their values.
+func (g *changeGoal) indexFound(m *machine, x *reverseIndex, key reference.ReverseKey) error {
+	lo := change.Object{Tree: key.Tree, ID: key.ID, Kind: key.Kind}
+	hi := lo
+	hi.Sub, hi.Aux = ^uint64(0), ^uint64(0)
+	known := len(x.entries)
+	err := m.streaming.finder.Find(lo, hi, func(r *change.Record) bool {
+		v := r.New
+		if x == &m.streaming.byOld {
+			v = r.Old
+		}
+		if r.Field == key.Field && !v.IsNull() {
+			x.add(key, r.Object, m.interner.intern(v))
+		}
+		return len(x.entries) <= maxFoundIndex
+	})
+	if err == nil && len(x.entries) <= maxFoundIndex {
+		x.read[key] = struct{}{}
+	} else {
+		x.truncate(known)
+	}
+	return err
 }
 
 // has reports whether a list contains a record.

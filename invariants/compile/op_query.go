@@ -200,9 +200,6 @@ func (g *queryGoal) backward(m *machine, info *stepInfo, lo, hi change.Object, n
 		if len(x.entries) > reference.MaxReverse {
 			return g.each(m, info, lo, hi, next)
 		}
-		if x.read == nil {
-			x.read, x.first = map[reference.ReverseKey]struct{}{}, map[uint64]int32{}
-		}
 		if !g.read(m, info, key, lo, hi) {
 			return true
 		}
