@@ -16,9 +16,9 @@ type Limits struct {
 	Pool   *MemoryPool // for transactions that need more; may be nil
 }
 
-// RecordBytes is what one change record takes while it is made and judged: 80 bytes, and as much
-// again while the slice of records grows or the rules build their lists and indexes.
-const RecordBytes = 160
+// RecordBytes is what one change record takes while it is made and judged: 80 bytes, and up to 120
+// more while the slice of records grows, or while the rules build their lists and indexes.
+const RecordBytes = 200
 
 // A MemoryPool is memory that several disks share for a rare need: a commit of millions of change
 // records. It is safe for concurrent use.
