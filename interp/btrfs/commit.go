@@ -20,11 +20,15 @@ type judgment struct {
 }
 
 // judgeCommit judges a superblock of a new generation. If a forecast of the commit came true, it
-// takes the difference from the forecast.
+// takes the difference, or the fault, from the forecast.
 func (s *superblockWrite) judgeCommit() {
 	s.obs.Point = interp.CommitPoint
 	if fc := s.forecasts.matching(s.old, s.sb, &s.comparer.unflushed); fc != nil {
-		s.obs.Txn, s.obs.View = fc.diff.out.txn, fc.view
+		if fc.refused {
+			s.refuseDiff(fc.diff)
+		} else {
+			s.obs.Txn, s.obs.View = fc.diff.out.txn, fc.view
+		}
 		s.conclude(fc.settled(s.comparer.disk, s.sb))
 		return
 	}
@@ -42,14 +46,19 @@ func (s *superblockWrite) judgeCommit() {
 	case err != nil:
 		refuse(err, s.obs)
 	case d.failed():
-		s.obs.Violations = d.faults
-		if d.unknown != nil {
-			s.obs.Unknown = describe(s.sb.Generation(), d.unknown)
-		}
+		s.refuseDiff(d)
 	default:
 		d.deliver(newView(now, s.comparer.names), s.obs)
 	}
 	s.conclude(now)
+}
+
+// refuseDiff puts why a comparison failed into the observation.
+func (s *superblockWrite) refuseDiff(d *diff) {
+	s.obs.Violations = d.faults
+	if d.unknown != nil {
+		s.obs.Unknown = describe(s.sb.Generation(), d.unknown)
+	}
 }
 
 // conclude notes the judgment of a commit, and the base after the commit has landed. now is the

@@ -184,3 +184,6 @@ func NodesRead(old, now State) int {
 	}
 	return maxNodes - d.budget.nodes
 }
+
+// CameTrue reports whether the commit under observation was foreseen.
+func (f *FS) CameTrue() bool { return f.forecasts.Came() != nil }

@@ -3,6 +3,7 @@ package btrfs
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"sync/atomic"
 
 	"fsward/change"
@@ -56,11 +57,12 @@ type forecast struct {
 	names   *change.Names
 	stopped atomic.Bool
 
-	// Valid once the forecast is prepared, if ok is set.
-	ok   bool
-	now  *state
-	diff *diff
-	view *view
+	// Valid once the forecast is prepared, if ok or refused is set.
+	ok      bool
+	refused bool // the expected commit is to be refused, whatever follows from its trees; no view
+	now     *state
+	diff    *diff
+	view    *view
 }
 
 var _ interp.Forecaster = (*FS)(nil)
@@ -160,7 +162,11 @@ func (fc *forecast) Prepare() (interp.Part, bool) {
 		devs: fc.old.devs, cache: fc.old.cache, names: fc.names, memory: fc.Memory,
 		superLater: true,
 	}.run()
-	if err != nil || d.failed() {
+	if err != nil {
+		return interp.Part{}, false
+	}
+	if d.failed() {
+		fc.refused, fc.now, fc.diff = d.refuses(), s, d
 		return interp.Part{}, false
 	}
 	if !fc.complete(s, d) {
@@ -168,6 +174,16 @@ func (fc *forecast) Prepare() (interp.Part, bool) {
 	}
 	fc.ok, fc.now, fc.diff, fc.view = true, s, d, newView(s, fc.names)
 	return interp.Part{Txn: d.out.txn, View: fc.view}, true
+}
+
+// refuses reports whether another comparison of the same states would fail, too. It may succeed if
+// this one was stopped, or lacked memory, or counted the room for the records of the superblock.
+func (d *diff) refuses() bool {
+	if d.unknown == nil {
+		return len(d.faults) > 0
+	}
+	e, ok := errors.AsType[*budgetError](d.unknown)
+	return ok && e.limit != maxRecords
 }
 
 // superRecords bounds the records that a change of the superblock makes.
@@ -220,12 +236,26 @@ func (f *forecaster) matching(base *state, sb ondisk.Superblock, order *unflushe
 		f.Drop()
 		return nil
 	}
-	if fc.Wait(); !fc.ok || !sameState(fc.sb, sb) {
+	if fc.Wait(); !fc.isOf(sb) {
 		f.Drop()
 		return nil
 	}
 	f.ComesTrue()
 	return fc
+}
+
+// isOf reports whether the forecast is of the state that a superblock defines. If the trees are to
+// be refused, the members that complete would have set do not matter.
+func (fc *forecast) isOf(sb ondisk.Superblock) bool {
+	if !fc.refused {
+		return fc.ok && sameState(fc.sb, sb)
+	}
+	b := *sb.Bytes()
+	const used, sizes = ondisk.SuperBytesUsedAt, ondisk.SuperDevItemAt + ondisk.DevItemTotalBytesAt
+	const sizesEnd = ondisk.SuperDevItemAt + ondisk.DevItemIOAlignAt
+	copy(b[used:used+8], fc.sb.Bytes()[used:])
+	copy(b[sizes:sizesEnd], fc.sb.Bytes()[sizes:])
+	return sameState(fc.sb, ondisk.NewSuperblock(&b))
 }
 
 // sameState reports whether two superblocks define the same state. It ignores the checksum, the

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"fsward/change"
 	"fsward/interp"
 	"fsward/interp/btrfs"
@@ -84,6 +86,55 @@ func TestForecast(t *testing.T) {
 				t.Errorf("%d commits, %d of them foreseen", pair.Commits, pair.Foreseen)
 			}
 		})
+	}
+}
+
+// A commit with a fault is judged once: the superblock gets the fault that the forecast has found,
+// which is the one that is found without a forecast. It does not if it leads elsewhere.
+func TestForecastOfAFault(t *testing.T) {
+	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
+	log := shareddata.Path(t, "logs/btrfs-single-4k.log.zst")
+	for _, expected := range []bool{true, false} {
+		d := base.clone()
+		plain, ahead := follow(t, d), follow(t, d)
+		forecasts, judged := 0, false
+		eachWrite(t, log, func(w interp.Write) bool {
+			for at := 0; !isSuper(w) && at+pageSize <= len(w.Data); at += pageSize {
+				if block := w.Data[at:]; ofRootTree(d, block) {
+					block[ondisk.HeaderSize+99] ^= 1 // breaks the checksum
+				}
+			}
+			if isSuper(w) && !expected {
+				w.Data[ondisk.SuperCacheGenerationAt] ^= 1
+				reseal(w.Data)
+			}
+			want, got := plain.Observe(w), ahead.Observe(w)
+			if d := cmp.Diff(want.Violations, got.Violations); d != "" {
+				t.Errorf("write at %d, -without a forecast +with one:\n%s", w.Off, d)
+			}
+			if judged = got.Point == interp.CommitPoint; judged {
+				if len(got.Violations) == 0 || ahead.CameTrue() != expected || forecasts == 0 {
+					t.Errorf("%d violations after %d forecasts; one came true: %t, want %t",
+						len(got.Violations), forecasts, ahead.CameTrue(), expected)
+				}
+			}
+			d.apply(w)
+			plain.Settle(true)
+			ahead.Settle(true)
+			return !judged
+		}, func(seq uint64) {
+			if fc := ahead.Forecast(); fc != nil {
+				forecasts++
+				if _, ok := fc.Prepare(); ok {
+					t.Error("the forecast of a commit with a fault is sound")
+				}
+			}
+			plain.Flushed(0, seq)
+			ahead.Flushed(0, seq)
+		})
+		if !judged {
+			t.Error("no commit was judged")
+		}
 	}
 }
 

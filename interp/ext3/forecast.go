@@ -26,7 +26,8 @@ type forecast struct {
 	size      uint64 // size of the device, bytes
 	names     *change.Names
 
-	// The result, valid once Prepare has ended and if ok is set.
+	// The result, valid once Prepare has ended and if ok is set. It may be that the transaction is to
+	// be refused.
 	ok  bool
 	cmp comparison
 }
@@ -69,11 +70,9 @@ func (fc *forecast) Prepare() (interp.Part, bool) {
 		Data: block}
 	fc.cmp = fc.m.compare(t, fc.old, PendingDevice{fc.dev, w}, fc.size, fc.names, fc.Memory)
 	var obs interp.Observation
-	if fc.cmp.conclude(&obs); obs.Txn == nil {
-		return interp.Part{}, false
-	}
-	fc.ok = true
-	return interp.Part{Txn: obs.Txn, View: obs.View}, true
+	fc.cmp.conclude(&obs)
+	fc.ok = obs.Txn != nil || obs.Unknown == nil && len(obs.Violations) > 0
+	return interp.Part{Txn: obs.Txn, View: obs.View}, obs.Txn != nil
 }
 
 // foreseen waits for the forecast and returns it if the write is the commit block that it expects,
