@@ -55,6 +55,28 @@ func TestDevicesChange(t *testing.T) {
 	}
 }
 
+// TestSpeculativeOnSeveralDisks checks that commits of a file system on several disks are checked
+// while the guest waits for its flushes.
+func TestSpeculativeOnSeveralDisks(t *testing.T) {
+	images := guardtest.MadeDisks(t, 2, 512<<20, "-d", "raid1", "-m", "raid1")
+	r := guardtest.AttachDisks(t, images, nil)
+	r.MustMount("btrfs")
+	r.MustRun(`for i in $(seq 20); do head -c 30000 /dev/urandom > f$i; sync -f .; done`)
+	if err := r.Unmount(); err != nil {
+		t.Fatal(err)
+	}
+	commits, ahead := r.NoAlarm(), 0
+	for _, ev := range r.Seen.Events() {
+		if ev.Kind == guard.KindCommit && ev.AheadNS > 0 {
+			ahead++
+		}
+	}
+	if commits < 20 || ahead < 10 {
+		t.Errorf("%d of %d commits were checked before their superblocks came", ahead, commits)
+	}
+	r.End()
+}
+
 // TestUnguardedDeviceIsAdded checks that an unguarded device that is added cannot be judged: each
 // commit that needs it is refused, and the refusal names it. The kernel tolerates a superblock that
 // it cannot write as long as it can write one. It goes on from a commit that the guarded disk does

@@ -40,8 +40,17 @@ type Guard struct {
 
 	flushed       atomic.Uint64 // sequence number of the last write that the guest has flushed
 	flushReported uint64        // the one that the interpreter knows
-	// the check of a commit that has not come yet; nil if there is none
+	// the check of a commit that has not come yet; nil if there is none. The guards of several disks
+	// share the rules, and the first of them has the check: see shared.
 	speculative *speculativeCheck
+}
+
+// shared returns the guard that has the speculative check.
+func (g *Guard) shared() *Guard {
+	if len(g.peers) > 0 {
+		return g.peers[0]
+	}
+	return g
 }
 
 // Flushed notes the last write that is flushed. The interpreter learns it with the next write.

@@ -24,11 +24,10 @@ type speculativeCheck struct {
 	verdict invariants.Verdict
 }
 
-// Flushing begins a speculative check if the interpreter expects a commit. With several disks
-// nothing is checked speculatively, since the disks of one guest share the rules.
+// Flushing begins a speculative check if the interpreter expects a commit.
 func (g *Guard) Flushing() {
 	f, ok := g.interp.(interp.Forecaster)
-	if !ok || len(g.peers) > 1 {
+	if !ok {
 		return
 	}
 	forecast := f.Forecast()
@@ -45,7 +44,7 @@ func (g *Guard) Flushing() {
 		prepared: make(chan struct{}),
 		done:     make(chan struct{}),
 	}
-	g.speculative = c
+	g.shared().speculative = c
 	go func() {
 		defer close(c.done)
 		p, ok := forecast.Prepare()
@@ -59,10 +58,10 @@ func (g *Guard) Flushing() {
 
 // dropSpeculative stops the speculative check and waits until it has ended.
 func (g *Guard) dropSpeculative() {
-	if c := g.speculative; c != nil {
+	if c := g.shared().speculative; c != nil {
 		c.forecast.Stop()
 		c.end()
-		g.speculative = nil
+		g.shared().speculative = nil
 	}
 }
 
@@ -76,7 +75,7 @@ func (c *speculativeCheck) end() {
 // this transaction and the same rules are still in force; otherwise nil. The rules are idle
 // afterwards.
 func (g *Guard) matchingCheck(ctx context.Context, txn *change.Txn) *speculativeCheck {
-	c := g.speculative
+	c := g.shared().speculative
 	if c == nil {
 		return nil
 	}
@@ -85,7 +84,7 @@ func (g *Guard) matchingCheck(ctx context.Context, txn *change.Txn) *speculative
 		return nil
 	}
 	// The commit has come: its View is still read, by other rules and to explain violations.
-	g.speculative = nil
+	g.shared().speculative = nil
 	defer c.end()
 	if c.rules != g.rules.set.Load() {
 		return nil

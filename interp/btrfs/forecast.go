@@ -77,22 +77,32 @@ type forecaster struct {
 }
 
 // Forecast returns a forecast if the guest has written a root of the root tree since the last
-// commit, or nil. It returns nil for a file system on several devices, whose superblocks differ.
+// commit, or nil. It returns nil while a device is replaced. Of several devices, the one that had
+// the superblock of the last commit first is expected to get the next one first, since
+// write_all_supers goes through them in the same order.
 func (f *FS) Forecast() interp.Forecast {
 	base := f.base
-	if base == nil || base.unsound || len(base.devs.list) != 1 || base.devs.list[0].id == 0 {
+	if base == nil || base.unsound || base.devs.find(0) != nil {
+		return nil
+	}
+	first := base.devs.find(base.sb.DevItem().DevID())
+	if first == nil {
 		return nil
 	}
 	// The write under observation touches neither state, so both are read without the overlay.
-	if fc := f.forecasts.expect(base, f.comparer.disk.Disk, f.comparer.limits); fc != nil {
+	at := first.start + ondisk.SuperOffset
+	if fc := f.forecasts.expect(base, at, f.comparer.disk.Disk, f.comparer.limits); fc != nil {
 		return fc
 	}
 	return nil
 }
 
-// expect makes a forecast of the commit of the pending roots. It returns nil if there is no such
-// commit, or a forecast was already made with these roots.
-func (f *forecaster) expect(base *state, disk interp.Disk, limits interp.Limits) *forecast {
+// expect makes a forecast of the commit of the pending roots, whose superblock comes to a device
+// address. It returns nil if there is no such commit, or a forecast was already made with these
+// roots.
+func (f *forecaster) expect(
+	base *state, at uint64, disk interp.Disk, limits interp.Limits,
+) *forecast {
 	if f.roots.root.generation <= base.sb.Generation() || f.roots.count == f.lastCount {
 		return nil
 	}
@@ -100,8 +110,7 @@ func (f *forecaster) expect(base *state, disk interp.Disk, limits interp.Limits)
 	f.Drop()
 	b := *base.sb.Bytes()
 	fc := &forecast{base: base, baseSB: base.sb.Bytes(), old: *base, sb: ondisk.NewSuperblock(&b),
-		at: base.devs.list[0].start + ondisk.SuperOffset, writes: f.writes, names: change.NewNames(),
-		Foresight: interp.NewForesight(limits)}
+		at: at, writes: f.writes, names: change.NewNames(), Foresight: interp.NewForesight(limits)}
 	fc.old.disk, fc.old.stopped, fc.old.roots = disk, &fc.stopped, make(map[treeKey]treeRoot)
 	fc.predictSuper(f.roots)
 	f.Expect(fc)

@@ -294,15 +294,15 @@ func (f *Follower) Flushed(disk int, seq uint64) {
 	}
 }
 
-// Forecast asks the interpreter, if there is one disk.
+// Forecast asks the interpreter, if there is one for all disks. A flush of a disk says nothing about
+// the file systems of the others.
 func (f *Follower) Forecast() interp.Forecast {
-	if len(interp.Sizes(f.disk.Disk)) != 1 {
-		return nil
+	for i := range interp.Sizes(f.disk.Disk) {
+		if !f.Together(0, i) {
+			return nil
+		}
 	}
 	in := f.ownerOf(0)
-	if in == nil {
-		return nil
-	}
 	if forecaster, ok := in.Interpreter.(interp.Forecaster); ok {
 		return forecaster.Forecast()
 	}
