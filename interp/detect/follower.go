@@ -294,8 +294,8 @@ func (f *Follower) Flushed(disk int, seq uint64) {
 	}
 }
 
-// Forecast asks the interpreter, if there is one for all disks. A flush of a disk says nothing about
-// the file systems of the others.
+// Forecast asks the interpreter, if there is one for all disks. A flush of a disk says nothing
+// about the file systems of the others.
 func (f *Follower) Forecast() interp.Forecast {
 	for i := range interp.Sizes(f.disk.Disk) {
 		if !f.Together(0, i) {
