@@ -63,7 +63,8 @@ func differAsStream(t testing.TB, c choices, compiled *invariants.Compiled, f *f
 	want invariants.Verdict) bool {
 	t.Helper()
 	memory := uint64(1 << c.IntN(20))
-	got := compiled.CheckStream(context.Background(), &factStream{f.Txn, 1 + c.IntN(8)}, f.View, memory)
+	got := compiled.CheckStream(context.Background(), &factStream{f.Txn, 1 + c.IntN(8)}, f.View,
+		memory)
 	for _, u := range got.Undecided {
 		if strings.Contains(u, "cannot be judged in a file system that is too large") ||
 			strings.Contains(u, "need more memory than is available") {

@@ -60,7 +60,8 @@ func (s *shape) measure(ctx context.Context, image, self string, n int) (r resul
 		return r, err
 	}
 	began := time.Now()
-	ev, err := offline.Check(ctx, []string{image}, detect.Auto, guard.RulesConfig{Memory: memory.Limits(limits).Disk()})
+	ev, err := offline.Check(ctx, []string{image}, detect.Auto,
+		guard.RulesConfig{Memory: memory.Limits(limits).Disk()})
 	if err != nil {
 		return r, err
 	}

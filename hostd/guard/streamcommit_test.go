@@ -199,10 +199,13 @@ type countedFinder struct {
 	change.Finder
 }
 
-func (s *countedFinder) Each(visit func(*change.Txn) error) error { return s.countedStream.Each(visit) }
-func (s *countedFinder) Len() int                                 { return s.Finder.Len() }
-func (s *countedFinder) Names() *change.Names                     { return s.Finder.Names() }
-func (s *countedFinder) Made(k change.Kind, f change.Field) bool  { return s.Finder.Made(k, f) }
+func (s *countedFinder) Each(visit func(*change.Txn) error) error {
+	return s.countedStream.Each(visit)
+}
+
+func (s *countedFinder) Len() int                                { return s.Finder.Len() }
+func (s *countedFinder) Names() *change.Names                    { return s.Finder.Names() }
+func (s *countedFinder) Made(k change.Kind, f change.Field) bool { return s.Finder.Made(k, f) }
 
 // TestVariantsPartByPart runs the load of TestVariants with so little memory that nearly all
 // commits are judged part by part.

@@ -20,7 +20,8 @@ func (d *diff) deliver(v *view, obs *interp.Observation) {
 		obs.Stream = &stream{state: d.new, names: d.out.txn.Names, view: v, tally: &d.out.tally}
 		return
 	}
-	s := &commitStream{old: withRecent(d.old), new: withRecent(d.new), trees: make(map[uint64]*treeLeaves),
+	s := &commitStream{old: withRecent(d.old), new: withRecent(d.new),
+		trees: make(map[uint64]*treeLeaves),
 		order: d.trees, names: d.out.txn.Names, tally: &d.out.tally}
 	for _, l := range d.trees {
 		s.trees[l.tree] = l

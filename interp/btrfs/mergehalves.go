@@ -61,7 +61,8 @@ func (d *diff) mergeHalves(t *treeDiff, l *treeLeaves) bool {
 		other.record(&treeLeaves{tree: l.tree, from: l.from, new: l.new[max(newsAt-1, 0):],
 			old: l.old[max(oldsAt-1, 0):]}, second, nil)
 	})
-	d.record(&treeLeaves{tree: l.tree, from: l.from, new: l.new[:newsAt], old: l.old[:oldsAt]}, first, nil)
+	d.record(&treeLeaves{tree: l.tree, from: l.from, new: l.new[:newsAt],
+		old: l.old[:oldsAt]}, first, nil)
 	wg.Wait()
 	if n := len(out.txn.Records); n <= behind { // otherwise the first half has a new slice
 		out.txn.Records = whole[:n]

@@ -107,8 +107,8 @@ func expectedRecords(n *ondisk.Node) (sum int) {
 
 // reserve allocates memory for about n more records. If it has to copy, it allocates up to a
 // quarter more than there are, so that a transaction of many small trees is not copied once for
-// each tree. If the memory does not suffice, and records may be dropped, it drops them now: it would
-// have to do so in the end.
+// each tree. If the memory does not suffice, and records may be dropped, it drops them now: it
+// would have to do so in the end.
 func (r *recorder) reserve(n int) {
 	if r.sink != nil || r.dropped {
 		return
