@@ -74,10 +74,11 @@ wrong_special(I, _) :- query(inode, I, f(flags,append), 1).
 unfit_for_index(I) :- query(inode, I, f(mode,s_ifmt), TYPE), TYPE \== s_ifdir.
 unfit_for_index(_) :- lacks(feature_compat, 32).
 
-% Rule 21. The root inode is a directory, the journal is a regular file, and reserved inodes
-% without a use have no mode.
+% Rule 21. The root inode is a directory, the journal and the quota files are regular files, and
+% reserved inodes without a use have no mode.
 % Source: e2fsck PR_1_ROOT_NO_DIR, PR_1_INVALID_BAD_INODE, PR_1_JOURNAL_BAD_MODE,
-% PR_1_JOURNAL_INODE_NOT_CLEAR, PR_0_CLEAR_RESIZE_INODE, PR_1_RESERVED_BAD_MODE.
+% PR_1_JOURNAL_INODE_NOT_CLEAR, PR_0_CLEAR_RESIZE_INODE, PR_1_RESERVED_BAD_MODE,
+% PR_1_QUOTA_BAD_MODE, PR_1_QUOTA_INODE_NOT_CLEAR.
 % For the user: without its root the file system cannot be mounted, and without its journal it
 % cannot be written.
 violation(21, inode, 2) :-
@@ -90,13 +91,18 @@ violation(21, inode, I) :-
   TYPE \== s_ifreg,
   query(superblock, 0, journal_inum, I).
 violation(21, inode, I) :-
+  new(inode, I, f(mode,s_ifmt), TYPE),
+  TYPE \== s_ifreg,
+  quota_file(I).
+violation(21, inode, I) :-
   add(inode, I),
   I =\= 2,
   query(superblock, 0, first_ino, FIRST),
   I < FIRST,
   \+ reserved_for(I).
 
-% The boot loader (5), the resize inode (7) and the journal (8).
+% The files of quotas (3, 4), the boot loader (5), the resize inode (7) and the journal (8).
+reserved_for(I) :- quota_file(I).
 reserved_for(5).
 reserved_for(7) :- \+ lacks(feature_compat, 16).
 reserved_for(8) :- \+ lacks(feature_compat, 4).

@@ -58,7 +58,8 @@ const (
 	// dir_prealloc, imagic_inodes, has_journal, ext_attr, resize_inode, dir_index
 	supportedCompat   = 0x1 | 0x2 | compatHasJournal | 0x8 | compatResizeInode | 0x20
 	supportedIncompat = IncompatFiletype | IncompatRecover | incompatMetaBG
-	supportedROCompat = roSparseSuper | 0x2 | 0x4 // sparse_super, large_file, btree_dir
+	// sparse_super, large_file, btree_dir, quota
+	supportedROCompat = roSparseSuper | 0x2 | 0x4 | 0x100
 )
 
 var featureNames = map[string][]string{
