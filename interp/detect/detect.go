@@ -23,7 +23,10 @@ type format struct {
 	detect func(interp.Disk) bool
 	open   openFunc
 	// watch opens a file system that is about to appear; nil: open does.
-	watch      watchFunc
+	watch watchFunc
+	// part describes what is missing to a disk that belongs to a file system on another disk, "" if
+	// it does not; may be nil
+	part       func(interp.Disk) string
 	image      func(interp.Disk, interp.ImageOptions) (interp.Observation, error)
 	base       func(interp.Disk) (interp.BaseState, error)
 	schema     func() *change.Schema
@@ -39,11 +42,11 @@ type openFunc func(d interp.Disk, i int, limits interp.Limits) (interp.Interpret
 type watchFunc func(interp.Disk, interp.Limits) interp.Interpreter
 
 var formats = []format{
-	{"btrfs", btrfs.Detect, opener(btrfs.NewWithin), watcher(btrfs.WatchWithin), btrfs.ImageWith,
+	{"btrfs", btrfs.Detect, opener(btrfs.NewWithin), watcher(btrfs.WatchWithin), nil, btrfs.ImageWith,
 		btrfs.NewBaseState, btrfs.Schema, btrfscorrupt.NewAlterer, btrfscorrupt.NewCorrupter,
 		btrfscorrupt.Alterables, btrfs.Checks},
-	{"ext3", ext3.Detect, alone(ext3.NewWithin), nil, ext3.ImageWith, ext3.NewBaseState, ext3.Schema,
-		ext3corrupt.NewAlterer, ext3corrupt.NewCorrupter, ext3corrupt.Alterables, ext3.Checks},
+	{"ext3", ext3.Detect, opener(ext3.NewWithin), nil, ext3.JournalDevice, ext3.ImageWith,
+		ext3.NewBaseState, ext3.Schema, ext3corrupt.NewAlterer, ext3corrupt.NewCorrupter, ext3corrupt.Alterables, ext3.Checks},
 }
 
 // opener widens the result of a constructor to the interface, and keeps a nil result nil.
@@ -60,17 +63,6 @@ func opener[T interp.Interpreter](open func(interp.Disk, int, interp.Limits) (T,
 // watcher widens the result of a constructor to the interface.
 func watcher[T interp.Interpreter](watch func(interp.Disk, interp.Limits) T) watchFunc {
 	return func(d interp.Disk, limits interp.Limits) interp.Interpreter { return watch(d, limits) }
-}
-
-// alone returns a function that opens a file system with one disk.
-func alone[T interp.Interpreter](open func(interp.Disk, interp.Limits) (T, error)) openFunc {
-	return func(d interp.Disk, i int, limits interp.Limits) (interp.Interpreter, error) {
-		f, err := open(interp.Sub(d, i), limits)
-		if err != nil {
-			return nil, err
-		}
-		return &one{f, interp.Address(i, 0)}, nil
-	}
 }
 
 // Names lists the values of a file system option: Auto and the names of all file systems.
@@ -96,7 +88,26 @@ func find(d interp.Disk, fs string) (format, error) {
 	if fs != Auto {
 		return format{}, fmt.Errorf("file system %q is not one of %v", fs, Names())
 	}
+	for i := range interp.Sizes(d) {
+		if f, missing := partOf(interp.Sub(d, i)); missing != "" {
+			return format{}, &interp.MissingDiskError{FS: f.name, Device: missing}
+		}
+	}
 	return format{}, interp.ErrNotFound
+}
+
+// partOf returns the format of the file system to which a disk without one of its own belongs, and
+// what is missing to it. missing is "" if the disk is no such part.
+func partOf(d interp.Disk) (of format, missing string) {
+	for _, f := range formats {
+		switch {
+		case f.detect(d):
+			return format{}, ""
+		case f.part != nil && missing == "":
+			of, missing = f, f.part(d)
+		}
+	}
+	return of, missing
 }
 
 // Image reads the whole disk as one transaction of additions. The disks of an interp.Set have to be
@@ -111,10 +122,6 @@ func ImageWith(d interp.Disk, fs string,
 	f, err := find(d, fs)
 	if err != nil {
 		return "", interp.Observation{}, err
-	}
-	if n := len(interp.Sizes(d)); n > 1 && f.watch == nil {
-		return "", interp.Observation{},
-			fmt.Errorf("a file system of type %s has one disk, %d were given", f.name, n)
 	}
 	obs, err := f.image(d, options)
 	return f.name, obs, err

@@ -81,8 +81,24 @@ func FollowWithin(d interp.Disk, fs string, limits interp.Limits) (*Follower, er
 	}
 	if len(f.followed) > 0 {
 		f.at = f.followed[0]
+		return f, nil
 	}
-	return f, nil
+	return f, f.incomplete()
+}
+
+// incomplete returns an error if one of the disks belongs to a file system on another disk, and no
+// disk is blank, where that file system could still appear.
+func (f *Follower) incomplete() error {
+	var missing error
+	for i := range interp.Sizes(f.disk.Disk) {
+		d := interp.Sub(&f.disk, i)
+		format, what := partOf(d)
+		if what == "" {
+			return nil // a disk without a file system is blank
+		}
+		missing = &DiskError{i, &interp.MissingDiskError{FS: format.name, Device: what}}
+	}
+	return missing
 }
 
 func (f *Follower) attach(i int) error {
@@ -93,6 +109,9 @@ func (f *Follower) attach(i int) error {
 	}
 	if blank {
 		return nil
+	}
+	if _, missing := partOf(d); missing != "" {
+		return nil // the file system that it belongs to owns it
 	}
 	format, err := find(d, f.fs)
 	if err != nil {
@@ -250,8 +269,9 @@ func (f *Follower) appear(disk int, w interp.Write) interp.Observation {
 	}
 	in, err := format.open(&f.disk, disk, f.limits)
 	var unsupported *interp.UnsupportedError
+	var missing *interp.MissingDiskError
 	switch {
-	case errors.As(err, &unsupported):
+	case errors.As(err, &unsupported) || errors.As(err, &missing):
 		return interp.Observation{Unknown: err}
 	case err != nil:
 		// mkfs may write its superblock before the blocks that it points to: this is no file system
@@ -330,37 +350,6 @@ func (d *pendingDisk) ReadAt(p []byte, off int64) (int, error) {
 		copy(p[lo-start:hi-start], w.Data[lo-w.Off:hi-w.Off])
 	}
 	return n, err
-}
-
-// one adapts the interpreter of a file system with one disk to one of several disks: it translates
-// addresses.
-type one struct {
-	interp.Interpreter
-	start uint64
-}
-
-// Observe passes on the write, in the addresses of the interpreter's disk.
-func (o *one) Observe(w interp.Write) interp.Observation {
-	w.Off -= o.start
-	obs := o.Interpreter.Observe(w)
-	for i := range obs.Violations {
-		obs.Violations[i].Addr += o.start
-	}
-	return obs
-}
-
-// Flushed passes on which writes to the disk are durable.
-func (o *one) Flushed(_ int, seq uint64) { o.Interpreter.Flushed(0, seq) }
-
-// ExpectOrdered passes the call on.
-func (o *one) ExpectOrdered() { expectOrdered(o.Interpreter) }
-
-// Forecast asks the interpreter for a forecast.
-func (o *one) Forecast() interp.Forecast {
-	if forecaster, ok := o.Interpreter.(interp.Forecaster); ok {
-		return forecaster.Forecast()
-	}
-	return nil
 }
 
 var (

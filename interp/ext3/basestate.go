@@ -110,7 +110,7 @@ func (k *BaseState) mount(f interp.CrashImage) (*Mounted, error) {
 	if m.Layout, err = readLayout(geo, m.State.Block); err != nil {
 		return nil, err
 	}
-	if geo.JournalInum == 0 {
+	if !geo.HasJournal() {
 		m.Log.idle = true
 		return m, nil
 	}

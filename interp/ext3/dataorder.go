@@ -35,6 +35,7 @@ type dataOrder struct {
 	// durable: written since the last commit, and between the last two commits
 	now, before blockSet
 	pending     []writtenRun // in the order of their numbers
+	flushed     bool         // there was a flush since the last commit
 	commits     int          // since the disk was attached, at most 2; earlier writes are unknown
 	noted       bool         // a note already said that data comes after its commit
 }
@@ -61,6 +62,7 @@ func (o *dataOrder) settle(n int) {
 
 // flush makes the writes up to a number durable.
 func (o *dataOrder) flush(seq uint64) {
+	o.flushed = true
 	n := 0
 	for n < len(o.pending) && o.pending[n].seq <= seq {
 		n++
@@ -68,13 +70,12 @@ func (o *dataOrder) flush(seq uint64) {
 	o.settle(n)
 }
 
-// committed begins the next transaction. flushed reports whether there was a flush since the last
-// one.
-func (o *dataOrder) committed(flushed bool) {
-	if !flushed {
+// committed begins the next transaction.
+func (o *dataOrder) committed() {
+	if !o.flushed {
 		o.settle(len(o.pending)) // no flush will say when they are durable
 	}
-	o.before, o.now = o.now, blockSet{}
+	o.before, o.now, o.flushed = o.now, blockSet{}, false
 	o.commits = min(o.commits+1, 2)
 }
 

@@ -102,7 +102,7 @@ func (f *FS) foreseen(w interp.Write) *forecast {
 // meanwhile drops the forecast if a write that is no commit invalidates it.
 func (f *FS) meanwhile(w interp.Write) {
 	if fc := f.forecasts.Next(); fc != nil {
-		super := fc.journal.Geo.Addr(fc.journal.Block(0))
+		super := fc.journal.Geo.Addr(fc.journal.superBlock())
 		if fc.m != f.m || touches(w, super, uint64(fc.journal.Geo.BlockSize)) || !fc.dev.watch.writes(w) {
 			f.forecasts.Drop()
 		}

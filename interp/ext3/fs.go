@@ -21,7 +21,7 @@ import (
 
 // FS is the Interpreter of one ext3 file system.
 type FS struct {
-	disk    interp.Disk
+	disk    *devices
 	geo     *ondisk.Geometry // nil: the superblock is gone
 	m       *Mounted         // nil while the file system is not mounted
 	names   *change.Names
@@ -42,26 +42,28 @@ type FS struct {
 	forecasts interp.Forecasts[*forecast]
 }
 
-// New attaches to a disk. If the file system needs recovery or is in use, New reads it together
-// with the committed transactions of its journal. If it is marked clean, the mount reads it. The
-// error is interp.ErrNotFound, *interp.UnsupportedError, *interp.CorruptError, or that of a read.
-func New(d interp.Disk) (*FS, error) { return NewWithin(d, interp.Limits{}) }
+// New attaches to the file system on a disk, or to that on the first disk of an interp.Set that has
+// one. If the file system needs recovery or is in use, New reads it together with the committed
+// transactions of its journal. If it is marked clean, the mount reads it. The error is
+// interp.ErrNotFound, *interp.UnsupportedError, *interp.MissingDiskError if the disk of an external
+// journal is missing, *interp.CorruptError, or that of a read.
+func New(d interp.Disk) (*FS, error) { return NewWithin(d, first(d), interp.Limits{}) }
 
-// NewWithin is New with bounds on memory.
-func NewWithin(d interp.Disk, limits interp.Limits) (*FS, error) {
-	sb, err := readSuper(d)
+// NewWithin is New for the file system on disk i of a Set, with bounds on memory.
+func NewWithin(d interp.Disk, i int, limits interp.Limits) (*FS, error) {
+	f := &FS{disk: newDevices(d, i), names: change.NewNames(), memory: limits.NewMemoryBudget(),
+		limits: limits, most: maxRoles(limits)}
+	sb, err := readSuper(f.disk)
 	if err != nil {
 		return nil, err
 	}
-	f := &FS{disk: d, names: change.NewNames(), memory: limits.NewMemoryBudget(), limits: limits,
-		most: maxRoles(limits)}
-	if f.geo, err = ondisk.ParseGeometry(sb, d.Size()); err != nil {
+	if f.geo, err = ondisk.ParseGeometry(sb, f.disk.Size()); err != nil {
 		return nil, err
 	}
-	if !ondisk.NeedsRecovery(sb) {
-		return f, nil
+	if f.disk, err = f.disk.find(f.geo); err != nil || !ondisk.NeedsRecovery(sb) {
+		return f, err
 	}
-	f.m, err = f.attach(d, d.Size())
+	f.m, err = f.attach(f.disk, f.disk.Size())
 	return f, err
 }
 
@@ -83,6 +85,15 @@ func (f *FS) FS() string {
 	return schema.FS
 }
 
+// Owns reports whether a disk belongs to the file system after the write under observation.
+func (f *FS) Owns(disk int) bool {
+	d := f.disk
+	if f.pending.disks != nil {
+		d = f.pending.disks
+	}
+	return f.geo != nil && (disk == d.own || disk == d.journal)
+}
+
 // Schema names the numbers in the records. It is nil once the superblock has been erased.
 func (f *FS) Schema() *change.Schema {
 	if f.geo == nil {
@@ -102,23 +113,38 @@ func (f *FS) Observe(w interp.Write) (obs interp.Observation) {
 		obs.Unknown = f.failed
 		return obs
 	}
+	if disk, _ := interp.Locate(w.Off); disk != f.disk.own && f.m == nil {
+		f.observeOtherDisk(w)
+		return obs
+	}
+	var ours bool
+	if w, ours = f.disk.local(w); !ours {
+		return obs
+	}
+	f.observe(w, &obs)
+	f.disk.globalize(obs.Violations)
+	return obs
+}
+
+// observe judges a write to the disks of the file system, by its address in them.
+func (f *FS) observe(w interp.Write, obs *interp.Observation) {
 	m := f.m
 	if touches(w, ondisk.SuperOff, ondisk.SuperLen) {
-		f.observeSuper(w, &obs)
+		f.observeSuper(w, obs)
 	}
 	if m == nil {
 		f.pending.unmounted = true
-		return obs
+		return
 	}
-	f.observeMounted(w, &obs)
-	return obs
+	f.observeJournalDevice(w, obs)
+	f.observeMounted(w, obs)
 }
 
 // observeMounted judges the parts of a write that go to places of metadata or to the journal. The
 // state follows the write if the write is performed, also if there are violations.
 func (f *FS) observeMounted(w interp.Write, obs *interp.Observation) {
 	m, p := f.m, &f.pending
-	if bs := uint64(m.Geo.BlockSize); !w.Discard {
+	if bs := uint64(m.Geo.BlockSize); !w.Discard && w.Off < f.disk.Size() {
 		p.filled = writtenRun{uint32(w.Off / bs), uint32((w.Off+w.Len-1)/bs - w.Off/bs + 1), w.Seq}
 	}
 	judge := p.super == nil && len(obs.Violations) == 0 && obs.Unknown == nil
@@ -161,10 +187,14 @@ func (f *FS) release() {
 	f.forecasts.Settled()
 }
 
-// Flushed says that the writes up to seq are durable.
-func (f *FS) Flushed(_ int, seq uint64) {
-	f.order.flush(seq)
-	f.data.flush(seq)
+// Flushed says that the writes to a disk up to seq are durable.
+func (f *FS) Flushed(disk int, seq uint64) {
+	if disk == f.disk.logDisk() {
+		f.order.flush(seq)
+	}
+	if disk == f.disk.own {
+		f.data.flush(seq)
+	}
 }
 
 var _ interp.Interpreter = (*FS)(nil)

@@ -1,6 +1,7 @@
 package ext3
 
 import (
+	"fmt"
 	"io"
 
 	"fsward/change"
@@ -15,12 +16,16 @@ func Image(d interp.Disk) (interp.Observation, error) { return ImageWith(d, inte
 
 // ImageWith is Image with bounds on memory and a report of progress.
 func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, error) {
-	m, err := Mount(d, d.Size())
+	dev, err := join(d)
 	if err != nil {
 		return interp.Observation{}, err
 	}
-	if options.InUse && m.Geo.JournalInum == 0 {
-		sb, err := readSuper(d)
+	m, err := Mount(dev, dev.Size())
+	if err != nil {
+		return interp.Observation{}, err
+	}
+	if options.InUse && !m.Geo.HasJournal() {
+		sb, err := readSuper(dev)
 		if err != nil {
 			return interp.Observation{}, err
 		}
@@ -28,7 +33,30 @@ func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, 
 			return interp.Observation{}, interp.ErrNoState
 		}
 	}
-	return wholeImage(m.Snapshot, m.Log.nextSeq, d, d.Size(), options), nil
+	obs := wholeImage(m.Snapshot, m.Log.nextSeq, dev, dev.Size(), options)
+	dev.globalize(obs.Violations)
+	return obs, nil
+}
+
+// join returns the disks of a Set as the devices of one file system, which has all of them.
+func join(d interp.Disk) (*devices, error) {
+	dev := newDevices(d, first(d))
+	sb, err := readSuper(dev)
+	if err != nil {
+		return nil, err
+	}
+	geo, err := ondisk.ParseGeometry(sb, dev.Size())
+	if err != nil {
+		return nil, err
+	}
+	want := 1
+	if geo.External {
+		want = 2
+	}
+	if have := len(interp.Sizes(d)); have > want {
+		return nil, fmt.Errorf("%s: the file system has %d disks, %d were given", schema.FS, want, have)
+	}
+	return dev.find(geo)
 }
 
 // wholeImage makes the records of all objects of a state.

@@ -12,8 +12,9 @@ type run struct{ logical, Block, N uint32 }
 
 // A Journal is the place of the log on the device, and the contents of its superblock.
 type Journal struct {
-	Geo  *ondisk.Geometry
-	Runs []run // in the order of logical blocks, without a gap
+	Geo     *ondisk.Geometry
+	Runs    []run  // in the order of logical blocks, without a gap
+	superAt uint32 // the block of the journal with its superblock
 	// deviceBlocks is the size of the device in blocks.
 	deviceBlocks uint64
 	ondisk.JournalSuper
@@ -32,6 +33,9 @@ func (j *Journal) Block(logical uint32) uint32 {
 	}
 	return j.Runs[lo].Block + logical - j.Runs[lo].logical
 }
+
+// superBlock returns the block that holds the journal's superblock.
+func (j *Journal) superBlock() uint32 { return j.Block(j.superAt) }
 
 // Logical is the inverse of block; ok is false for a block outside the journal.
 func (j *Journal) Logical(block uint32) (logical uint32, ok bool) {

@@ -12,7 +12,7 @@ import (
 func (f *FS) observeJournal(w interp.Write, obs *interp.Observation) {
 	m := f.m
 	at := tailMove{head: m.Log.head, nextSeq: m.Log.nextSeq, idle: m.Log.idle}
-	if touches(w, m.Geo.Addr(m.Log.Block(0)), ondisk.JournalSuperLen) &&
+	if touches(w, m.Geo.Addr(m.Log.superBlock()), ondisk.JournalSuperLen) &&
 		!f.observeTail(PendingDevice{f.disk, w}, &at, obs) {
 		return
 	}
@@ -80,7 +80,7 @@ func (f *FS) observeCommit(w interp.Write, at tailMove, obs *interp.Observation)
 	}
 	// cleared at the next mount, before its first transaction (ext4_clear_journal_err)
 	if m.Log.Errno != 0 {
-		obs.Violations = append(obs.Violations, checkJournalSuper.at(m.Geo.Addr(m.Log.Block(0)),
+		obs.Violations = append(obs.Violations, checkJournalSuper.at(m.Geo.Addr(m.Log.superBlock()),
 			"transaction %d is committed to a journal that was given up with error %d", t.seq,
 			int32(m.Log.Errno)))
 		return

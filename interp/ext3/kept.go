@@ -145,7 +145,7 @@ func (l *logTail) wrote(w interp.Write, j *Journal, most int) {
 		l.blocks = make(map[uint32][]byte)
 	}
 	for b := w.Off / bs; b*bs < w.Off+w.Len; b++ {
-		if logical, inside := j.Logical(uint32(b)); !inside || logical == 0 {
+		if logical, inside := j.Logical(uint32(b)); !inside || logical <= j.superAt {
 			continue // the journal's superblock is no part of the log
 		}
 		if at := b * bs; data != nil && at >= w.Off && at+bs <= w.Off+w.Len {

@@ -88,8 +88,8 @@ func (l *Log) needs(logical uint32) bool {
 // contains reports whether a write changes the log. The journal's superblock is no part of it.
 func (l *Log) contains(w interp.Write) bool {
 	for _, r := range l.Runs {
-		if r.logical == 0 {
-			r.Block, r.N = r.Block+1, r.N-1 // the journal's superblock
+		if skip := l.superAt + 1; r.logical == 0 { // the journal's superblock
+			r.Block, r.N = r.Block+skip, r.N-min(r.N, skip)
 		}
 		if touches(w, l.Geo.Addr(r.Block), uint64(r.N)*uint64(l.Geo.BlockSize)) {
 			return true

@@ -25,8 +25,9 @@ type Mounted struct {
 }
 
 // Mount reads a baseline. If the file system needs recovery, the baseline includes what its journal
-// commits. size is the size of the device in bytes. The error is interp.ErrNotFound,
-// *interp.UnsupportedError, *interp.CorruptError, or that of a read.
+// commits. size is the size of the device in bytes; behind it dev has the disk of an external
+// journal (see devices). The error is interp.ErrNotFound, *interp.UnsupportedError,
+// *interp.MissingDiskError, *interp.CorruptError, or that of a read.
 func Mount(dev io.ReaderAt, size uint64) (*Mounted, error) {
 	sb, err := readSuper(dev)
 	if err != nil {
@@ -43,7 +44,7 @@ func Mount(dev io.ReaderAt, size uint64) (*Mounted, error) {
 	if m.Layout, err = readLayout(geo, m.State.Block); err != nil {
 		return nil, err
 	}
-	if geo.JournalInum == 0 {
+	if !geo.HasJournal() {
 		m.Log.idle = true
 		return m, nil
 	}
@@ -76,6 +77,9 @@ func (m *Mounted) ReadRoles() (err error) {
 // in bytes.
 func (m *Mounted) openJournal(size uint64) error {
 	geo := m.Geo
+	if geo.External {
+		return m.openExternal(size)
+	}
 	ino := geo.JournalInum
 	i, err := m.Inode(ino)
 	if err != nil {
@@ -123,13 +127,17 @@ func (m *Mounted) openJournal(size uint64) error {
 // readJournalSuper reads the superblock of a journal whose place is known.
 func (m *Mounted) readJournalSuper() error {
 	j, geo := &m.Log.Journal, m.Geo
-	b, err := m.State.Block(j.Block(0))
+	b, err := ReadBlock(m.State.dev, geo, j.superBlock())
 	if err != nil {
 		return err
 	}
 	last := j.Runs[len(j.Runs)-1]
-	j.JournalSuper, err = ondisk.ParseJournalSuper(b, geo.Addr(j.Block(0)), geo.BlockSize,
+	j.JournalSuper, err = ondisk.ParseJournalSuper(b, geo.Addr(j.superBlock()), geo.BlockSize,
 		last.logical+last.N)
+	if err == nil && j.First <= j.superAt {
+		return ondisk.Corrupt(geo.Addr(j.superBlock()), "the log begins at block %d of the journal,"+
+			" its superblock is block %d", j.First, j.superAt)
+	}
 	return err
 }
 

@@ -25,7 +25,7 @@ func (f *FS) observeNoJournal(sb []byte, geo *ondisk.Geometry, dev io.ReaderAt,
 		return
 	}
 	f.pending.super = &superChange{geo: geo}
-	mounted := !ondisk.MarksClean(before) && f.geo.JournalInum == 0
+	mounted := !ondisk.MarksClean(before) && !f.geo.HasJournal()
 	if mounted && geo.UUID == f.geo.UUID &&
 		ondisk.SuperOf(sb).FeatureCompat() == ondisk.SuperOf(before).FeatureCompat() {
 		if changed := geo.ReshapedFrom(f.geo); changed != "" {

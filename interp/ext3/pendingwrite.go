@@ -11,6 +11,8 @@ type pendingWrite struct {
 	// not nil if the write of a superblock begins or ends a mount, or replaces the file system
 	super     *superChange
 	unmounted bool // the file system was not mounted
+	// not nil if the disks of the file system can change with the write
+	disks *devices
 
 	// Of a mounted file system:
 	// blocks that reach their places, so that their copies in the journal are not needed any more
@@ -40,6 +42,12 @@ type commitWrite struct {
 // of the file system is unknown.
 func (p *pendingWrite) landed(f *FS) error {
 	m := f.m
+	if p.disks != nil {
+		if p.disks.logDisk() != f.disk.logDisk() {
+			f.order = order{} // each disk numbers its own writes
+		}
+		f.disk = p.disks
+	}
 	if m != nil {
 		if len(m.State.cache) > 0 {
 			m.State.forget()
@@ -102,7 +110,7 @@ func (c *commitWrite) landed(f *FS) error {
 	m.State.kept.committed(c.comparison)
 	f.tail = logTail{}
 	m.commit(c.t)
-	f.data.committed(f.order.flushed)
+	f.data.committed()
 	f.order.committed()
 	if c.layout != m.Layout {
 		m.become(c.layout)

@@ -288,7 +288,7 @@ func followRecovery(t *testing.T, fs *FS, d *MemDisk, n int) {
 		d.Apply(w)
 		fs.Settle(true)
 	}
-	fs.disk, fs.m.State.dev = d, d
+	fs.disk, fs.m.State.dev = newDevices(d, 0), d
 	copies := make([]uint32, 0, len(fs.m.State.Copies))
 	for b := range fs.m.State.Copies {
 		copies = append(copies, b)

@@ -20,8 +20,9 @@ func readSuper(d io.ReaderAt) ([]byte, error) {
 	return b, nil
 }
 
-// Detect reports whether a disk has the magic of an ext2, ext3 or ext4 superblock.
+// Detect reports whether a disk has the superblock of an ext2, ext3 or ext4. An external journal is
+// none.
 func Detect(d interp.Disk) bool {
 	b, err := readSuper(d)
-	return err == nil && ondisk.SuperOf(b).Magic() == ondisk.Magic
+	return err == nil && ondisk.SuperOf(b).Magic() == ondisk.Magic && !ondisk.IsJournalDevice(b)
 }

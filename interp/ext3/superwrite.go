@@ -11,8 +11,7 @@ import (
 // observeSuper judges a write over the primary superblock. It is not journaled: the kernel writes
 // its counts and flags in place when the file system is mounted, synced and unmounted.
 func (f *FS) observeSuper(w interp.Write, obs *interp.Observation) {
-	dev := PendingDevice{f.disk, w}
-	sb, err := readSuper(dev)
+	sb, err := readSuper(PendingDevice{f.disk, w})
 	if err != nil {
 		obs.Unknown = err
 		return
@@ -23,6 +22,12 @@ func (f *FS) observeSuper(w interp.Write, obs *interp.Observation) {
 		return
 	}
 	geo, err := ondisk.ParseGeometry(sb, f.disk.Size())
+	if err == nil && f.m == nil {
+		if f.pending.disks, err = f.disk.find(geo); err != nil {
+			obs.Unknown = err
+			return
+		}
+	}
 	var foreign *interp.UnsupportedError
 	switch {
 	case errors.As(err, &foreign) && f.m == nil:
@@ -32,10 +37,10 @@ func (f *FS) observeSuper(w interp.Write, obs *interp.Observation) {
 			ondisk.KindSuperblock, 0))
 	case f.m != nil:
 		f.observeMountedSuper(sb, geo, obs)
-	case geo.JournalInum == 0:
-		f.observeNoJournal(sb, geo, dev, obs)
+	case !geo.HasJournal():
+		f.observeNoJournal(sb, geo, PendingDevice{f.disk, w}, obs)
 	case ondisk.NeedsRecovery(sb):
-		f.observeMount(dev, obs)
+		f.observeMount(PendingDevice{f.pending.disks, w}, obs)
 	default:
 		f.pending.super = &superChange{geo: geo}
 	}

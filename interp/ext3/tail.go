@@ -17,7 +17,7 @@ import (
 func (m *Mounted) readTail(dev io.ReaderAt) (js ondisk.JournalSuper, resync bool,
 	fault *change.Violation, err error) {
 	geo := m.Geo
-	block := m.Log.Block(0)
+	block := m.Log.superBlock()
 	b, err := ReadBlock(dev, geo, block)
 	if err != nil {
 		return js, false, nil, err

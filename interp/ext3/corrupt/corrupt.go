@@ -108,7 +108,7 @@ func (c *corrupter) find(object string) ([]target, error) {
 			return nil, err
 		}
 	}
-	if c.Geo.JournalInum != 0 {
+	if c.Geo.HasJournal() {
 		keep(target{object: findAlterable(objJournal), site: site{true, 0}, n: ondisk.JournalSuperLen})
 	}
 	for _, seq := range slices.Sorted(maps.Keys(c.log)) {

@@ -28,13 +28,18 @@ type Geometry struct {
 	// descriptor blocks before this one follow the superblock; with meta_bg the others are in their
 	// groups
 	firstMetaBG uint32
-	TableBlocks uint32 // blocks of a group's inode table
-	JournalInum uint32 // 0: there is no journal (ext2)
-	FileType    bool   // directory entries have a file type
+	TableBlocks uint32        // blocks of a group's inode table
+	JournalInum uint32        // 0: the journal is external, or there is none (ext2)
+	External    bool          // the journal is on another disk
+	JournalUUID [UUIDLen]byte // of an external journal
+	FileType    bool          // directory entries have a file type
 	sparseSuper bool
 	resizeInode bool
 	UUID        [UUIDLen]byte
 }
+
+// HasJournal reports whether the file system has a journal.
+func (g *Geometry) HasJournal() bool { return g.JournalInum != 0 || g.External }
 
 // ChangedFrom describes the first difference between two geometries, or returns "".
 func (g *Geometry) ChangedFrom(old *Geometry) string {
@@ -87,6 +92,8 @@ func (g *Geometry) ReshapedFrom(old *Geometry) string {
 	switch {
 	case !bytes.Equal(old.UUID[:], g.UUID[:]):
 		return fmt.Sprintf("uuid changed from %x to %x", old.UUID, g.UUID)
+	case old.External != g.External || old.JournalUUID != g.JournalUUID:
+		return fmt.Sprintf("the external journal changed from %x to %x", old.JournalUUID, g.JournalUUID)
 	case old.FileType != g.FileType:
 		return "the feature filetype changed"
 	case old.sparseSuper != g.sparseSuper:

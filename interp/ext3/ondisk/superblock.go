@@ -47,6 +47,7 @@ const (
 	compatResizeInode = 0x10
 	IncompatFiletype  = 0x2
 	IncompatRecover   = 0x4
+	incompatJournal   = 0x8
 	incompatMetaBG    = 0x10
 	roSparseSuper     = 0x1
 
@@ -107,10 +108,17 @@ func unsupported(sb []byte) error {
 		}
 		return name(fmt.Sprintf("%s (%s flag %#x)", label, set.name, uint32(1)<<i))
 	}
-	if SuperOf(sb).FeatureCompat()&compatHasJournal != 0 && SuperOf(sb).JournalInum() == 0 {
-		return name(fmt.Sprintf("an external journal (journal_dev %#x)", SuperOf(sb).JournalDev()))
-	}
 	return nil
+}
+
+// IsJournalDevice reports whether a superblock is that of the disk of an external journal.
+func IsJournalDevice(sb []byte) bool {
+	return SuperOf(sb).Magic() == Magic && SuperOf(sb).FeatureIncompat()&incompatJournal != 0
+}
+
+// UUIDText returns a UUID as e2fsprogs print it.
+func UUIDText(uuid [UUIDLen]byte) string {
+	return fmt.Sprintf("%x-%x-%x-%x-%x", uuid[:4], uuid[4:6], uuid[6:8], uuid[8:10], uuid[10:])
 }
 
 // ParseGeometry checks a superblock and returns its geometry. Each number in it is within bounds
@@ -151,7 +159,9 @@ func readGeometry(v Super) *Geometry {
 		UUID:        [UUIDLen]byte(v.UUID()),
 	}
 	if v.FeatureCompat()&compatHasJournal != 0 {
-		g.JournalInum = v.JournalInum()
+		if g.JournalInum = v.JournalInum(); g.JournalInum == 0 {
+			g.External, g.JournalUUID = true, [UUIDLen]byte(v.JournalUUID())
+		}
 	}
 	if v.RevLevel() > 0 {
 		g.InodeSize, g.FirstIno = uint32(v.InodeSize()), v.FirstIno()
