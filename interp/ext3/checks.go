@@ -65,7 +65,8 @@ var (
 	checkReserved = check{"ext3/reserved-inode", change.ByStructure,
 		"The inode of bad blocks has nothing but pointers, and a reserved one without a use has nothing."}
 	checkJournalCopy = check{"ext3/journal-backup", change.ByStructure,
-		"If the superblock has a copy of the pointers of the journal's inode, both are equal."}
+		"A write that changes the superblock's copy of the pointers of the journal's inode makes both" +
+			" equal."}
 	checkDirentLen = check{"ext3/dirent-length", change.ByStructure,
 		"Directory entries are aligned, hold their names, and fill their block exactly."}
 	checkDirentInode = check{"ext3/dirent-inode", change.ByStructure,

@@ -33,6 +33,9 @@ func (d *compared) superblock() error {
 		was = ondisk.SuperValue(before)
 	}
 	d.object(o, fields, was, ondisk.SuperValue(after))
+	if d.image != nil {
+		return nil
+	}
 	fault, err := d.new.journalCopyFault(before, after)
 	if fault != nil {
 		d.fault(*fault)

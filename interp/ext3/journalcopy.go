@@ -9,17 +9,18 @@ import (
 )
 
 // The superblock can keep a copy of the block pointers of the journal's inode. e2fsck uses it to
-// find the journal when the inode is damaged. mke2fs and e2fsck write it, Linux does not.
+// find the journal when the inode is damaged. mke2fs and e2fsck write it, Linux does not. After
+// tune2fs -I, which moves blocks, it is out of date until e2fsck runs. e2fsck does not take this for
+// a fault, so that only a write that changes the copy is judged.
 
 const journalCopyBlocks = 1 // s_jnl_backup_type (EXT3_JNL_BACKUP_BLOCKS)
 
-// journalCopyFault checks the copy in a superblock. before is the former superblock, or nil: a copy
-// that was wrong before is no fault.
+// journalCopyFault checks the copy in a superblock if it is not that in the former one.
 func (s Snapshot) journalCopyFault(before, sb []byte) (*change.Violation, error) {
 	copied := func(b []byte) []byte {
 		return b[ondisk.SuperJnlBlocksAt : ondisk.SuperJnlBlocksAt+4*ondisk.NPointers]
 	}
-	same := before != nil && before[ondisk.SuperJnlBackupTypeAt] == sb[ondisk.SuperJnlBackupTypeAt] &&
+	same := before[ondisk.SuperJnlBackupTypeAt] == sb[ondisk.SuperJnlBackupTypeAt] &&
 		bytes.Equal(copied(before), copied(sb))
 	if s.Geo.JournalInum == 0 || sb[ondisk.SuperJnlBackupTypeAt] != journalCopyBlocks || same {
 		return nil, nil

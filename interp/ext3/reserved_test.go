@@ -71,6 +71,7 @@ func judgedImage(t *testing.T, image string) (found []string) {
 var (
 	smallInodes = []string{"-b", "1024", "-I", "128"}
 	largeInodes = []string{"-b", "1024", "-I", "256"}
+	quotas      = []string{"-b", "1024", "-O", "quota"}
 )
 
 // resizeDind returns the double indirect block of the resize inode.
@@ -140,11 +141,29 @@ var superFaults = []imageFault{
 	{"large file without the feature", smallInodes,
 		"feature -large_file\nmkdir d\nwrite /etc/passwd f\nsif f size 0x90000000", nil,
 		"lacks LARGE_FILE flag", "ext3/28"},
-	{"copy of the journal's pointers", smallInodes, "", func(b []byte, _ *Mounted) {
-		b[ondisk.SuperOff+ondisk.SuperJnlBlocksAt]++
-	}, "", "ext3/journal-backup"},
 	{"journal with a size beyond its blocks", smallInodes, "sif <8> size 30000000", nil, "ournal",
 		"ext3/baseline"},
+}
+
+// quotaFaults are faults of the files of quotas.
+var quotaFaults = []imageFault{
+	{"quota file that is a pipe", quotas, "sif <3> mode 010600", nil,
+		"Quota inode is not a regular file", "ext3/21"},
+	{"quota file of groups without an inode", quotas, "clri <4>", nil,
+		"Quota inode is not a regular file", "ext3/31"},
+	{"quota file that is not named", quotas, "ssv usr_quota_inum 0", nil,
+		"Quota inode is not in use, but contains data", "ext3/21"},
+	{"quota file in another inode", quotas, "ssv usr_quota_inum 12", nil,
+		"Quota inode is not in use, but contains data", "ext3/31"},
+	{"quota file that is the journal", quotas, "ssv grp_quota_inum 8", nil,
+		"Invalid group quota inode", "ext3/31"},
+	{"quota file without links", quotas, "sif <3> links_count 0", nil, "", "ext3/31"},
+	{"quota file of projects", quotas, "ssv prj_quota_inum 12", nil,
+		"Quota inode is not a regular file", "ext3/31"},
+	{"quota files without the feature", quotas, "feature -quota", nil,
+		"Quota inode is not in use, but contains data", "ext3/21"},
+	{"quota file with a name", quotas, "ln <3> name", nil, "invalid inode #: 3",
+		"ext3/dirent-inode"},
 }
 
 // inodeFaults are faults of other reserved inodes.
@@ -197,7 +216,7 @@ var dotFaults = []imageFault{
 // TestAlteredImages checks that fsward reports the faults in reserved inodes, the superblock and
 // directories that e2fsck reports.
 func TestAlteredImages(t *testing.T) {
-	for _, tc := range slices.Concat(resizeFaults, superFaults, inodeFaults, dotFaults) {
+	for _, tc := range slices.Concat(resizeFaults, superFaults, quotaFaults, inodeFaults, dotFaults) {
 		t.Run(tc.name, func(t *testing.T) {
 			image := altered(t, tc)
 			out, err := exec.CommandContext(t.Context(), "e2fsck", "-fn", image).CombinedOutput()
