@@ -22,8 +22,8 @@ of its file system, then every rule, as if one transaction had added everything 
 only read. It may be compressed with zstd or gzip. An ext3 journal that needs recovery is replayed
 in memory.
 
-Give all disks of a Btrfs that has several, in any order. Every ten seconds a line on stderr reports
-the progress.
+Give all disks of a Btrfs that has several, or an ext3 and the disk of its external journal, in any
+order. Every ten seconds a line on stderr reports the progress.
 
 Exit status: 0 the image holds, 1 it is violated, 2 wrong usage, 3 undecided, or could not run.`,
 		Example: `  fsward check disk.img

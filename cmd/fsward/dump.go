@@ -16,7 +16,8 @@ func dumpCommand() *cobra.Command {
 		Use:   "dump IMG...",
 		Short: "Print the objects of an image's file system as text",
 		Long: `Prints every object of a file system with its fields, as fsward sees them. The image is
-only read. Give all disks of a Btrfs that has several.
+only read. Give all disks of a Btrfs that has several, or an ext3 and the disk of its
+external journal.
 
 Exit status: 0 printed, 1 the structure is violated, 2 wrong usage, 3 could not run.`,
 		Example: `  fsward dump disk.img | less

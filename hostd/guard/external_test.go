@@ -24,7 +24,7 @@ func externalDisks(t *testing.T, options ...string) []string {
 	images := guardtest.BlankDisks(t, 2, 128<<20)
 	r := guardtest.AttachDisks(t, images, nil)
 	r.MustRun(r.DiskVariables() + "mke2fs -q -F -O journal_dev " + strings.Join(options, " ") + ` $DISK1
-		mke2fs -q -F -t ext3 ` + strings.Join(options, " ") + ` -J device=$DISK1 $DISK0; sync`)
+		mke2fs -q -F -t ext3 ` + strings.Join(options, " ") + ` -J device=$DISK1 $DISK0; sync $DISK0 $DISK1`)
 	r.NoAlarm()
 	r.End()
 	return images
@@ -130,4 +130,78 @@ func TestExternalJournalDamage(t *testing.T) {
 func overwrite(d *blocktap.Device, at uint64) error {
 	return d.Do(context.Background(), &blocktap.Request{Op: blocktap.OpWrite, Off: at, Len: 1024,
 		Data: bytes.Repeat([]byte("garbage!"), 128)})
+}
+
+// TestExternalJournalComes moves the journal of a guarded file system to another disk and away
+// again, and takes the disks as a loss of power would leave them: the guard recovers both.
+func TestExternalJournalComes(t *testing.T) {
+	r := guardtest.AttachDisks(t, guardtest.BlankDisks(t, 2, 128<<20), nil)
+	mounted := func(r *guardtest.Rig, script string, options ...string) {
+		t.Helper()
+		if err := r.Mount("ext3", options...); err != nil {
+			r.NoAlarm()
+			t.Fatal(err)
+		}
+		r.MustRun(script)
+	}
+	unmount := func(r *guardtest.Rig) {
+		t.Helper()
+		if err := r.Unmount(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.MustRun(r.DiskVariables() + "mke2fs -q -F -t ext3 -b 4096 $DISK0; sync $DISK0")
+	mounted(r, externalLoad)
+	unmount(r)
+	r.MustRun(r.DiskVariables() + `mke2fs -q -F -b 4096 -O journal_dev $DISK1
+		tune2fs -O ^has_journal $DISK0; tune2fs -J device=$DISK1 $DISK0; sync $DISK0 $DISK1`)
+	path := "journal_path=" + r.LoopOf(1).LoopDev
+	mounted(r, externalLoad, path)
+	var crashed []string
+	for _, image := range r.Images {
+		crashed = append(crashed, filepath.Join(t.TempDir(), filepath.Base(image)))
+		guardtest.Run(t, "cp", "--sparse=always", image, crashed[len(crashed)-1])
+	}
+	unmount(r)
+	r.MustRun(r.DiskVariables() + "tune2fs -O ^has_journal $DISK0; tune2fs -j $DISK0; sync $DISK0")
+	mounted(r, externalLoad)
+	unmount(r)
+	r.NoAlarm()
+	r.End()
+	guardtest.Run(t, "e2fsck", "-fn", r.Images[0])
+
+	guardtest.MustHold(t, crashed)
+	after := guardtest.AttachDisks(t, crashed, nil)
+	mounted(after, externalLoad, "journal_path="+after.LoopOf(1).LoopDev)
+	unmount(after)
+	after.NoAlarm()
+	after.End()
+	guardtest.Run(t, "e2fsck", "-fn", "-j", crashed[1], crashed[0])
+}
+
+// TestExternalJournalUnguarded moves the journal to a disk that another daemon guards: the write of
+// the superblock is refused, and the file system stays as it was.
+func TestExternalJournalUnguarded(t *testing.T) {
+	r := guardtest.Attach(t, guardtest.Mkfs(t, "ext3", 64<<20), nil)
+	other := guardtest.Attach(t, guardtest.BlankImage(t, 64<<20), nil)
+	out, err := r.Run(t.Context(), r.DiskVariables()+"OTHER="+other.LoopDev+`
+		mke2fs -q -F -O journal_dev $OTHER; tune2fs -O ^has_journal $DISK0
+		tune2fs -J device=$OTHER $DISK0; sync $DISK0`)
+	if err == nil {
+		t.Errorf("it went through: %s", out)
+	}
+	refused := 0
+	for _, ev := range r.Seen.Events() {
+		if ev.Action == guard.Refused && strings.Contains(guardtest.TextOf(ev),
+			"the disk of the external journal ") {
+			refused++
+		}
+	}
+	if refused == 0 {
+		t.Errorf("nothing was refused for the missing disk: %s", out)
+	}
+	other.NoAlarm()
+	other.End()
+	r.End()
+	guardtest.MustBeClean(t, "ext3", r.Image)
 }

@@ -173,7 +173,7 @@ func TestExt3UnsupportedFeatureComes(t *testing.T) {
 			if err := r.Unmount(); err != nil {
 				t.Fatal(err)
 			}
-			out, _ := r.Run(t.Context(), r.DiskVariables()+"e2fsck -fp $DISK0; "+tc.script+"; sync")
+			out, _ := r.Run(t.Context(), r.DiskVariables()+"e2fsck -fp $DISK0; "+tc.script+"; sync $DISK0")
 			refusedByName(t, r, tc.want)
 			r.End()
 			if !slices.Contains(preparing, tc.script) {
