@@ -23,8 +23,9 @@ func externalDisks(t *testing.T, options ...string) []string {
 	t.Helper()
 	images := guardtest.BlankDisks(t, 2, 128<<20)
 	r := guardtest.AttachDisks(t, images, nil)
-	r.MustRun(r.DiskVariables() + "mke2fs -q -F -O journal_dev " + strings.Join(options, " ") + ` $DISK1
-		mke2fs -q -F -t ext3 ` + strings.Join(options, " ") + ` -J device=$DISK1 $DISK0; sync $DISK0 $DISK1`)
+	r.MustRun(r.DiskVariables() + "OPTIONS='" + strings.Join(options, " ") + `'
+		mke2fs -q -F -O journal_dev $OPTIONS $DISK1
+		mke2fs -q -F -t ext3 $OPTIONS -J device=$DISK1 $DISK0; sync $DISK0 $DISK1`)
 	r.NoAlarm()
 	r.End()
 	return images

@@ -73,7 +73,8 @@ var ext3Variants = []ext3Variant{
 
 // ext3Load makes a variety of objects in few commits.
 const ext3Load = `
-	rm -rf d; mkdir d; for i in 1 2 3 4 5 6 7 8 9; do head -c $((i * i * 700)) /dev/urandom > d/f$i; done
+	rm -rf d; mkdir d
+	for i in 1 2 3 4 5 6 7 8 9; do head -c $((i * i * 700)) /dev/urandom > d/f$i; done
 	mkdir d/many; for i in $(seq 300); do : > d/many/a-name-of-forty-characters-or-more-$i; done
 	ln d/f1 d/link; ln -s f1 d/soft; ln -s $(printf 'x%.0s' $(seq 80)) d/slow; mkfifo d/fifo
 	mknod d/null c 1 3; head -c 3000000 /dev/urandom > d/big; truncate -s 9M d/big
@@ -137,8 +138,8 @@ var preparing = []string{"tune2fs -O metadata_csum $DISK0", "tune2fs -O mmp $DIS
 // sums prints the name and the contents of each file.
 const sums = `find . -path ./lost+found -prune -o -type f -print0 | sort -z | xargs -0 sha256sum`
 
-// TestExt3UnsupportedFeatureComes lets tools bring features that fsward does not support to a guarded
-// ext3. The write that brings the feature is refused by name. Some tools write other blocks before:
+// TestExt3UnsupportedFeatureComes lets tools bring features that fsward does not support to a
+// guarded ext3. The write that brings the feature is refused by name. Some tools write other blocks before:
 // space that nothing uses yet, or limits of directory indexes. e2fsck then repairs these, and no
 // file is lost (docs/decisions/0039).
 func TestExt3UnsupportedFeatureComes(t *testing.T) {

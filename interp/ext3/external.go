@@ -55,8 +55,8 @@ func (m *Mounted) openExternal(size uint64) error {
 			Feature: "an external journal of a file system on a disk of almost 2^32 blocks"}
 	}
 	if blocks < ondisk.MinJournal {
-		return ondisk.Corrupt(start+ondisk.SuperOff, "the external journal has %d blocks, want %d", blocks,
-			ondisk.MinJournal)
+		return ondisk.Corrupt(start+ondisk.SuperOff,
+			"the external journal has %d blocks, want %d", blocks, ondisk.MinJournal)
 	}
 	j := &m.Log.Journal
 	j.Geo, j.deviceBlocks = geo, size/uint64(geo.BlockSize)
