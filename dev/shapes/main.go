@@ -21,6 +21,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"fsward/dev/mix"
 )
 
 func main() {
@@ -43,7 +45,7 @@ func run() error {
 	flag.Parse()
 	switch {
 	case *collide > 0:
-		return makeColliding(flag.Arg(0), *collide, 32)
+		return mix.MakeColliding(flag.Arg(0), *collide, 32)
 	case *one != "":
 		size, err := strconv.Atoi(flag.Arg(0))
 		if err != nil {

@@ -19,6 +19,7 @@ type CorruptConfig struct {
 	Spec string // the alteration; "" to choose one by Seed
 	Pick int    // index among the places where the alteration fits, from 0
 	Seed uint64
+	All  int // if not 0, make the alteration at all places where it fits, at most All
 
 	// For logs only.
 	Commit int      // number of the commit to alter, from 1
@@ -116,6 +117,10 @@ func (cfg CorruptConfig) corrupt(d interp.Disk, last bool) (*Corrupted, interp.C
 	corrupter, err := detect.Corrupter(d, cfg.FS, last)
 	if err != nil {
 		return nil, interp.Corruption{}, err
+	}
+	if cfg.All > 0 {
+		c, err := corrupter.CorruptAll(cfg.Spec, cfg.All)
+		return &Corrupted{"corrupted", cfg.Spec, 0, 0, c.What}, c, err
 	}
 	if cfg.Spec != "" {
 		c, err := corrupter.Corrupt(cfg.Spec, cfg.Pick)

@@ -35,6 +35,7 @@ type options struct {
 	seconds                      float64
 	ops, workers, thesis, files  int
 	admin, programs, commits     bool
+	shape                        shapeOptions
 }
 
 func parse() (o options, err error) {
@@ -56,6 +57,7 @@ func parse() (o options, err error) {
 	flag.BoolVar(&o.commits, "commits", false, "with -thesis: commit after every hundredth command")
 	flag.StringVar(&o.times, "times", "",
 		"with -commits: write the time of each commit in nanoseconds to `FILE`, one a line")
+	o.shape.define()
 	flag.Parse()
 	if _, ok := profiles[o.profile]; o.dir == "" || !ok || flag.NArg() > 0 {
 		flag.Usage()
@@ -79,6 +81,9 @@ func run() error {
 		return err
 	case o.files > 0:
 		return fill(random, o.dir, o.files)
+	case o.shape.chosen():
+		o.shape.seed = o.seed
+		return o.shape.run(o.dir)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()

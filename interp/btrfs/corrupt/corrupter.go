@@ -63,19 +63,57 @@ func (c *corrupter) Corrupt(spec string, pick int) (interp.Corruption, error) {
 				continue
 			}
 			out := interp.Corruption{What: fmt.Sprintf("%s: %s", s.place(n, slot), text)}
-			block := altered.Bytes()
-			c.state.Superblock().CsumType().Seal(block)
-			addrs, err := c.state.Copies(n.Logical())
-			if err != nil {
+			if err := c.seal(&out, n.Logical(), altered.Bytes()); err != nil {
 				return interp.Corruption{}, err
-			}
-			for _, addr := range addrs {
-				out.Patches = append(out.Patches, interp.Patch{Off: addr, Data: block})
 			}
 			return out, nil
 		}
 	}
 	return interp.Corruption{}, fmt.Errorf("%s: %w", spec, interp.ErrNoPlace)
+}
+
+// CorruptAll makes the change at the first places that fit, at most most of them.
+func (c *corrupter) CorruptAll(spec string, most int) (interp.Corruption, error) {
+	s, err := parseAlterSpec(spec)
+	if err != nil {
+		return interp.Corruption{}, err
+	}
+	if s.object.form == formSuper {
+		return c.super(&s, 0)
+	}
+	var out interp.Corruption
+	made := 0
+	for _, n := range c.blocks {
+		altered, _ := ondisk.NewNode(disk.NewRegion(bytes.Clone(n.Bytes()), n.Addr()))
+		before := made
+		for slot := 0; slot < s.slots(altered) && made < most; slot++ {
+			if s.fits(altered, slot) {
+				if _, ok := s.alter(altered, slot); ok {
+					made++
+				}
+			}
+		}
+		if made > before {
+			if err := c.seal(&out, n.Logical(), altered.Bytes()); err != nil {
+				return out, err
+			}
+		}
+	}
+	if made == 0 {
+		return out, fmt.Errorf("%s: %w", spec, interp.ErrNoPlace)
+	}
+	out.What = fmt.Sprintf("%s at %d places", spec, made)
+	return out, nil
+}
+
+// seal computes the checksum of a block and adds its copies to a corruption.
+func (c *corrupter) seal(out *interp.Corruption, logical uint64, block []byte) error {
+	c.state.Superblock().CsumType().Seal(block)
+	addrs, err := c.state.Copies(logical)
+	for _, addr := range addrs {
+		out.Patches = append(out.Patches, interp.Patch{Off: addr, Data: block})
+	}
+	return err
 }
 
 // super alters the superblocks of all devices, and their mirrors.

@@ -141,8 +141,7 @@ func (c *corrupter) Corrupt(spec string, pick int) (interp.Corruption, error) {
 		if !s.fits(t) {
 			continue
 		}
-		d := &draft{sites: make(map[site][]byte), load: c.load, ts: list, others: c.find,
-			layout: c.Layout, before: c.before}
+		d := c.draft(list)
 		text, ok, err := d.apply(&s, i)
 		if err != nil {
 			return interp.Corruption{}, err
@@ -158,6 +157,45 @@ func (c *corrupter) Corrupt(spec string, pick int) (interp.Corruption, error) {
 		return interp.Corruption{What: text, Patches: patches}, err
 	}
 	return interp.Corruption{}, fmt.Errorf("%s: %w", spec, interp.ErrNoPlace)
+}
+
+// CorruptAll makes the change at the first places where it is possible, at most most of them.
+func (c *corrupter) CorruptAll(spec string, most int) (interp.Corruption, error) {
+	s, err := parseAlterSpec(spec)
+	if err != nil {
+		return interp.Corruption{}, err
+	}
+	list, err := c.find(s.object.name)
+	if err != nil {
+		return interp.Corruption{}, err
+	}
+	d, made := c.draft(list), 0
+	for i, t := range list {
+		if made == most {
+			break
+		}
+		if !s.fits(t) {
+			continue
+		}
+		_, ok, err := d.apply(&s, i)
+		if err != nil {
+			return interp.Corruption{}, err
+		}
+		if ok {
+			made++
+		}
+	}
+	if made == 0 {
+		return interp.Corruption{}, fmt.Errorf("%s: %w", spec, interp.ErrNoPlace)
+	}
+	patches, err := c.patches(d, unsealed(s.member))
+	return interp.Corruption{What: fmt.Sprintf("%s at %d places", spec, made), Patches: patches}, err
+}
+
+// draft returns a draft of changes to the objects of one kind.
+func (c *corrupter) draft(list []target) *draft {
+	return &draft{sites: make(map[site][]byte), load: c.load, ts: list, others: c.find,
+		layout: c.Layout, before: c.before}
 }
 
 // before returns the contents of a block before the last transaction.

@@ -1,4 +1,4 @@
-package main
+package mix
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"slices"
 )
 
-// makeColliding makes n empty files in a folder. Each hash of Btrfs (btrfs_name_hash) is that of as
+// MakeColliding makes n empty files in a folder. Each hash of Btrfs (btrfs_name_hash) is that of as
 // many names as given.
-func makeColliding(dir string, n, names int) error {
+func MakeColliding(dir string, n, names int) error {
 	r := rand.New(rand.NewPCG(1, 0))
 	for made := 0; made < n; {
 		hash := r.Uint32()

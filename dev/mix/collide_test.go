@@ -1,4 +1,4 @@
-package main
+package mix
 
 import (
 	"os"
@@ -22,7 +22,7 @@ func TestWithHash(t *testing.T) {
 // TestMakeColliding checks the number of names, and that 32 of them have one hash.
 func TestMakeColliding(t *testing.T) {
 	dir := t.TempDir()
-	if err := makeColliding(dir, 100, 32); err != nil {
+	if err := MakeColliding(dir, 100, 32); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(dir)
