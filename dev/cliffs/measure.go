@@ -21,10 +21,12 @@ import (
 )
 
 const (
-	diskSize  = 8 << 30
 	scriptMax = 4 * time.Minute // of a phase
 	replays   = 2               // of each log; the fastest counts
 )
+
+// diskSize is the size of the disk, bytes. The check of an ext3 takes time for each of its groups.
+var diskSize = map[string]int64{"btrfs": 8 << 30, "ext3": 2 << 30}
 
 // A job is the measurement of a mixture at one size.
 type job struct {
@@ -51,7 +53,7 @@ func (j job) measure(ctx context.Context, m mix.Mixture) (samples []sample, err 
 		if err := j.generate(ctx, m, image); err != nil {
 			return nil, err
 		}
-	} else if err := load.Make(ctx, m.FS, []string{image}, diskSize, m.Mkfs...); err != nil {
+	} else if err := load.Make(ctx, m.FS, []string{image}, diskSize[m.FS], m.Mkfs...); err != nil {
 		return nil, err
 	}
 	base, log := filepath.Join(j.dir, "base.img"), filepath.Join(j.dir, "log")
@@ -166,7 +168,7 @@ func (j job) generate(ctx context.Context, m mix.Mixture, image string) error {
 			return err
 		}
 	}
-	if err := load.Blank(image, diskSize); err != nil {
+	if err := load.Blank(image, diskSize[m.FS]); err != nil {
 		return err
 	}
 	if m.FS == "btrfs" {

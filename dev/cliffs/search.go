@@ -94,7 +94,7 @@ func fields(fs string) (list []string) {
 
 // one measures a mixture, and what it found again.
 func (s *search) one(ctx context.Context, m mix.Mixture) error {
-	sizes, at, err := s.measure(ctx, m, s.n)
+	sizes, at, err := s.measure(ctx, m, s.n, 1, 2, 4)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (s *search) one(ctx context.Context, m mix.Mixture) error {
 // confirm measures a mixture at twice the sizes, and returns the cliff that is there again.
 func (s *search) confirm(ctx context.Context, m mix.Mixture, found []cliff) (c cliff, n int, ok bool) {
 	n = 2 * s.n
-	sizes, at, err := s.measure(ctx, m, n)
+	sizes, at, err := s.measure(ctx, m, n, 1, 2, 4)
 	if err != nil {
 		// The larger size takes too long; the cliff stands as it is.
 		return found[0], s.n, true
@@ -133,10 +133,11 @@ func (s *search) confirm(ctx context.Context, m mix.Mixture, found []cliff) (c c
 	return c, n, false
 }
 
-// measure measures a mixture at n, 2n and 4n.
-func (s *search) measure(ctx context.Context, m mix.Mixture, n int) (sizes []int, at [][]sample,
-	err error) {
-	for _, size := range []int{n, 2 * n, 4 * n} {
+// measure measures a mixture at several sizes, n times each of factors.
+func (s *search) measure(ctx context.Context, m mix.Mixture, n int, factors ...int) (sizes []int,
+	at [][]sample, err error) {
+	for _, factor := range factors {
+		size := n * factor
 		samples, err := s.child(ctx, m, size, "")
 		if err != nil {
 			return nil, nil, fmt.Errorf("at %d: %w", size, err)
@@ -198,12 +199,12 @@ func (s *search) floor(fs, what string) time.Duration {
 
 // minimize drops parts of a mixture while the cliff stays.
 func (s *search) minimize(ctx context.Context, m mix.Mixture, c cliff, n int) (mix.Mixture, cliff) {
-	until := time.Now().Add(15 * time.Minute)
+	until := time.Now().Add(10 * time.Minute)
 	return minimize(m, c, func(less mix.Mixture) (cliff, bool) {
 		if ctx.Err() != nil || time.Now().After(until) {
 			return cliff{}, false
 		}
-		sizes, at, err := s.measure(ctx, less, n)
+		sizes, at, err := s.measure(ctx, less, n, 1, 4)
 		if err != nil {
 			return cliff{}, false
 		}
@@ -261,7 +262,7 @@ func topFunction(text, section string) string {
 
 // replay measures a kept mixture and prints its slopes.
 func (s *search) replay(ctx context.Context, m mix.Mixture) error {
-	sizes, at, err := s.measure(ctx, m, s.n)
+	sizes, at, err := s.measure(ctx, m, s.n, 1, 2, 4)
 	if err != nil {
 		return err
 	}

@@ -106,7 +106,7 @@ func RandomAltered(fs string, seed uint64, kinds []string) Mixture {
 func options(r *rand.Rand, fs string) (mkfs, mount []string) {
 	if fs == "ext3" {
 		mkfs = [][]string{nil, {"-b", "1024"}, {"-b", "4096", "-I", "128"}}[r.IntN(3)]
-		return append([]string{"-J", "size=512"}, mkfs...),
+		return append([]string{"-J", "size=256"}, mkfs...),
 			[][]string{nil, {"data=journal"}, {"data=writeback"}}[r.IntN(3)]
 	}
 	mkfs = [][]string{nil, {"-n", "4096"}, {"-R", "quota"}, {"-O", "^no-holes"},

@@ -12,17 +12,15 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"math"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"syscall"
 	"time"
 
-	"fsward/dev/mix"
+	"fsward/dev/cost"
+	"fsward/dev/load"
 )
 
 func main() {
@@ -37,21 +35,24 @@ func run() error {
 	defer stop()
 	only := flag.String("only", ".", "measure only the shapes whose names match `REGEXP`")
 	sizes := flag.Int("sizes", 3, "measure each shape at `N` sizes, a factor of four apart")
-	flag.Var(&limits, "memory", "as --memory of fsward guard, and --reserve after a comma, in MiB")
-	collide := flag.Int("collide", 0,
-		"instead, make `N` empty files, 32 names to a hash of Btrfs, in the folder that follows")
+	full := flag.Bool("full", false, "end with the largest size of each shape, which takes hours")
+	list := flag.Bool("list", false, "instead, list the shapes with their largest sizes")
 	one := flag.String("one", "",
 		"instead, measure one `SHAPE` at the size that follows, and print the result as JSON")
+	fsload := flag.String("fsload", "", "with -one: `PATH` of fsload")
 	flag.Parse()
+	dir, err := os.MkdirTemp("", "fsward-shapes-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
 	switch {
-	case *collide > 0:
-		return mix.MakeColliding(flag.Arg(0), *collide, 32)
 	case *one != "":
 		size, err := strconv.Atoi(flag.Arg(0))
 		if err != nil {
 			return err
 		}
-		return printOne(ctx, *one, size)
+		return printOne(ctx, dir, *fsload, *one, size)
 	case flag.NArg() > 0:
 		return fmt.Errorf("unexpected argument %q", flag.Arg(0))
 	}
@@ -59,44 +60,49 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	return table(ctx, match, *sizes)
-}
-
-// A result is what was measured of a shape at one size.
-type result struct {
-	Records int           // of the commit that was held longest
-	Held    time.Duration // of that commit
-	RSS     int64         // peak of the process while it guarded, KiB
-	Check   time.Duration // of fsward check on the image afterwards
-	Verdict string        // the worst of all commits and of the check
+	if *list {
+		for _, s := range shapes {
+			fmt.Printf("%-60s %9d %9d\n", s.name, s.smallest, s.full)
+		}
+		return nil
+	}
+	path, err := load.Build(ctx, dir)
+	if err != nil {
+		return err
+	}
+	return table(ctx, match, path, *sizes, *full)
 }
 
 // table measures the shapes and prints a row for each size. It returns an error if any commit did
 // not hold.
-func table(ctx context.Context, match *regexp.Regexp, sizes int) error {
-	fmt.Printf("%-52s %9s %9s %9s %9s %6s %9s %9s %s\n", "shape", "n", "records", "held s",
-		"µs/record", "slope", "RSS MiB", "check s", "verdict")
+func table(ctx context.Context, match *regexp.Regexp, fsload string, sizes int, full bool) error {
+	fmt.Printf("%-58s %8s %9s %8s %9s %6s %8s %8s %6s %8s %s\n", "shape", "n", "records", "held s",
+		"µs/record", "slope", "RSS MiB", "check s", "slope", "RSS MiB", "verdict")
 	var failed error
 	for _, s := range shapes {
 		if !match.MatchString(s.name) {
 			continue
 		}
 		var last result
-		for i, n := 0, s.smallest; i < sizes; i, n = i+1, n*4 {
-			r, err := inProcess(ctx, s.name, n)
+		for i, n := range s.sizes(sizes, full) {
+			r, err := s.whole(ctx, fsload, n)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
 			if err != nil {
-				return fmt.Errorf("%s, %d: %w", s.name, n, err)
+				fmt.Printf("%-58s %8d failed: %v\n", s.name, n, err)
+				failed = errors.Join(failed, fmt.Errorf("%s, %d: %w", s.name, n, err))
+				break
 			}
-			slope := "-"
-			if i > 0 && last.Records > 0 && r.Records > last.Records {
-				slope = fmt.Sprintf("%.2f", math.Log(r.Held.Seconds()/last.Held.Seconds())/
-					math.Log(float64(r.Records)/float64(last.Records)))
+			held, check := "-", "-"
+			if i > 0 {
+				held, check = slope(last, r, last.Held, r.Held), slope(last, r, last.Check, r.Check)
 			}
-			fmt.Printf("%-52s %9d %9d %9.3f %9.2f %6s %9d %9.2f %s\n", s.name, n, r.Records,
-				r.Held.Seconds(), float64(r.Held.Microseconds())/float64(max(r.Records, 1)), slope, r.RSS>>10,
-				r.Check.Seconds(), r.Verdict)
+			fmt.Printf("%-58s %8d %9d %8.3f %9.2f %6s %8d %8.2f %6s %8d %s\n", s.name, n, r.Records,
+				r.Held.Seconds(), float64(r.Held.Microseconds())/float64(max(r.Records, 1)), held,
+				r.RSS>>10, r.Check.Seconds(), check, r.CheckRSS>>10, r.Verdict)
 			if r.Verdict != "holds" {
-				failed = errors.Join(failed, fmt.Errorf("%s, %d: %s", s.name, n, r.Verdict))
+				failed = errors.Join(failed, fmt.Errorf("%s, %d: %s\n%s", s.name, n, r.Verdict, r.Alarms))
 				break
 			}
 			last = r
@@ -105,37 +111,47 @@ func table(ctx context.Context, match *regexp.Regexp, sizes int) error {
 	return failed
 }
 
-// inProcess measures a shape in a process of its own.
-func inProcess(ctx context.Context, name string, size int) (r result, err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return r, err
+// sizes returns the sizes of a shape, a factor of four apart.
+func (s *shape) sizes(number int, full bool) (list []int) {
+	n := s.smallest
+	if full {
+		n = s.full >> (2 * (number - 1))
 	}
-	cmd := exec.CommandContext(ctx, self, "-memory", limits.String(), "-one", name,
-		strconv.Itoa(size))
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return r, err
+	for range number {
+		list, n = append(list, n), n*4
 	}
-	return r, json.Unmarshal(out, &r)
+	return list
+}
+
+// slope returns the slope of the logarithm of a time over that of the records, or "-" if there are
+// not twice as many records.
+func slope(before, now result, t, u time.Duration) string {
+	if now.Records < 2*before.Records || t <= 0 || u <= 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", cost.Slope([]float64{float64(before.Records), float64(now.Records)},
+		[]float64{t.Seconds(), u.Seconds()}))
+}
+
+// whole measures a shape in a process of its own. It repeats that, at most twice, if the commit was
+// split.
+func (s *shape) whole(ctx context.Context, fsload string, n int) (r result, err error) {
+	for range 3 {
+		r = result{}
+		err = cost.Child(ctx, &r, "-fsload", fsload, "-one", s.name, strconv.Itoa(n))
+		if err != nil || r.Records >= s.least*n || r.Verdict != "holds" {
+			return r, err
+		}
+	}
+	r.Verdict = fmt.Sprintf("split into commits of at most %d records", r.Records)
+	return r, nil
 }
 
 // printOne measures a shape in this process.
-func printOne(ctx context.Context, name string, size int) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	dir, err := os.MkdirTemp("", "fsward-shapes-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
+func printOne(ctx context.Context, dir, fsload, name string, size int) error {
 	for _, s := range shapes {
 		if s.name == name {
-			r, err := s.measure(ctx, filepath.Join(dir, "disk.img"), self, size)
+			r, err := s.measure(ctx, dir, fsload, size)
 			if err != nil {
 				return err
 			}

@@ -1,89 +1,28 @@
 package main
 
-const gib = 1 << 30
+import "slices"
 
-// shapes are the operations that are measured. perl makes many files, links and ranges without a
-// process for each.
-var shapes = []shape{
-	{
-		name: "btrfs: snapshot of a compressed log of n MiB", fs: "btrfs", smallest: 128,
-		disk: 16 * gib, mount: []string{"compress=zstd"},
-		prepare: `btrfs -q subvolume create s
-			perl -e '$l = join("\n", 1..150000) . "\n"; $left = $ARGV[0] << 20;
-				while ($left > 0) { print substr($l, 0, $left); $left -= length $l }' $N > s/log`,
-		script: `btrfs -q subvolume snapshot s t`,
-	},
-	{
-		name: "btrfs: snapshot of a file with n random writes", fs: "btrfs", smallest: 2000,
-		disk: 16 * gib,
-		prepare: `btrfs -q subvolume create s; head -c ${N}0000 /dev/zero | tr '\0' x > s/db; sync -f .
-			` + randomWrites("s/db"),
-		script: `btrfs -q subvolume snapshot s t`,
-	},
-	{
-		name: "btrfs: deletion of a file with n random writes", fs: "btrfs", smallest: 2000,
-		disk:    16 * gib,
-		prepare: `head -c ${N}0000 /dev/zero | tr '\0' x > db; sync -f .` + "\n" + randomWrites("db"),
-		script:  `rm db`,
-	},
-	{
-		name: "btrfs: snapshot of n small files", fs: "btrfs", smallest: 5000, disk: 16 * gib,
-		prepare: `btrfs -q subvolume create s; cd s; ` + smallFiles + `; cd ..`,
-		script:  `btrfs -q subvolume snapshot s t`,
-	},
-	{
-		name: "btrfs: n new small files", fs: "btrfs", smallest: 5000, disk: 16 * gib,
-		script: smallFiles,
-	},
-	{
-		name: "btrfs: deletion of n small files", fs: "btrfs", smallest: 5000, disk: 16 * gib,
-		prepare: smallFiles, script: `rm -r d`,
-	},
-	{
-		name: "btrfs: n names, 32 to a hash", fs: "btrfs", smallest: 1600, disk: 16 * gib,
-		script: `mkdir d; $SHAPES -collide $N d`,
-	},
-	{
-		name: "btrfs: n hard links to a file", fs: "btrfs", smallest: 4000, disk: 16 * gib,
-		script: `touch f; perl -e 'link("f", "link$_") or die $! for 1..$ARGV[0]' $N`,
-	},
-	{
-		name: "btrfs: n reflinks of one extent", fs: "btrfs", smallest: 4000, disk: 16 * gib,
-		script: `head -c 4096 /dev/urandom > one; sync -f .
-			perl -e 'open $f, "<", "one" or die; open $g, "+>", "all" or die; # FICLONERANGE
-				ioctl($g, 0x4020940d, pack("q<Q<Q<Q<", fileno $f, 0, 4096, 4096 * $_)) or die $!
-				for 0..$ARGV[0] - 1' $N`,
-	},
-	{
-		name: "btrfs: deletion of n nested subvolumes", fs: "btrfs", smallest: 15, disk: 16 * gib,
-		prepare: `for i in $(seq $N); do btrfs -q subvolume create s; cd s; seq 20 | xargs touch; done`,
-		script: `p=s; for i in $(seq 2 $N); do p=$p/s; done
-			while [ $p != . ]; do btrfs -q subvolume delete $p; p=$(dirname $p); done`,
-	},
-	{
-		name: "ext3: n new small files", fs: "ext3", smallest: 5000, disk: 16 * gib, mkfs: bigJournal,
-		script: smallFiles,
-	},
-	{
-		name: "ext3: deletion of n small files", fs: "ext3", smallest: 5000, disk: 16 * gib,
-		mkfs: bigJournal, prepare: smallFiles, script: `rm -r d`,
-	},
-	{
-		name: "ext3: n directories in one", fs: "ext3", smallest: 1000, disk: 16 * gib, mkfs: bigJournal,
-		script: `perl -e 'mkdir "d$_" or die $! for 1..$ARGV[0]' $N`,
-	},
-	{
-		name: "ext3: deletion of a file of n MiB", fs: "ext3", smallest: 128, disk: 16 * gib,
-		mkfs: bigJournal, prepare: `head -c ${N}M /dev/zero > f`, script: `rm f`,
-	},
-}
+const (
+	kib = 1 << 10
+	mib = 1 << 20
+	gib = 1 << 30
+)
+
+// shapes are the operations that are measured.
+var shapes = slices.Concat(fileShapes("btrfs", nil), fileShapes("ext3", bigJournal), extentShapes,
+	treeShapes, deviceShapes, ext3Shapes)
 
 // bigJournal lets one transaction of ext3 hold all of a shape.
 var bigJournal = []string{"-J", "size=1024"}
 
-// smallFiles makes n files of some bytes, a thousand to a directory.
+// smallFiles makes n files of some bytes, a thousand to a directory. perl makes many files, links
+// and ranges without a process for each.
 const smallFiles = `mkdir d; perl -e 'for (1..$ARGV[0]) { $d = "d/" . int($_ / 1000);
 	-d $d or mkdir $d or die $!; open $f, ">", "$d/file$_" or die $!; print $f "contents $_" }' $N`
+
+// sparse writes n blocks to a file, each beside a hole, so that each is an extent of its own.
+const sparse = `perl -e 'open $f, "+>", "f" or die $!; for (1..$ARGV[0]) {
+	sysseek $f, 8192 * $_, 0; syswrite $f, chr(97 + $_ % 26) x 4096 or die $! }' $N`
 
 // randomWrites overwrites n random blocks of a file, so that each gets an extent of its own.
 func randomWrites(file string) string {
@@ -91,4 +30,76 @@ func randomWrites(file string) string {
 		$blocks = int((-s $f) / 4096); srand(1);
 		for (1..$ARGV[0]) { seek($f, 4096 * int(rand($blocks)), 0);
 			print $f chr(97 + $_ % 26) x 4096; $f->flush; $_ % 500 or $f->sync }' $N`
+}
+
+// fileShapes are those of files and names that both file systems have.
+func fileShapes(fs string, mkfs []string) (list []shape) {
+	for _, s := range []shape{
+		{name: "n new small files", smallest: 5000, full: 2_000_000, each: 20 * kib, least: 20,
+			script: smallFiles},
+		{name: "deletion of n small files", smallest: 5000, full: 2_000_000, each: 20 * kib, least: 20,
+			prepare: smallFiles, script: `rm -r d`},
+		{name: "n entries in one directory", smallest: 5000, full: 5_000_000, each: 20 * kib, least: 8,
+			script: `mkdir d; perl -e 'for (1..$ARGV[0]) { open $f, ">", "d/$_" or die $! }' $N`},
+		{name: "n directories in one", smallest: 1000, full: map[string]int{"btrfs": 1_000_000,
+			"ext3": 64_000}[fs], each: 20 * kib, least: 8,
+			script: `perl -e 'mkdir "d$_" or die $! for 1..$ARGV[0]' $N`},
+		{name: "n hard links to a file", smallest: 4000, full: 64_000, least: 3,
+			script: `touch f; perl -e 'link("f", "link$_") or die $! for 1..$ARGV[0]' $N`},
+		{name: "deletion of n hard links to a file", smallest: 4000, full: 64_000, least: 3,
+			prepare: `touch f; perl -e 'link("f", "link$_") or die $! for 1..$ARGV[0]' $N`,
+			script:  `rm link*`},
+		{name: "n extents of a file, written", smallest: 4000, full: 1_000_000, each: 8 * kib, least: 1,
+			script: sparse},
+		{name: "n extents of a file, overwritten", smallest: 4000, full: 1_000_000, each: 16 * kib,
+			prepare: sparse, script: overwrite},
+		{name: "n extents of a file, punched", smallest: 4000, full: 1_000_000, each: 8 * kib, least: 1,
+			prepare: `touch f; ` + overwrite, script: punch},
+		{name: "n extents of a file, cut off", smallest: 4000, full: 1_000_000, each: 8 * kib, least: 1,
+			prepare: sparse, script: `truncate -s 4096 f`},
+		{name: "n extents of a file, deleted", smallest: 4000, full: 1_000_000, each: 8 * kib, least: 1,
+			prepare: sparse, script: `rm f`},
+		{name: "deletion of a file of n MiB", smallest: 128, full: 100 * kib, each: mib,
+			prepare: `head -c ${N}M /dev/zero > f`, script: `rm f`},
+	} {
+		s.name, s.fs, s.mkfs = fs+": "+s.name, fs, mkfs
+		list = append(list, s)
+	}
+	return list
+}
+
+// overwrite writes every other block of a file.
+const overwrite = `perl -e 'open $f, "+<", "f" or die $!; for (1..$ARGV[0]) {
+	sysseek $f, 8192 * $_, 0; syswrite $f, "X" x 4096 or die $! }' $N`
+
+// punch makes a hole of every other block (fallocate, 285 on x86-64; FALLOC_FL_PUNCH_HOLE and
+// KEEP_SIZE).
+const punch = `perl -e 'open $f, "+<", "f" or die $!; for (1..$ARGV[0]) {
+	syscall(285, fileno $f, 3, 8192 * $_, 4096) and die $! }' $N`
+
+// ext3Shapes are those of ext3's journal and orphans.
+var ext3Shapes = []shape{
+	// jbd2 commits a transaction at a quarter of its journal.
+	{
+		name: "ext3: n MiB in one transaction, data=journal", fs: "ext3", smallest: 14, full: 250,
+		mkfs: bigJournal, mount: []string{"data=journal"},
+		script: `head -c ${N}M /dev/urandom > f`,
+	},
+	{
+		name: "ext3: n orphans", fs: "ext3", smallest: 1000, full: 100_000, each: 20 * kib,
+		mkfs: bigJournal, least: 8,
+		script: `ulimit -n $((N + 100)); perl -e 'for (1..$ARGV[0]) {
+			open $f[$_], ">", "f$_" or die $!; unlink "f$_" or die $! } system "sync -f ." and die' $N`,
+	},
+	{
+		name: "ext3: files with n large xattrs", fs: "ext3", smallest: 1000, full: 100_000,
+		each: 20 * kib, mkfs: bigJournal, least: 8,
+		script: `perl -e 'for (1..$ARGV[0]) { open $f, ">", "f$_" or die $!;
+			$n = "user.x"; $v = $_ . "v" x 2000;
+			syscall(190, fileno $f, $n, $v, length $v, 0) and die $! }' $N`, // fsetxattr
+	},
+	{
+		name: "ext3: grown by n MiB", fs: "ext3", smallest: 1024, full: 256 * kib, each: mib,
+		start: 2 * gib, mkfs: bigJournal, script: `resize2fs $FIRST $((2048 + N))M`,
+	},
 }
