@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -96,6 +98,20 @@ func TestRequests(t *testing.T) {
 	b, errB := os.ReadFile(image)
 	if errA != nil || errB != nil || !bytes.Equal(a, b) {
 		t.Errorf("the file and the image differ: %v, %v", errA, errB)
+	}
+}
+
+// TestNoChildKeepsTheConnection checks that a child of the server does not inherit /dev/fuse. A
+// child that did would keep a dead server's requests waiting forever.
+func TestNoChildKeepsTheConnection(t *testing.T) {
+	s, _ := mount(t, nil)
+	defer s.Unmount()
+	out, err := exec.Command("ls", "-l", "/proc/self/fd").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(out), "/dev/null") || strings.Contains(string(out), "/dev/fuse") {
+		t.Errorf("a child has open: %s", out)
 	}
 }
 

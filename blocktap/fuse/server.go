@@ -9,7 +9,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fs"
@@ -83,11 +85,37 @@ func Mount(dir string, dev *blocktap.Device, log *zap.Logger) (*Server, error) {
 		cancel()
 		return nil, fmt.Errorf("mounting %s: %w", dir, err)
 	}
+	if err := closeOnExec(); err != nil {
+		cancel()
+		return nil, errors.Join(err, srv.Unmount())
+	}
 	s := &Server{dir: dir, srv: srv, dev: dev, disk: disk, cancel: cancel, log: log}
 	if s.conn, err = connection(dir); err != nil {
 		return nil, errors.Join(err, s.Unmount())
 	}
 	return s, nil
+}
+
+// closeOnExec keeps children of this process from inheriting the connections to the kernel. go-fuse
+// opens /dev/fuse without O_CLOEXEC (mountDirect). A child that outlives the server, such as a
+// mount that waits for an answer, would keep its connection from being aborted, and so wait
+// forever.
+func closeOnExec() error {
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return err
+	}
+	for _, fd := range fds {
+		// One that was closed meanwhile has no link.
+		if to, err := os.Readlink("/proc/self/fd/" + fd.Name()); err == nil && to == "/dev/fuse" {
+			n, err := strconv.Atoi(fd.Name())
+			if err != nil {
+				return err
+			}
+			unix.CloseOnExec(n)
+		}
+	}
+	return nil
 }
 
 // Path returns the path of the device's file.
