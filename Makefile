@@ -12,7 +12,7 @@ GOLANGCI_LINT_VERSION := v2.15.0
 GOTESTSUM_VERSION := v1.13.0
 
 .PHONY: help setup build run test test-disks test-apart vm-test planted variants lint fuzz bench \
-	soak shapes matrix mutants man clean guest
+	soak shapes cliffs matrix mutants man clean guest
 
 ## list the targets
 help:
@@ -110,10 +110,15 @@ soak: setup
 	PATH=$(CURDIR)/build/btrfs-progs/sbin:$(CURDIR)/build/btrfs-progs/bin:$$PATH \
 		go run ./dev/soak -keep build/soak $(SOAK)
 
-## measure commits whose shape could make the guard slow, at three sizes each (about 20 minutes);
-## SHAPES="-only ext3 -sizes 2"
+## measure commits whose shape could make the guard slow, at three sizes each (about an hour); -full
+## ends with the largest size of each; SHAPES="-only ext3 -sizes 2"
 shapes: setup
 	go run ./dev/shapes $(SHAPES)
+
+## look for shapes that nobody listed: random mixtures of operations at n, 2n and 4n, for an hour;
+## CLIFFS="-seed 7 -hours 8 -fs btrfs -only snapshot"
+cliffs: setup
+	go run ./dev/cliffs -keep build/cliffs $(CLIFFS)
 
 ## draw the corruption matrices in build/matrix: fsward, the checker and Linux on thousands of
 ## altered commits; MATRIX="-fs btrfs -only extent_item"

@@ -105,7 +105,11 @@ func TestRequests(t *testing.T) {
 // child that did would keep a dead server's requests waiting forever.
 func TestNoChildKeepsTheConnection(t *testing.T) {
 	s, _ := mount(t, nil)
-	defer s.Unmount()
+	defer func() {
+		if err := s.Unmount(); err != nil {
+			t.Error(err)
+		}
+	}()
 	out, err := exec.Command("ls", "-l", "/proc/self/fd").Output()
 	if err != nil {
 		t.Fatal(err)

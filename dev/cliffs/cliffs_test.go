@@ -15,7 +15,8 @@ import (
 // at returns a sample of some records, time, and rows of the rule r.
 func at(records int, seconds float64, rows int64) sample {
 	took := time.Duration(seconds * float64(time.Second))
-	return sample{What: "phase 1", Work: float64(records), Spent: cost.Spent{Records: records, CPU: took,
+	return sample{What: "phase 1", Work: float64(records), Spent: cost.Spent{
+		Records: records, CPU: took,
 		Parts: map[string]time.Duration{"rule r": took / 2, cost.Interpretation: took / 2},
 		Rows:  map[string]int64{"rule r": rows}}}
 }
@@ -79,8 +80,9 @@ func TestMinimize(t *testing.T) {
 }
 
 func TestTopFunction(t *testing.T) {
-	const text = "== phase 1\nType: cpu\n flat  flat%   sum%        cum   cum%\n 0.1s 60% 60% 0.1s 60%  fsward/interp.f\n" +
-		"== check\n flat  flat%   sum%        cum   cum%\n 0.2s 70% 70% 0.2s 70%  fsward/interp.g\n"
+	const head = " flat  flat%   sum%        cum   cum%\n"
+	const text = "== phase 1\nType: cpu\n" + head + " 0.1s 60% 60% 0.1s 60%  fsward/interp.f\n" +
+		"== check\n" + head + " 0.2s 70% 70% 0.2s 70%  fsward/interp.g\n"
 	if got := topFunction(text, "check"); got != "fsward/interp.g 70%" {
 		t.Errorf("got %q", got)
 	}

@@ -95,7 +95,8 @@ func (j job) phase(ctx context.Context, m mix.Mixture, phase int,
 	options := append(slices.Clone(m.Mount), "commit=300")
 	script := fmt.Sprintf("%s -dir . -mixture %s -phase %d -n %d; sync -f .", j.fsload, j.file, phase,
 		j.n)
-	run := load.Run{FS: m.FS, Mount: options, Timeout: scriptMax, Stages: []load.Stage{{Script: script}}}
+	run := load.Run{FS: m.FS, Mount: options, Timeout: scriptMax,
+		Stages: []load.Stage{{Script: script}}}
 	live, err := cost.Guarded(ctx, run, []string{image}, log)
 	s.Alarms = live.Alarms
 	if err != nil {

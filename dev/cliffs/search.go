@@ -60,8 +60,8 @@ func (s *search) run(ctx context.Context) error {
 			fmt.Fprintf(s.out, "%d FAILED %s: %v\n", seed, m, err)
 		}
 	}
-	fmt.Fprintf(s.out, "\n%d mixtures in %.1f hours, %d could not be measured; %d findings\n", measured,
-		time.Since(start).Hours(), failed, len(s.found))
+	fmt.Fprintf(s.out, "\n%d mixtures in %.1f hours, %d could not be measured; %d findings\n",
+		measured, time.Since(start).Hours(), failed, len(s.found))
 	s.table()
 	return nil
 }
@@ -116,7 +116,8 @@ func (s *search) one(ctx context.Context, m mix.Mixture) error {
 }
 
 // confirm measures a mixture at twice the sizes, and returns the cliff that is there again.
-func (s *search) confirm(ctx context.Context, m mix.Mixture, found []cliff) (c cliff, n int, ok bool) {
+func (s *search) confirm(ctx context.Context, m mix.Mixture, found []cliff) (c cliff, n int,
+	ok bool) {
 	n = 2 * s.n
 	sizes, at, err := s.measure(ctx, m, n, 1, 2, 4)
 	if err != nil {

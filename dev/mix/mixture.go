@@ -92,13 +92,14 @@ func RandomGenerated(fs string, seed uint64) Mixture {
 	return m
 }
 
-// RandomAltered draws a mixture whose last commit a hostile guest alters. Each of kinds is an object
-// with a field, "inode_item.nlink".
-func RandomAltered(fs string, seed uint64, kinds []string) Mixture {
+// RandomAltered draws a mixture whose last commit a hostile guest alters in one of the given fields,
+// such as "inode_item.nlink".
+func RandomAltered(fs string, seed uint64, fields []string) Mixture {
 	r := rand.New(rand.NewPCG(seed, 3))
 	m := Random(fs, seed)
-	values := []string{"=0", "=1", "=2", "=12", "=256", "=257", "=4096", "=13631488", "=30408704", "=-1"}
-	m.Alter = kinds[r.IntN(len(kinds))] + values[r.IntN(len(values))]
+	values := []string{"=0", "=1", "=2", "=12", "=256", "=257", "=4096", "=13631488", "=30408704",
+		"=-1"}
+	m.Alter = fields[r.IntN(len(fields))] + values[r.IntN(len(values))]
 	return m
 }
 

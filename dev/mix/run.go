@@ -95,7 +95,8 @@ func harmless(err error) bool {
 	return slices.ContainsFunc([]error{unix.ENOENT, unix.EEXIST, unix.ENOTEMPTY, unix.EISDIR,
 		unix.ENOTDIR, unix.ENOSPC, unix.EDQUOT, unix.EINVAL, unix.EOPNOTSUPP, unix.EPERM, unix.EXDEV,
 		unix.EMLINK, unix.ENODATA, unix.EFBIG, unix.EBUSY, unix.ETXTBSY, unix.ENAMETOOLONG,
-		unix.ERANGE, unix.EOVERFLOW, unix.E2BIG, unix.EROFS}, func(e error) bool { return errors.Is(err, e) })
+		unix.ERANGE, unix.EOVERFLOW, unix.E2BIG, unix.EROFS},
+		func(e error) bool { return errors.Is(err, e) })
 }
 
 // choose returns the index of one of length objects, or -1 if there is none.

@@ -21,7 +21,7 @@ type shape struct {
 	smallest int    // the first n
 	full     int    // the largest n with -full
 	disks    int    // 0 selects 1
-	each     int64  // bytes of disk for each of n, beside 16 GiB
+	each     int64  // bytes of disk for each of n, beside diskSize
 	start    int64  // size of the file system at first, bytes; 0: the disk's size
 	// change records of the largest commit for each of n, at least. If there are fewer, a sync(2) of
 	// another process split the commit, and the measurement is repeated. 0: any number.
@@ -32,6 +32,9 @@ type shape struct {
 	// in $LOAD: prepare without a guard, script under the guard.
 	prepare, script string
 }
+
+// diskSize is the size of the disk, bytes. The check of an ext3 takes time for each of its groups.
+var diskSize = map[string]int64{"btrfs": 16 * gib, "ext3": 4 * gib}
 
 // scriptTime is the limit of one script.
 const scriptTime = 6 * time.Hour
@@ -49,7 +52,7 @@ func (s *shape) measure(ctx context.Context, dir, fsload string, n int) (r resul
 	for i := range max(s.disks, 1) {
 		images = append(images, filepath.Join(dir, fmt.Sprintf("disk%d.img", i)))
 	}
-	size := 16*gib + s.each*int64(n)
+	size := diskSize[s.fs] + s.each*int64(n)
 	if err := load.Make(ctx, s.fs, images, cmp.Or(s.start, size), s.mkfs...); err != nil {
 		return r, err
 	}
