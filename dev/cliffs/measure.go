@@ -18,6 +18,7 @@ import (
 	"fsward/dev/mix"
 	"fsward/hostd/guard"
 	"fsward/hostd/offline"
+	"fsward/interp"
 )
 
 const (
@@ -26,7 +27,7 @@ const (
 )
 
 // diskSize is the size of the disk, bytes. The check of an ext3 takes time for each of its groups.
-var diskSize = map[string]int64{"btrfs": 8 << 30, "ext3": 2 << 30}
+var diskSize = map[string]int64{"btrfs": 8 << 30, "ext3": 1 << 30}
 
 // A job is the measurement of a mixture at one size.
 type job struct {
@@ -73,14 +74,17 @@ func (j job) measure(ctx context.Context, m mix.Mixture) (samples []sample, err 
 		}
 		samples = append(samples, s)
 	}
-	if m.Alter != "" {
+	s := sample{What: "check", Sound: m.Alter == ""}
+	if m.Alter != "" && !m.Generated {
 		s, err := j.altered(ctx, m, base, log)
-		if err != nil {
+		return append(samples, s), err
+	}
+	if m.Alter != "" {
+		if _, err := offline.CorruptImages([]string{image}, offline.CorruptConfig{FS: m.FS,
+			Spec: m.Alter, All: j.n}); err != nil && !errors.Is(err, interp.ErrNoPlace) {
 			return nil, err
 		}
-		return append(samples, s), nil
 	}
-	s := sample{What: "check", Sound: true}
 	s.Spent, err = j.profiled(s.What, func(times int) (cost.Spent, error) {
 		return cost.Check(ctx, []string{image}, times)
 	})
@@ -181,7 +185,7 @@ func (j job) generate(ctx context.Context, m mix.Mixture, image string) error {
 }
 
 // altered makes the alteration of a mixture at n places of the largest commit of a log, and replays
-// the result.
+// the result. If the commit has no such place, it replays the log as it is.
 func (j job) altered(ctx context.Context, m mix.Mixture, base, log string) (s sample, err error) {
 	s.What = "altered"
 	disk := offline.ReplayDisk{Base: base, Log: log}
@@ -192,7 +196,10 @@ func (j job) altered(ctx context.Context, m mix.Mixture, base, log string) (s sa
 	}
 	altered := filepath.Join(j.dir, "altered")
 	if _, err := offline.CorruptLogs(ctx, []offline.ReplayDisk{disk}, offline.CorruptConfig{FS: m.FS,
-		Spec: m.Alter, All: j.n, Commit: largest.number, Out: []string{altered}}); err != nil {
+		Spec: m.Alter, All: j.n, Commit: largest.number, Out: []string{altered}}); errors.Is(err,
+		interp.ErrNoPlace) {
+		altered = log
+	} else if err != nil {
 		return s, err
 	}
 	s.Spent, err = j.replay(ctx, s.What, m.FS, base, altered)

@@ -75,8 +75,10 @@ func (s *search) draw(seed uint64) mix.Mixture {
 	switch seed % 8 {
 	case 3:
 		return mix.RandomGenerated(fs, seed)
-	case 5, 6:
-		return mix.RandomAltered(fs, seed, fields(fs))
+	case 5:
+		return mix.RandomGenerated(fs, seed).Altered(fields(fs))
+	case 6:
+		return mix.Random(fs, seed).Altered(fields(fs))
 	default:
 		return mix.Random(fs, seed)
 	}

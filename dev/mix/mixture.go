@@ -20,7 +20,7 @@ type Mixture struct {
 	// (mkfs.btrfs --rootdir, mke2fs -d), so that there is only an image to check.
 	Generated bool `json:"generated,omitempty"`
 	// Alter is a change of bytes as fsward corrupt takes it, made at n places of the largest commit of
-	// the last phase; "" for none.
+	// the last phase, or of the image that mkfs made; "" for none.
 	Alter string `json:"alter,omitempty"`
 }
 
@@ -92,11 +92,10 @@ func RandomGenerated(fs string, seed uint64) Mixture {
 	return m
 }
 
-// RandomAltered draws a mixture whose last commit a hostile guest alters in one of the given fields,
-// such as "inode_item.nlink".
-func RandomAltered(fs string, seed uint64, fields []string) Mixture {
-	r := rand.New(rand.NewPCG(seed, 3))
-	m := Random(fs, seed)
+// Altered returns a mixture whose last commit, or image, a hostile guest alters in one of the given
+// fields, such as "inode_item.nlink".
+func (m Mixture) Altered(fields []string) Mixture {
+	r := rand.New(rand.NewPCG(m.Seed, 3))
 	values := []string{"=0", "=1", "=2", "=12", "=256", "=257", "=4096", "=13631488", "=30408704",
 		"=-1"}
 	m.Alter = fields[r.IntN(len(fields))] + values[r.IntN(len(values))]
@@ -107,7 +106,7 @@ func RandomAltered(fs string, seed uint64, fields []string) Mixture {
 func options(r *rand.Rand, fs string) (mkfs, mount []string) {
 	if fs == "ext3" {
 		mkfs = [][]string{nil, {"-b", "1024"}, {"-b", "4096", "-I", "128"}}[r.IntN(3)]
-		return append([]string{"-J", "size=256"}, mkfs...),
+		return append([]string{"-J", "size=128"}, mkfs...),
 			[][]string{nil, {"data=journal"}, {"data=writeback"}}[r.IntN(3)]
 	}
 	mkfs = [][]string{nil, {"-n", "4096"}, {"-R", "quota"}, {"-O", "^no-holes"},
