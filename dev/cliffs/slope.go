@@ -54,7 +54,7 @@ func cliffs(sizes []int, at []sample, floor time.Duration) (found []cliff) {
 		}
 	}
 	if slope := cost.Slope(x, cpu); len(found) == 0 && slope > maxSlope &&
-		last.CPU-floor > minCPU {
+		last.CPU-floor > max(minCPU, floor) {
 		one.Slope = slope
 		one.Part, one.Share = steepest(x, at, total)
 		found = append(found, one)

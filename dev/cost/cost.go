@@ -158,10 +158,18 @@ type meter struct {
 	Spent
 	verdict change.Outcome
 	began   time.Duration
+	seen    bool // an event
 }
+
+// few is a number of records that take no time: the first commit of a mount has fewer.
+const few = 100
 
 // Event adds the times of an event.
 func (m *meter) Event(ev *guard.Event) {
+	if !m.seen && ev.Records < few {
+		m.began = cpu() // without the loading of the rules
+	}
+	m.seen = true
 	m.Records += ev.Records
 	if ev.Kind == guard.KindCommit {
 		m.Commits++
