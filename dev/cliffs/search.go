@@ -122,6 +122,9 @@ func (s *search) confirm(ctx context.Context, m mix.Mixture, found []cliff) (c c
 	ok bool) {
 	n = 2 * s.n
 	sizes, at, err := s.measure(ctx, m, n, 1, 2, 4)
+	if ctx.Err() != nil {
+		return c, n, false
+	}
 	if err != nil {
 		// The larger size takes too long; the cliff stands as it is.
 		return found[0], s.n, true
