@@ -17,6 +17,7 @@ import (
 	"fsward/dev/load"
 	"fsward/dev/mix"
 	"fsward/hostd/guard"
+	"fsward/hostd/memory"
 	"fsward/hostd/offline"
 	"fsward/interp"
 )
@@ -86,7 +87,7 @@ func (j job) measure(ctx context.Context, m mix.Mixture) (samples []sample, err 
 		}
 	}
 	s.Spent, err = j.profiled(s.What, func(times int) (cost.Spent, error) {
-		return cost.Check(ctx, []string{image}, times)
+		return cost.Check(ctx, []string{image}, 0, times)
 	})
 	s.Work = float64(s.Records)
 	return append(samples, s), err
@@ -101,7 +102,7 @@ func (j job) phase(ctx context.Context, m mix.Mixture, phase int,
 		j.n)
 	run := load.Run{FS: m.FS, Mount: options, Timeout: scriptMax,
 		Stages: []load.Stage{{Script: script}}}
-	live, err := cost.Guarded(ctx, run, []string{image}, log)
+	live, err := cost.Guarded(ctx, run, []string{image}, log, memory.Limits{})
 	s.Alarms = live.Alarms
 	if err != nil {
 		return s, fmt.Errorf("%w\n%s", err, live.Alarms)

@@ -15,6 +15,7 @@ import (
 	"fsward/change"
 	"fsward/dev/load"
 	"fsward/hostd/guard"
+	"fsward/hostd/memory"
 	"fsward/hostd/offline"
 	"fsward/interp/detect"
 )
@@ -29,12 +30,14 @@ type Live struct {
 	Alarms  string // the first events that do not hold, as text
 }
 
-// Guarded runs a load on images under a guard that refuses nothing. It writes a log of the requests
-// to the path log, unless it is "".
-func Guarded(ctx context.Context, run load.Run, images []string, log string) (Live, error) {
+// Guarded runs a load on images under a guard with limits of memory that refuses nothing. It writes
+// a log of the requests to the path log, unless it is "".
+func Guarded(ctx context.Context, run load.Run, images []string, log string,
+	limits memory.Limits) (Live, error) {
+	memory.SetLimit(limits.Total(len(images)))
 	worst := &slowest{verdict: change.Holds}
 	cfg := guard.Config{FS: detect.Auto, OnViolation: guard.OnLog, Sinks: []guard.Sink{worst},
-		Record: log, DataOrdered: false}
+		Record: log, Memory: limits}
 	for _, image := range images {
 		spec, err := guard.ParseDiskSpec(image)
 		if err != nil {
@@ -119,10 +122,12 @@ func Replay(ctx context.Context, fs, base, log string, times int) (Spent, error)
 	})
 }
 
-// Check checks an image several times, and returns the least time of each part.
-func Check(ctx context.Context, images []string, times int) (Spent, error) {
+// Check checks an image several times with bytes of memory, 0 for the default, and returns the least
+// time of each part.
+func Check(ctx context.Context, images []string, bytes uint64, times int) (Spent, error) {
 	return least(times, func(m *meter) error {
-		ev, err := offline.Check(ctx, images, detect.Auto, guard.RulesConfig{Timing: true})
+		ev, err := offline.Check(ctx, images, detect.Auto,
+			guard.RulesConfig{Timing: true, Memory: bytes})
 		if err == nil {
 			m.Event(ev)
 		}

@@ -36,6 +36,7 @@ func run() error {
 	only := flag.String("only", ".", "measure only the shapes whose names match `REGEXP`")
 	sizes := flag.Int("sizes", 3, "measure each shape at `N` sizes, a factor of four apart")
 	full := flag.Bool("full", false, "end with the largest size of each shape, which takes hours")
+	flag.Var(&limits, "memory", "as --memory of fsward guard, and --reserve after a comma, in MiB")
 	list := flag.Bool("list", false, "instead, list the shapes with their largest sizes")
 	one := flag.String("one", "",
 		"instead, measure one `SHAPE` at the size that follows, and print the result as JSON")
@@ -138,7 +139,7 @@ func slope(before, now result, t, u time.Duration) string {
 func (s *shape) whole(ctx context.Context, fsload string, n int) (r result, err error) {
 	for range 3 {
 		r = result{}
-		err = cost.Child(ctx, &r, "-fsload", fsload, "-one", s.name, strconv.Itoa(n))
+		err = cost.Child(ctx, &r, "-memory", limits.String(), "-fsload", fsload, "-one", s.name, strconv.Itoa(n))
 		if err != nil || r.Records >= s.least*n || r.Verdict != "holds" {
 			return r, err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"fsward/dev/cost"
 	"fsward/dev/load"
+	"fsward/hostd/memory"
 )
 
 // A shape is an operation whose commit has a size n.
@@ -70,13 +71,33 @@ func (s *shape) measure(ctx context.Context, dir, fsload string, n int) (r resul
 		}
 	}
 	run.Stages[0].Script = head + s.script + "\nsync -f ."
-	if r.Live, err = cost.Guarded(ctx, run, images, ""); err != nil {
+	if r.Live, err = cost.Guarded(ctx, run, images, "",
+		memory.Limits(limits)); err != nil {
 		return r, err
 	}
-	checked, err := cost.Check(ctx, images, 1)
+	checked, err := cost.Check(ctx, images, memory.Limits(limits).Disk(), 1)
 	r.Check, r.CheckRSS = checked.CPU, checked.RSS
 	if r.Verdict == "holds" && checked.Verdict != "" {
 		r.Verdict = checked.Verdict
 	}
 	return r, err
+}
+
+// memoryLimits are memory.Limits as a flag.
+type memoryLimits memory.Limits
+
+// limits are those of the guard; the defaults are those of fsward guard.
+var limits = memoryLimits{PerDisk: memory.Default, Reserve: memory.DefaultReserve}
+
+func (l *memoryLimits) String() string {
+	return fmt.Sprintf("%d,%d", memory.Limits(*l).Disk()>>20, l.Reserve>>20)
+}
+
+// Set reads the text of the flag.
+func (l *memoryLimits) Set(text string) error {
+	if _, err := fmt.Sscanf(text, "%d,%d", &l.PerDisk, &l.Reserve); err != nil {
+		return fmt.Errorf("%q is not of the form 256,768: %w", text, err)
+	}
+	l.PerDisk, l.Reserve, l.NoReserve = l.PerDisk<<20, l.Reserve<<20, l.Reserve == 0
+	return nil
 }
