@@ -122,7 +122,7 @@ func Replay(ctx context.Context, fs, base, log string, times int) (Spent, error)
 	})
 }
 
-// Check checks an image several times with bytes of memory, 0 for the default, and returns the least
+// Check checks an image several times with bytes of memory (0: the default), and returns the least
 // time of each part.
 func Check(ctx context.Context, images []string, bytes uint64, times int) (Spent, error) {
 	return least(times, func(m *meter) error {

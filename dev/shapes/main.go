@@ -139,7 +139,8 @@ func slope(before, now result, t, u time.Duration) string {
 func (s *shape) whole(ctx context.Context, fsload string, n int) (r result, err error) {
 	for range 3 {
 		r = result{}
-		err = cost.Child(ctx, &r, "-memory", limits.String(), "-fsload", fsload, "-one", s.name, strconv.Itoa(n))
+		err = cost.Child(ctx, &r, "-memory", limits.String(), "-fsload", fsload,
+			"-one", s.name, strconv.Itoa(n))
 		if err != nil || r.Records >= s.least*n || r.Verdict != "holds" {
 			return r, err
 		}
