@@ -38,6 +38,16 @@ func TestDevicesChange(t *testing.T) {
 		{"balance to RAID10 and back", 4, 0, "-d raid1 -m raid1", guardtest.Filled + `
 			btrfs -q balance start -dconvert=raid10 -mconvert=raid10 .; cp -r d e; sync -f .
 			btrfs -q balance start -dconvert=raid0 -mconvert=raid1c3 .; rm -r d; sync -f .`, 0},
+		{"balance to RAID5 and RAID6 and back", 4, 0, "-d single -m raid1", guardtest.Filled + `
+			btrfs -q balance start -dconvert=raid5 -mconvert=raid5 .; cp -r d e; sync -f .
+			btrfs -q balance start -dconvert=raid6 -mconvert=raid6 .; rm -r d; sync -f .
+			btrfs scrub start -B . > /dev/null
+			btrfs -q balance start -dconvert=raid1 -mconvert=raid1 .; cp -r e d; sync -f .`, 0},
+		{"add, remove and replace under RAID5", 3, 2, "-d raid5 -m raid5", guardtest.Filled + `
+			btrfs -q device add -f $DISK3 .; btrfs -q balance start --full-balance .
+			cp -r d e; sync -f .
+			btrfs -q device remove $DISK0 .; cp -r d f; sync -f .
+			btrfs -q replace start -B -f 2 $DISK4 .; rm -r d; sync -f .`, 4},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			images := guardtest.MadeDisks(t, tc.disks, 512<<20, strings.Fields(tc.mkfs)...)

@@ -173,10 +173,6 @@ func TestUnsupportedFeatures(t *testing.T) {
 		size  int64
 		make  func(t *testing.T, images []string)
 	}{
-		{"RAID56 (incompat flag 0x80)", 3, 256 << 20, func(t *testing.T, images []string) {
-			guardtest.Run(t, "mkfs.btrfs", append([]string{"-q", "-d", "raid5", "-m", "raid6"},
-				images...)...)
-		}},
 		{"ZONED (incompat flag 0x1000)", 1, 4 << 30, func(t *testing.T, images []string) {
 			guardtest.Run(t, filepath.Join(newerProgs(t), "sbin", "mkfs.btrfs"), "-q", "-O", "zoned",
 				images[0])
@@ -223,8 +219,6 @@ func TestUnsupportedFeatureComes(t *testing.T) {
 		disks              int
 		mounted            bool
 	}{
-		{"balance to RAID5", guardtest.Filled + "btrfs -q balance start -f -dconvert=raid5 .; sync -f .",
-			"RAID56 (incompat flag 0x80)", 3, true},
 		{"made a seed", "btrfstune -S 1 $DISK0", "seed device", 1, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -80,6 +80,12 @@ var variants = []variant{
 	{disks: 3, mkfs: "-d raid0 -m raid1c3 -n 4096"},
 	{disks: 3, mkfs: "-d raid1c3 -m raid0 --csum blake2", all: true},
 	{disks: 4, mkfs: "-d raid10 -m raid10"},
+	{disks: 3, mkfs: "-d raid5 -m raid5"},
+	{disks: 2, mkfs: "-d raid5 -m raid5 -n 4096", all: true},
+	{disks: 4, mkfs: "-d raid6 -m raid6 -n 65536"},
+	{disks: 3, mkfs: "-d raid6 -m raid1 --csum xxhash", mount: "compress=zstd", all: true},
+	{disks: 5, mkfs: "-d raid0 -m raid5 -R ^free-space-tree", all: true},
+	{disks: 3, mkfs: "-M -d raid5 -m raid5 -n 4096", all: true},
 	{disks: 4, mkfs: "-d raid1c4 -m raid1c4 -n 32768", all: true},
 }
 

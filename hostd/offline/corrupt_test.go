@@ -3,8 +3,10 @@ package offline_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"go.uber.org/zap/zaptest"
@@ -76,15 +78,7 @@ func TestCorruptLogsOfSeveralDisks(t *testing.T) {
 		"echo one > one; sync -f .; fallocate -l 100M two; sync -f .; echo three > three; sync -f .")
 	commits := 0
 	for commit := 1; ; commit++ {
-		dir := t.TempDir()
-		altered := slices.Clone(rec.Disks)
-		cfg := offline.CorruptConfig{FS: detect.Auto, Spec: "chunk_item.stripe1.offset+4096",
-			Commit: commit}
-		for i := range altered {
-			altered[i].Log = filepath.Join(dir, altered[i].Name)
-			cfg.Out = append(cfg.Out, altered[i].Log)
-		}
-		_, err := offline.CorruptLogs(context.Background(), rec.Disks, cfg)
+		_, err := refusedIfAltered(t, rec.Disks, "chunk_item.stripe1.offset+4096", commit)
 		if errors.Is(err, interp.ErrNoPlace) {
 			continue // this commit makes no chunk
 		}
@@ -95,21 +89,85 @@ func TestCorruptLogsOfSeveralDisks(t *testing.T) {
 			t.Fatal(err)
 		}
 		commits++
-		var seen guardtest.Events
-		if _, err := offline.Replay(context.Background(),
-			offline.ReplayConfig{Disks: altered, FS: detect.Auto, Sinks: []guard.Sink{&seen}},
-			zaptest.NewLogger(t)); err != nil {
-			t.Fatal(err)
-		}
-		if last := seen[len(seen)-1]; last.Outcome != change.Violated || last.Action != guard.Refused {
-			t.Errorf("commit %d: %s", commit, commitsOf(seen))
-		}
 	}
 	t.Logf("%d commits were altered", commits)
 	if _, err := offline.CorruptLogs(context.Background(), rec.Disks,
 		offline.CorruptConfig{FS: detect.Auto, Spec: "inode_item.nlink+1", Commit: 1,
 			Out: []string{t.TempDir() + "/one"}}); err == nil {
 		t.Error("two logs, one name for a new one, and no error")
+	}
+}
+
+// refusedIfAltered alters a commit in the logs of several disks and replays them. The altered commit
+// must be refused for the rules that it returns.
+func refusedIfAltered(t *testing.T, disks []offline.ReplayDisk, spec string,
+	commit int) (rules []string, err error) {
+	t.Helper()
+	dir, altered := t.TempDir(), slices.Clone(disks)
+	cfg := offline.CorruptConfig{FS: detect.Auto, Spec: spec, Commit: commit}
+	for i := range altered {
+		altered[i].Log = filepath.Join(dir, altered[i].Name)
+		cfg.Out = append(cfg.Out, altered[i].Log)
+	}
+	if _, err := offline.CorruptLogs(t.Context(), disks, cfg); err != nil {
+		return nil, err
+	}
+	var seen guardtest.Events
+	if _, err := offline.Replay(t.Context(), offline.ReplayConfig{Disks: altered, FS: detect.Auto,
+		Sinks: []guard.Sink{&seen}}, zaptest.NewLogger(t)); err != nil {
+		t.Fatal(err)
+	}
+	last := seen[len(seen)-1]
+	if last.Outcome != change.Violated || last.Action != guard.Refused {
+		t.Errorf("%s in commit %d: %s", spec, commit, commitsOf(seen))
+	}
+	return guard.RuleNames(last.Violations), nil
+}
+
+// TestCorruptedParityChunks alters each member of a chunk of RAID5 and RAID6 and of its device extents that says
+// where its bytes lie.
+func TestCorruptedParityChunks(t *testing.T) {
+	for profile, of := range map[string]struct {
+		chunk int // type of its data
+		rules map[string]string
+	}{
+		"raid5": {0x81, map[string]string{
+			"chunk_item.num_stripes-1":        "btrfs/chunk",
+			"chunk_item.stripe_len^0x30000":   "btrfs/chunk",
+			"chunk_item.length+65536":         "btrfs/chunk",
+			"chunk_item.length-196608":        "btrfs/41",    // one row of three columns
+			"chunk_item.type^0x180":           "btrfs/chunk", // RAID6
+			"chunk_item.type^0x88":            "btrfs/41",    // RAID0
+			"chunk_item.stripe1.devid=1":      "btrfs/chunk",
+			"chunk_item.stripe1.offset+65536": "btrfs/chunk",
+			"chunk_item.stripe.dev_uuid+1":    "btrfs/chunk",
+			"dev_extent.length-65536":         "btrfs/42",
+			"dev_extent.chunk_offset+65536":   "btrfs/42",
+		}},
+		"raid6": {0x101, map[string]string{
+			"chunk_item.length-131072":        "btrfs/41", // one row of two columns
+			"chunk_item.type^0x108":           "btrfs/41", // RAID0
+			"chunk_item.stripe1.offset+65536": "btrfs/chunk",
+			"dev_extent.length-65536":         "btrfs/42",
+			"dev_extent.chunk_offset+65536":   "btrfs/42",
+		}},
+	} {
+		t.Run(profile, func(t *testing.T) {
+			rec := guardtest.RecordDisks(t, guardtest.MadeDisks(t, 4, 512<<20, "-d", profile,
+				"-m", profile), "echo one > one; sync -f .; fallocate -l 600M two; sync -f .")
+			for spec, want := range of.rules {
+				if strings.HasPrefix(spec, "chunk_item") {
+					spec = fmt.Sprintf("%s@type=%d", spec, of.chunk)
+				}
+				got, err := []string(nil), interp.ErrNoPlace
+				for commit := 1; errors.Is(err, interp.ErrNoPlace); commit++ {
+					got, err = refusedIfAltered(t, rec.Disks, spec, commit)
+				}
+				if err != nil || !slices.Contains(got, want) {
+					t.Errorf("%s violates %v, want %s: %v", spec, got, want, err)
+				}
+			}
+		})
 	}
 }
 

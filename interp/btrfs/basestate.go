@@ -116,7 +116,7 @@ func (b *BaseState) needs(addr uint64) bool {
 	}
 	found := false
 	for p := range b.base.chunks.places(addr, interp.CrashPage) {
-		if p.chunk.typ&(ondisk.GroupMetadata|ondisk.GroupSystem) == 0 {
+		if !p.holds(ondisk.GroupMetadata | ondisk.GroupSystem) {
 			continue
 		}
 		err := b.base.eachTreeBlock(p.logical, p.logical+p.n, func(uint64) error {
@@ -185,7 +185,7 @@ func (b *BaseState) newCommit(
 // the later commit s needs the page too.
 func (b *BaseState) checkShared(s *state, addr uint64) error {
 	for p := range s.chunks.places(addr, interp.CrashPage) {
-		if p.chunk.typ&(ondisk.GroupMetadata|ondisk.GroupSystem) == 0 {
+		if !p.holds(ondisk.GroupMetadata | ondisk.GroupSystem) {
 			continue
 		}
 		err := s.eachTreeBlock(p.logical, p.logical+p.n, func(logical uint64) error {

@@ -18,8 +18,8 @@ func IsSuperCopy(off, n uint64) bool {
 const (
 	supportedIncompat = ondisk.IncompatMixedBackref | ondisk.IncompatDefaultSubvol |
 		ondisk.IncompatMixedGroups | ondisk.IncompatCompressLZO | ondisk.IncompatCompressZSTD |
-		ondisk.IncompatBigMetadata | ondisk.IncompatExtendedIref | ondisk.IncompatSkinnyMetadata |
-		ondisk.IncompatNoHoles | ondisk.IncompatMetadataUUID | ondisk.IncompatRAID1C34 |
+		ondisk.IncompatBigMetadata | ondisk.IncompatExtendedIref | ondisk.IncompatRAID56 |
+		ondisk.IncompatSkinnyMetadata | ondisk.IncompatNoHoles | ondisk.IncompatMetadataUUID | ondisk.IncompatRAID1C34 |
 		ondisk.IncompatSimpleQuota
 	supportedCompatRO = ondisk.CompatROFreeSpaceTree | ondisk.CompatROFreeSpaceValid |
 		ondisk.CompatROVerity | ondisk.CompatROBlockGroupTree
@@ -27,7 +27,7 @@ const (
 
 // incompatNames names the unsupported features in messages, by the number of their bit.
 var incompatNames = map[int]string{
-	7: "RAID56", 12: "ZONED", 13: "EXTENT_TREE_V2", 14: "RAID_STRIPE_TREE", 17: "REMAP_TREE",
+	12: "ZONED", 13: "EXTENT_TREE_V2", 14: "RAID_STRIPE_TREE", 17: "REMAP_TREE",
 }
 
 // identityOf returns the bytes that all copies of a superblock share. It clears the checksum, the

@@ -24,9 +24,13 @@ type chunk struct {
 	stripes         []uint64 // device addresses
 	copies          int      // number of copies of each byte: 1, or up to 4 under DUP and RAID1
 	columns         int      // number of groups of copies that share the bytes: 1 unless striped
+	parity          int      // number of stripes in each row that hold parity: 2 under RAID6
 }
 
 func (c *chunk) end() uint64 { return c.logical + c.length }
+
+// striped reports whether consecutive parts of the chunk lie on different stripes.
+func (c *chunk) striped() bool { return c.columns > 1 || c.parity > 0 }
 
 // stripeLength returns the number of bytes in each stripe (calc_stripe_length).
 func (c *chunk) stripeLength() uint64 { return c.length / uint64(c.columns) }
@@ -39,17 +43,32 @@ func (c *chunk) equal(o *chunk) bool {
 // locate returns the device addresses of the byte at an offset in the chunk. run is the number of
 // bytes from there on that are contiguous on the devices (btrfs_map_block).
 func (c *chunk) locate(off uint64) (addrs [maxCopies]uint64, run uint64) {
-	column, at, run := 0, off, c.length-off
-	if c.columns > 1 {
-		row := off / ondisk.StripeLen
-		column = int(row % uint64(c.columns))
-		at = row/uint64(c.columns)*ondisk.StripeLen + off%ondisk.StripeLen
+	first, at, run := 0, off, c.length-off
+	if c.striped() {
+		row, column := c.cell(off)
+		first = c.stripe(row, column)
+		at = row*ondisk.StripeLen + off%ondisk.StripeLen
 		run = ondisk.StripeLen - off%ondisk.StripeLen
 	}
 	for i := range c.copies {
-		addrs[i] = c.stripes[column*c.copies+i] + at
+		addrs[i] = c.stripes[first+i] + at
 	}
 	return addrs, run
+}
+
+// cell returns the row and the column of an offset in a striped chunk.
+func (c *chunk) cell(off uint64) (row uint64, column int) {
+	n := off / ondisk.StripeLen
+	return n / uint64(c.columns), int(n % uint64(c.columns))
+}
+
+// stripe returns the index of the first stripe of a column in a row. With parity, the columns of
+// each row begin one stripe further, and those of parity follow them.
+func (c *chunk) stripe(row uint64, column int) int {
+	if c.parity > 0 {
+		return int((row + uint64(column)) % uint64(len(c.stripes)))
+	}
+	return column * c.copies
 }
 
 // A profile is the layout of the bytes of a chunk over its stripes (btrfs_raid_array).
@@ -57,17 +76,20 @@ type profile struct {
 	flag    uint64
 	name    string
 	copies  int
-	striped bool // num_stripes is a multiple of copies; otherwise it equals copies
+	parity  int
+	striped bool // num_stripes, without parity, is a multiple of copies; otherwise it equals copies
 }
 
 var profiles = []profile{
-	{0, "single", 1, false},
-	{ondisk.GroupRAID0, "RAID0", 1, true},
-	{ondisk.GroupRAID1, "RAID1", 2, false},
-	{ondisk.GroupDUP, "DUP", 2, false},
-	{ondisk.GroupRAID10, "RAID10", 2, true},
-	{ondisk.GroupRAID1C3, "RAID1C3", 3, false},
-	{ondisk.GroupRAID1C4, "RAID1C4", 4, false},
+	{0, "single", 1, 0, false},
+	{ondisk.GroupRAID0, "RAID0", 1, 0, true},
+	{ondisk.GroupRAID1, "RAID1", 2, 0, false},
+	{ondisk.GroupDUP, "DUP", 2, 0, false},
+	{ondisk.GroupRAID10, "RAID10", 2, 0, true},
+	{ondisk.GroupRAID5, "RAID5", 1, 1, true},
+	{ondisk.GroupRAID6, "RAID6", 1, 2, true},
+	{ondisk.GroupRAID1C3, "RAID1C3", 3, 0, false},
+	{ondisk.GroupRAID1C4, "RAID1C4", 4, 0, false},
 }
 
 // parseChunk reads a chunk item as btrfs_check_chunk_valid does. Its stripes must lie on the
@@ -115,14 +137,11 @@ func (c *chunk) checkItem(k ondisk.Key, v ondisk.Chunk, sectorSize uint32) error
 		return bad("type is %#x", c.typ)
 	case c.typ&ondisk.GroupSystem != 0 && c.typ&ondisk.GroupTypes != ondisk.GroupSystem:
 		return bad("type is %#x: SYSTEM stands alone", c.typ)
-	case c.typ&ondisk.GroupRAID56 != 0:
-		return &interp.UnsupportedError{FS: ondisk.FSName,
-			Feature: featureName("incompat", ondisk.IncompatRAID56, incompatNames)}
 	}
 	return nil
 }
 
-// setProfile sets the number of copies and columns, and checks the stripes against the profile.
+// setProfile sets the number of copies, columns and stripes of parity, and checks the stripes against the profile.
 func (c *chunk) setProfile(v ondisk.Chunk) error {
 	bad := func(format string, args ...any) error {
 		return chunkError(v.Region, c.logical, format, args...)
@@ -135,16 +154,16 @@ func (c *chunk) setProfile(v ondisk.Chunk) error {
 		return bad("type is %#x, with more than one profile", c.typ)
 	}
 	p := &profiles[i]
-	c.copies, c.columns = p.copies, 1
+	c.copies, c.columns, c.parity = p.copies, 1, p.parity
 	if p.striped {
-		c.columns = n / p.copies
+		c.columns = (n - p.parity) / p.copies
 	}
 	switch {
-	case n != c.columns*c.copies || c.columns == 0:
+	case n != c.columns*c.copies+c.parity || c.columns < 1:
 		return bad("num_stripes is %d under %s", n, p.name)
 	case p.flag == ondisk.GroupRAID10 && v.SubStripes() != 2:
 		return bad("sub_stripes is %d under RAID10, want 2", v.SubStripes())
-	case c.columns > 1 &&
+	case c.striped() &&
 		(c.length%uint64(c.columns) != 0 || c.stripeLength()%ondisk.StripeLen != 0):
 		return bad("length %d does not divide into %d stripes of whole %d bytes",
 			c.length, c.columns, ondisk.StripeLen)

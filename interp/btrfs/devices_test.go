@@ -75,6 +75,8 @@ func TestProfilesAndChecksums(t *testing.T) {
 		{3, "-d raid0 -m raid1c3 -n 4096"}, {4, "-d raid10 -m raid10"},
 		{4, "-d raid10 -m raid1c4 --csum blake2"},
 		{3, "-d raid0 -m raid0 -n 65536"}, {5, "-d raid10 -m raid10"},
+		{3, "-d raid5 -m raid5"}, {2, "-d raid5 -m raid5 -n 4096"}, {4, "-d raid6 -m raid6 -n 65536"},
+		{3, "-d raid6 -m raid5 --csum xxhash"},
 	} {
 		t.Run(fmt.Sprintf("%d %s", tc.disks, tc.options), func(t *testing.T) {
 			var disks []interp.Disk

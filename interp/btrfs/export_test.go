@@ -95,8 +95,10 @@ func FuzzedChunk(logical uint64, data []byte) error {
 	return err
 }
 
-// checkLocate panics if locate maps an address of a chunk outside of its stripes.
+// checkLocate panics if locate maps an address of a chunk outside of its stripes, or if places is not
+// its inverse. Stripes that overlap have no inverse.
 func checkLocate(c *chunk) {
+	m, overlaps := newChunkMap([]chunk{*c})
 	for _, off := range []uint64{0, 4096 % c.length, c.length / 2, c.length - 1} {
 		addrs, run := c.locate(off)
 		if run == 0 || run > c.length-off {
@@ -107,6 +109,14 @@ func checkLocate(c *chunk) {
 				return addr >= s && addr-s+run <= c.stripeLength()
 			}) {
 				panic("an address is outside of the stripes")
+			}
+			if overlaps != nil {
+				continue
+			}
+			for p := range m.places(addr, 1) {
+				if p.parity || p.logical != c.logical+off {
+					panic("an address does not lead back to its offset")
+				}
 			}
 		}
 	}

@@ -290,6 +290,8 @@ func FuzzChunk(f *testing.F) {
 	_, _ = d.ReadAt(b, primary)
 	const at = ondisk.SuperSysChunkArrayAt + ondisk.DiskKeySize
 	f.Add(uint64(1<<20), b[at:at+ondisk.ChunkSize])
+	f.Add(uint64(1<<20), parityChunk(ondisk.GroupRAID5, 2))
+	f.Add(uint64(1<<20), parityChunk(ondisk.GroupRAID6, 4))
 	f.Fuzz(func(t *testing.T, logical uint64, b []byte) { _ = btrfs.FuzzedChunk(logical, b) })
 }
 

@@ -33,11 +33,11 @@ func (c *overwriteCheck) run() error {
 	for p := range c.base.chunks.places(w.Off, w.Len) {
 		mapped += p.n
 		var err error
-		if p.chunk.typ&(ondisk.GroupMetadata|ondisk.GroupSystem) != 0 {
+		if p.holds(ondisk.GroupMetadata | ondisk.GroupSystem) {
 			c.pending.metadata = true
 			err = c.checkMetadata(p)
 		}
-		if err == nil && p.chunk.typ&ondisk.GroupData != 0 {
+		if err == nil && p.holds(ondisk.GroupData) {
 			err = c.checkData(p)
 		}
 		if err != nil {
@@ -120,6 +120,9 @@ func (c *overwriteCheck) checkKept(
 		return err
 	}
 	n, err := c.base.load(logical, addrs[:count], false)
+	if err != nil {
+		n, err = c.base.rebuild(logical, err)
+	}
 	if err != nil {
 		return bad()
 	}

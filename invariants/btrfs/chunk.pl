@@ -77,11 +77,15 @@ has_stripe(DEVICE, START) :-
   query(4, k(DEVICE, dev_extent, START), length, LENGTH),
   stripe_length(CHUNK, LENGTH).
 
-% The length that one stripe takes on a device (btrfs_calc_stripe_length). RAID0 and RAID10 spread
-% a chunk over their stripes. All other profiles put the whole chunk on each stripe.
+% The length that one stripe takes on a device (btrfs_calc_stripe_length). RAID0, RAID10, RAID5
+% (0x80) and RAID6 (0x100) spread a chunk over their stripes, of which one of RAID5 and two of
+% RAID6 have parity. All other profiles put the whole chunk on each stripe.
 stripe_length(CHUNK, STRIPE) :-
   query(3, k(256, chunk_item, CHUNK), length, LENGTH),
   query(3, k(256, chunk_item, CHUNK), type, TYPE),
   query(3, k(256, chunk_item, CHUNK), num_stripes, STRIPES),
   query(3, k(256, chunk_item, CHUNK), sub_stripes, COPIES),
-  ( TYPE /\ 0x48 =\= 0 -> STRIPE * (STRIPES // max(1, COPIES)) =:= LENGTH ; STRIPE =:= LENGTH ).
+  PARITY is (TYPE /\ 0x180) // 0x80,
+  ( TYPE /\ 0x1c8 =\= 0
+  -> STRIPE * ((STRIPES - PARITY) // max(1, COPIES)) =:= LENGTH
+  ; STRIPE =:= LENGTH ).

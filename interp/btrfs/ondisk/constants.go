@@ -89,7 +89,8 @@ const (
 	GroupRAID1    = 1 << 4
 	GroupDUP      = 1 << 5
 	GroupRAID10   = 1 << 6
-	GroupRAID56   = 1<<7 | 1<<8
+	GroupRAID5    = 1 << 7
+	GroupRAID6    = 1 << 8
 	GroupRAID1C3  = 1 << 9
 	GroupRAID1C4  = 1 << 10
 	GroupTypes    = GroupData | GroupSystem | GroupMetadata
