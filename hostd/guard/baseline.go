@@ -31,6 +31,12 @@ func (d *Disks) beginBaseline(disk int, skipLog bool) {
 			own, c.guards = append(own, g), append(c.guards, g.guard)
 		}
 	}
+	c.own = len(own)
+	for i, g := range d.disks {
+		if d.follower.Seed(disk, i) {
+			c.guards = append(c.guards, g.guard)
+		}
+	}
 	var before []*baselineCheck
 	for _, g := range own {
 		if old := g.baseline.Swap(c); old != nil {

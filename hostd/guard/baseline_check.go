@@ -21,7 +21,8 @@ import (
 // with an image, while its guest goes on. Everything that it finds was there before. It is reported
 // as a finding of the baseline, and no commit is refused for it. See docs/decisions/0019.
 type baselineCheck struct {
-	guards []*Guard // of the disks of the file system
+	guards []*Guard // of the disks of the file system, then of its seeds
+	own    int      // number of the guards that are not of seeds
 	fs     string
 	rules  RulesConfig
 	memory memory.Limits
@@ -76,7 +77,7 @@ func (c *baselineCheck) takeSnapshots(
 ) (*attempt, error) {
 	a := &attempt{memory: c.memory.BaselineBudget(c.limits)}
 	a.ctx, a.fail = context.WithCancelCause(ctx)
-	for _, g := range c.guards {
+	for i, g := range c.guards {
 		disk, err := overlay.New(g.base)
 		if err != nil {
 			c.release(a)
@@ -90,7 +91,9 @@ func (c *baselineCheck) takeSnapshots(
 			fail:  a.fail,
 		}
 		a.disks = append(a.disks, f)
-		g.snapshot.Store(f)
+		if i < c.own { // nobody writes a seed, whose own check may have a snapshot
+			g.snapshot.Store(f)
+		}
 	}
 	c.current.Store(a)
 	return a, nil

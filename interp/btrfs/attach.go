@@ -13,16 +13,6 @@ import (
 // be read.
 func New(d interp.Disk) (*FS, error) { return NewOn(d, first(d)) }
 
-// first returns the first disk of a Set that has a superblock of Btrfs, or 0 if none has.
-func first(d interp.Disk) int {
-	for i := range interp.Sizes(d) {
-		if Detect(interp.Sub(d, i)) {
-			return i
-		}
-	}
-	return 0
-}
-
 // NewOn is New for the file system that has a superblock on disk i of a Set.
 func NewOn(d interp.Disk, i int) (*FS, error) { return NewWithin(d, i, interp.Limits{}) }
 

@@ -1,6 +1,8 @@
 package btrfs
 
 import (
+	"slices"
+
 	"fsward/change"
 	"fsward/interp/btrfs/ondisk"
 	"fsward/interp/disk"
@@ -10,7 +12,8 @@ import (
 type nodeRules struct {
 	nodeSize, sectorSize uint32
 	csum                 ondisk.CsumType
-	fsid                 [16]byte // metadata_uuid if the feature is on
+	fsid                 [16]byte   // metadata_uuid if the feature is on
+	seeds                [][16]byte // the fsids of seeds, whose blocks a sprout shares
 	chunkTreeUUID        [16]byte
 	anyChunkTree         bool // chunkTreeUUID is not known yet
 }
@@ -34,7 +37,7 @@ func checkNode(r disk.Region, logical uint64, rules nodeRules) (*ondisk.Node, er
 	switch {
 	case n.Logical() != logical:
 		return bad(headerRule, "bytenr is %d", n.Logical())
-	case n.FSID() != rules.fsid:
+	case n.FSID() != rules.fsid && !slices.Contains(rules.seeds, n.FSID()):
 		return bad(headerRule, "fsid is %x", n.FSID())
 	case !rules.anyChunkTree && n.ChunkTreeUUID() != rules.chunkTreeUUID:
 		return bad(headerRule, "chunk_tree_uuid is %x", n.ChunkTreeUUID())

@@ -122,9 +122,6 @@ func unsupportedFeature(s ondisk.Superblock) string {
 	if f := s.CompatRO() &^ supportedCompatRO; f != 0 {
 		return featureName("compat_ro", f, nil)
 	}
-	if s.Flags()&ondisk.SuperFlagSeeding != 0 {
-		return fmt.Sprintf("seed device (flags %#x)", s.Flags())
-	}
 	return ""
 }
 

@@ -183,7 +183,7 @@ func (c *chunk) readStripes(v ondisk.Chunk, sectorSize uint32, devs *devices) er
 		if off%uint64(sectorSize) != 0 {
 			return bad("stripe %d is at %d, which is not a multiple of sectorsize", i, off)
 		}
-		dev := devs.find(id)
+		dev := devs.holder(id, uuid)
 		if dev == nil {
 			return &missingError{id: id, uuid: uuid, chunk: c.logical}
 		}

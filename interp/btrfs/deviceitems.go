@@ -6,7 +6,7 @@ import (
 )
 
 // devItem decodes a device. It follows check_dev_item, and open_seed_devices and btrfs_find_device
-// in read_one_dev: the UUIDs must be those of a device of this file system.
+// in read_one_dev: the UUIDs must be those of a device of this file system, or of its seed.
 func (d *decoder) devItem(k ondisk.Key, r disk.Region) error {
 	v, ok := ondisk.ViewDevItem(r)
 	if !ok || r.Len() > ondisk.DevItemSize {
@@ -17,7 +17,9 @@ func (d *decoder) devItem(k ondisk.Key, r disk.Region) error {
 	}
 	id, total, used := v.DevID(), v.TotalBytes(), v.BytesUsed()
 	uuid, fsid := v.UUID(), v.FSID()
-	dev := d.ctx.devs.find(id)
+	dev, seed := d.ctx.devs.find(id), d.ctx.devs.seed(id, uuid)
+	ours := d.ctx.rewritten || fsid == d.ctx.fsid ||
+		dev == nil && seed != nil && seed.sb.MetadataUUID() == fsid
 	switch {
 	case k.ObjectID != ondisk.DevItemsID:
 		return bad(0, "objectid is %d, want %d", k.ObjectID, ondisk.DevItemsID)
@@ -28,7 +30,7 @@ func (d *decoder) devItem(k ondisk.Key, r disk.Region) error {
 	case dev != nil && uuid != dev.uuid:
 		return bad(ondisk.DevItemUUIDAt, "uuid is %s, that of device %d is %s",
 			uuidText(uuid), id, uuidText(dev.uuid))
-	case !d.ctx.rewritten && fsid != d.ctx.fsid: // only a seed has another; it is not supported
+	case !ours:
 		return bad(ondisk.DevItemFSIDAt, "fsid is %s, want %s", uuidText(fsid), uuidText(d.ctx.fsid))
 	}
 	d.begin(ondisk.KindDevItem, k.ObjectID, k.Offset, 0)

@@ -19,7 +19,10 @@ type device struct {
 
 // devices are the disks of a file system that are present. A value is immutable: when a disk comes
 // or goes, a new value takes its place.
-type devices struct{ list []device }
+type devices struct {
+	list  []device
+	seeds []device // of other file systems, which this one only reads
+}
 
 // find returns the device with an ID, or nil if its disk is missing.
 func (d *devices) find(id uint64) *device {
@@ -44,7 +47,7 @@ func (d *devices) on(start uint64) *device {
 
 // without returns the devices without the one whose disk begins at start.
 func (d *devices) without(start uint64) *devices {
-	out := &devices{}
+	out := &devices{seeds: d.seeds}
 	for _, dev := range d.list {
 		if dev.start != start {
 			out.list = append(out.list, dev)

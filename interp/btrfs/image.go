@@ -24,7 +24,7 @@ func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, 
 	c := newComparer(d, interp.Limits{})
 	c.image = &options
 	for i := range interp.Sizes(d) {
-		if devs.on(interp.Address(i, 0)) == nil {
+		if at := interp.Address(i, 0); devs.on(at) == nil && !devs.onSeed(at) {
 			return interp.Observation{}, fmt.Errorf(
 				"btrfs: disk %d does not belong to the file system on disk %d", i, first(d))
 		}

@@ -108,6 +108,7 @@ func findDevices(d interp.Disk, sizes []uint64, on int) (*devices, error) {
 			return nil, err
 		}
 	}
+	devs.seeds = seedsOf(d, sizes, devs)
 	return devs, nil
 }
 
@@ -126,7 +127,7 @@ func bootstrap(
 	}
 	rules := nodeRules{
 		nodeSize: sb.NodeSize(), sectorSize: sb.SectorSize(), csum: sb.CsumType(),
-		fsid: sb.MetadataUUID(), anyChunkTree: true,
+		fsid: sb.MetadataUUID(), seeds: devs.seedFSIDs(), anyChunkTree: true,
 	}
 	return &state{
 		sb:     sb,
@@ -184,6 +185,11 @@ func (s *state) complete() error {
 	there := uint64(0)
 	for _, dev := range s.devs.list {
 		if dev.id != 0 {
+			there++
+		}
+	}
+	for i := range s.devs.seeds {
+		if used, err := s.uses(&s.devs.seeds[i]); err == nil && used {
 			there++
 		}
 	}

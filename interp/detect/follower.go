@@ -190,6 +190,19 @@ func (f *Follower) Together(i, j int) bool {
 	return in != nil && in == f.ownerOf(j)
 }
 
+// A sprout is an interpreter of a file system that can read disks of other file systems: its seeds.
+type sprout interface{ Seed(disk int) bool }
+
+// Seed reports whether the file system on disk i also reads disk j, which belongs to another one.
+func (f *Follower) Seed(i, j int) bool {
+	in := f.ownerOf(i)
+	if in == nil {
+		return false
+	}
+	s, ok := in.Interpreter.(sprout)
+	return ok && s.Seed(j)
+}
+
 // FS returns the name of the file system that the write last observed went to, "" if there is none.
 func (f *Follower) FS() string {
 	if f.at == nil {
