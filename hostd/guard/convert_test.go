@@ -61,3 +61,30 @@ func TestConverted(t *testing.T) {
 		})
 	}
 }
+
+// TestConversionIsRolledBack undoes a conversion on the guarded, unmounted disk (btrfs-convert -r),
+// which writes the blocks of the former file system over those of Btrfs. The former file system is
+// the new baseline. It has a file that is larger than a block group, so that its image has several
+// extents.
+func TestConversionIsRolledBack(t *testing.T) {
+	source := t.TempDir()
+	guardtest.Run(t, "sh", "-c", "cp -r /etc/apt "+source+"; head -c 150000000 /dev/urandom > "+
+		source+"/large")
+	image := guardtest.BlankImage(t, 512<<20)
+	guardtest.Run(t, "mke2fs", "-t", "ext3", "-b", "4096", "-q", "-F", "-d", source, image)
+	r := guardtest.Attach(t, image, nil)
+	guardtest.Run(t, "btrfs-convert", r.LoopDev)
+	guardtest.Run(t, "btrfs", "check", r.LoopDev)
+	guardtest.Run(t, "btrfs-convert", "-r", r.LoopDev)
+	r.NoAlarm()
+	guardtest.Run(t, "e2fsck", "-fn", r.LoopDev)
+	r.MustMount("ext3")
+	r.MustRun("cmp large " + source + "/large; " + guardtest.Filled)
+	if err := r.Unmount(); err != nil {
+		t.Fatal(err)
+	}
+	r.NoAlarm()
+	r.End()
+	guardtest.MustBeClean(t, "ext3", image)
+	guardtest.MustHold(t, r.Images)
+}

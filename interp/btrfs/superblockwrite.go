@@ -1,6 +1,7 @@
 package btrfs
 
 import (
+	"encoding/binary"
 	"errors"
 
 	"fsward/change"
@@ -49,6 +50,9 @@ func (s *superblockWrite) validate() bool {
 	case !member && !ours:
 		return false // the disk does not belong to this file system
 	case magic == ondisk.SuperMagic:
+	case isPrimary(s.at) && hasExt(s.comparer.disk, s.at):
+		s.leave("an ext2, ext3 or ext4 takes its place")
+		return false
 	case magic == 0 || magic == ondisk.MkfsMagic || s.discard:
 		s.erase()
 		return false
@@ -62,6 +66,16 @@ func (s *superblockWrite) validate() bool {
 		return false
 	}
 	return true
+}
+
+// hasExt reports whether the disk of a superblock has the magic of ext2, ext3 or ext4 in its place.
+// btrfs-convert -r restores the blocks of the former file system over those of Btrfs, beginning with
+// this one, which the conversion had cleared (migrate_super_block). mkfs.btrfs clears it, too.
+func hasExt(d interp.Disk, at uint64) bool {
+	const magicAt, magic = 1024 + 56, 0xef53 // s_magic
+	b := make([]byte, 2)
+	return readFull(d, b, at-at%interp.DiskStride+magicAt) == nil &&
+		binary.LittleEndian.Uint16(b) == magic
 }
 
 // isPrimary reports whether a device address is that of a disk's primary superblock.
