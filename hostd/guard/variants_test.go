@@ -71,6 +71,8 @@ var variants = []variant{
 	{disks: 1, mount: "discard=sync"},
 	{disks: 1, mount: "flushoncommit,notreelog", all: true},
 	{disks: 1, mount: "ssd_spread", all: true},
+	{disks: 1, mkfs: "-O raid56", mount: "metadata_ratio=1,user_subvol_rm_allowed", all: true},
+	{disks: 1, mkfs: "-R ^free-space-tree", mount: "clear_cache,space_cache=v2", all: true},
 	{disks: 2, mkfs: "-d single -m raid1"},
 	{disks: 2, mkfs: "-d raid0 -m raid0"},
 	{disks: 2, mkfs: "-d raid1 -m raid1 --csum xxhash", all: true},
