@@ -98,8 +98,8 @@ func TestCorruptLogsOfSeveralDisks(t *testing.T) {
 	}
 }
 
-// refusedIfAltered alters a commit in the logs of several disks and replays them. The altered commit
-// must be refused for the rules that it returns.
+// refusedIfAltered alters a commit in the logs of several disks and replays them. The altered
+// commit must be refused for the rules that it returns.
 func refusedIfAltered(t *testing.T, disks []offline.ReplayDisk, spec string,
 	commit int) (rules []string, err error) {
 	t.Helper()
@@ -124,8 +124,8 @@ func refusedIfAltered(t *testing.T, disks []offline.ReplayDisk, spec string,
 	return guard.RuleNames(last.Violations), nil
 }
 
-// TestCorruptedParityChunks alters each member of a chunk of RAID5 and RAID6 and of its device extents that says
-// where its bytes lie.
+// TestCorruptedParityChunks alters each member of a chunk of RAID5 and RAID6 and of its device
+// extents that says where its bytes lie.
 func TestCorruptedParityChunks(t *testing.T) {
 	for profile, of := range map[string]struct {
 		chunk int // type of its data

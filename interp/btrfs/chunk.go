@@ -141,7 +141,8 @@ func (c *chunk) checkItem(k ondisk.Key, v ondisk.Chunk, sectorSize uint32) error
 	return nil
 }
 
-// setProfile sets the number of copies, columns and stripes of parity, and checks the stripes against the profile.
+// setProfile sets the number of copies, columns and stripes of parity, and checks the stripes
+// against the profile.
 func (c *chunk) setProfile(v ondisk.Chunk) error {
 	bad := func(format string, args ...any) error {
 		return chunkError(v.Region, c.logical, format, args...)

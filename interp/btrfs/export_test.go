@@ -95,8 +95,8 @@ func FuzzedChunk(logical uint64, data []byte) error {
 	return err
 }
 
-// checkLocate panics if locate maps an address of a chunk outside of its stripes, or if places is not
-// its inverse. Stripes that overlap have no inverse.
+// checkLocate panics if locate maps an address of a chunk outside of its stripes, or if places is
+// not its inverse. Stripes that overlap have no inverse.
 func checkLocate(c *chunk) {
 	m, overlaps := newChunkMap([]chunk{*c})
 	for _, off := range []uint64{0, 4096 % c.length, c.length / 2, c.length - 1} {

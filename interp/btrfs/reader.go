@@ -97,8 +97,8 @@ func (r *reader) block(logical, types uint64, all bool) (*ondisk.Node, error) {
 	return n, nil
 }
 
-// fetch reads a block from the disk into the cache. A block that is rebuilt from parity differs from
-// what is in its place.
+// fetch reads a block from the disk into the cache. A block that is rebuilt from parity differs
+// from what is in its place.
 func (r *reader) fetch(logical uint64, addrs []uint64, all bool) (*ondisk.Node, error) {
 	reading := r.cache.begin(addrs)
 	n, err := r.load(logical, addrs, all)

@@ -9,11 +9,11 @@ import (
 
 // A sprout is a file system that began as a copy of another one, its seed (btrfstune -S 1). The
 // sprout has an fsid of its own, and its trees still use the devices of the seed, which nobody
-// writes: their chunks, their metadata blocks with the seed's fsid, and their dev_items. Each seed is
-// followed as a file system of its own, which keeps its blocks from being overwritten.
+// writes: their chunks, their metadata blocks with the seed's fsid, and their dev_items. Each seed
+// is followed as a file system of its own, which keeps its blocks from being overwritten.
 
-// holder returns the device that a stripe names: a device of the file system, or one of its seeds. It
-// returns nil if the disk is missing.
+// holder returns the device that a stripe names: a device of the file system, or one of its seeds.
+// It returns nil if the disk is missing.
 func (d *devices) holder(id uint64, uuid [16]byte) *device {
 	if dev := d.find(id); dev != nil {
 		return dev
@@ -43,9 +43,9 @@ func (d *devices) seedFSIDs() (fsids [][16]byte) {
 	return fsids
 }
 
-// seedsOf returns the devices of the seeds of a file system: disks with the superblock of another one
-// that is a seed, and that the chunk tree has a dev_item of (open_seed_devices). If the chunk tree
-// cannot be read, all seeds among the disks count.
+// seedsOf returns the devices of the seeds of a file system: disks with the superblock of another
+// one that is a seed, and that the chunk tree has a dev_item of (open_seed_devices). If the chunk
+// tree cannot be read, all seeds among the disks count.
 func seedsOf(d interp.Disk, sizes []uint64, devs *devices) []device {
 	sb, start := devs.newest()
 	candidates := &devices{list: devs.list}

@@ -69,8 +69,8 @@ func (s *superblockWrite) validate() bool {
 }
 
 // hasExt reports whether the disk of a superblock has the magic of ext2, ext3 or ext4 in its place.
-// btrfs-convert -r restores the blocks of the former file system over those of Btrfs, beginning with
-// this one, which the conversion had cleared (migrate_super_block). mkfs.btrfs clears it, too.
+// btrfs-convert -r restores the blocks of the former file system over those of Btrfs, beginning
+// with this one, which the conversion had cleared (migrate_super_block). mkfs.btrfs clears it, too.
 func hasExt(d interp.Disk, at uint64) bool {
 	const magicAt, magic = 1024 + 56, 0xef53 // s_magic
 	b := make([]byte, 2)
