@@ -12,7 +12,9 @@ import (
 
 // filledSeed makes a file system with some files on the first disk of a rig, makes it a seed, and
 // mounts it. The other disks are blank.
-func filledSeed(t *testing.T, blank int, change func(*guard.Config), mkfs ...string) *guardtest.Rig {
+func filledSeed(
+	t *testing.T, blank int, change func(*guard.Config), mkfs ...string,
+) *guardtest.Rig {
 	t.Helper()
 	images := append(guardtest.MadeDisks(t, 1, 512<<20, mkfs...),
 		guardtest.BlankDisks(t, blank, 512<<20)...)

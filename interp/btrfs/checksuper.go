@@ -19,8 +19,8 @@ const (
 	supportedIncompat = ondisk.IncompatMixedBackref | ondisk.IncompatDefaultSubvol |
 		ondisk.IncompatMixedGroups | ondisk.IncompatCompressLZO | ondisk.IncompatCompressZSTD |
 		ondisk.IncompatBigMetadata | ondisk.IncompatExtendedIref | ondisk.IncompatRAID56 |
-		ondisk.IncompatSkinnyMetadata | ondisk.IncompatNoHoles | ondisk.IncompatMetadataUUID | ondisk.IncompatRAID1C34 |
-		ondisk.IncompatSimpleQuota
+		ondisk.IncompatSkinnyMetadata | ondisk.IncompatNoHoles | ondisk.IncompatMetadataUUID |
+		ondisk.IncompatRAID1C34 | ondisk.IncompatSimpleQuota
 	supportedCompatRO = ondisk.CompatROFreeSpaceTree | ondisk.CompatROFreeSpaceValid |
 		ondisk.CompatROVerity | ondisk.CompatROBlockGroupTree
 )
