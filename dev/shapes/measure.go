@@ -24,6 +24,7 @@ type shape struct {
 	disks    int    // 0 selects 1
 	each     int64  // bytes of disk for each of n, beside diskSize
 	start    int64  // size of the file system at first, bytes; 0: the disk's size
+	bigFile  bool   // ext3: the disk has a file f of n GiB
 	// change records of the largest commit for each of n, at least. If there are fewer, a sync(2) of
 	// another process split the commit, and the measurement is repeated. 0: any number.
 	least int
@@ -59,6 +60,11 @@ func (s *shape) measure(ctx context.Context, dir, fsload string, n int) (r resul
 	}
 	if s.start > 0 {
 		if err := os.Truncate(images[0], size); err != nil {
+			return r, err
+		}
+	}
+	if s.bigFile {
+		if err := makeBigFile(ctx, images[0], uint64(n)*gib); err != nil {
 			return r, err
 		}
 	}

@@ -102,4 +102,14 @@ var ext3Shapes = []shape{
 		name: "ext3: grown by n MiB", fs: "ext3", smallest: 1024, full: 256 * kib, each: mib,
 		start: 2 * gib, mkfs: []string{"-J", "size=256"}, script: `resize2fs $FIRST $((2048 + N))M`,
 	},
+	{
+		name: "ext3: deletion of a file of n GiB", fs: "ext3", smallest: 16, full: 1024,
+		each: gib + 2*mib, mkfs: append([]string{"-i", "4194304"}, bigJournal...),
+		bigFile: true, script: `rm f`,
+	},
+	{
+		name: "ext3: truncation of a file of n GiB, small blocks", fs: "ext3", smallest: 1, full: 16,
+		each: gib + 8*mib, mkfs: append([]string{"-b", "1024"}, bigJournal...),
+		bigFile: true, script: `truncate -s 1000 f`,
+	},
 }
