@@ -4,7 +4,6 @@ import (
 	"iter"
 	"slices"
 
-	"fsward/change"
 	"fsward/interp/ext3/ondisk"
 )
 
@@ -74,16 +73,6 @@ func (d *compared) sides(ino uint32) (before, after side, err error) {
 	}
 	after.marked, err = d.new.marked(ino)
 	return
-}
-
-// owner makes the records of a block that gets an owner.
-func (d *compared) owner(o change.Object) error {
-	d.txn.Add(o)
-	if d.image != nil {
-		return d.image.claim(uint32(o.ID))
-	}
-	d.todo.owned.add(uint32(o.Sub))
-	return nil
 }
 
 // isOrphan reports whether an inode is on the list after the transaction.

@@ -29,7 +29,7 @@ func newDelta(was, l *Layout, device uint64, old, new *State, r Roles, rewritten
 func (d *delta) run() error {
 	d.begin()
 	for _, step := range []func() error{d.superblock, d.superCopy, d.compareGroups, d.compareTrees,
-		d.compareOrphans, d.compareFields} {
+		d.compareBlocks, d.compareOrphans, d.compareFields} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -83,6 +83,16 @@ func (d *delta) compareTrees() error {
 	}
 	d.todo.inodes.addAll(&d.todo.named)
 	return nil
+}
+
+// compareBlocks makes the records of the blocks that the steps before found.
+func (d *delta) compareBlocks() error {
+	defer func() { d.blocks = blockRuns{} }()
+	d.expect(4 * d.blocks.len()) // two for a run, and as many for the bits or pointers beside it
+	return d.blocks.pieces(func(b blockRun) error {
+		d.runRecords(b)
+		return d.tooMany()
+	})
 }
 
 // compareOrphans compares the list of orphans.

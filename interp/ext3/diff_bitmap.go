@@ -2,15 +2,18 @@ package ext3
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
+
 	"fsward/interp/ext3/ondisk"
 )
 
 // zeros stands for the earlier contents of a block in a group that did not exist. It is only read.
 var zeros [ondisk.MaxBlockSize]byte
 
-// bitmap calls visit for each changed bit below count. Before the transaction the bitmap had had
-// bits.
-func (d *groupDiff) bitmap(block, had, count uint32, visit func(n uint32, set bool)) error {
+// bitmap calls visit for the changed bits below count, for up to 64 in sequence at once. Before the
+// transaction the bitmap had had bits.
+func (d *groupDiff) bitmap(block, had, count uint32, visit func(first, n uint32, set bool)) error {
 	if !d.rewrote(block) && had == count {
 		return nil
 	}
@@ -34,17 +37,31 @@ func (d *groupDiff) bitmap(block, had, count uint32, visit func(n uint32, set bo
 		d.fault(checkPadding.at(d.Geo.Addr(block)+uint64(n/8), "bit %d is clear, the group has %d", n,
 			count))
 	}
-	for i := range (count + 7) / 8 {
-		if before[i] == after[i] {
-			continue
+	for n := uint32(0); n < count; {
+		is := bitsFrom(after, n)
+		turned := bitsFrom(before, n) ^ is
+		alike, set := turned&is, is&1 == 1
+		if !set {
+			alike = turned &^ is
 		}
-		for n := 8 * i; n < min(8*i+8, count); n++ {
-			if set := ondisk.Bit(after, n); set != ondisk.Bit(before, n) {
-				visit(n, set)
-			}
+		same := onesFrom(^turned, n)
+		if same == 0 {
+			same = min(onesFrom(alike, n), count-n)
+			visit(n, same, set)
 		}
+		n += same
 	}
 	return nil
+}
+
+// bitsFrom returns the bits of a bitmap from n on that are in the same word of 64 bits.
+func bitsFrom(b []byte, n uint32) uint64 {
+	return binary.LittleEndian.Uint64(b[n/64*8:]) >> (n % 64)
+}
+
+// onesFrom returns how many bits that bitsFrom returned for n are 1 up to the first 0.
+func onesFrom(word uint64, n uint32) uint32 {
+	return min(uint32(bits.TrailingZeros64(^word)), 64-n%64)
 }
 
 // padded looks for a bit after the end of a bitmap that the transaction clears or, in an image,

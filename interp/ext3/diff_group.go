@@ -59,23 +59,29 @@ func (d *groupDiff) compare(g uint32) error {
 	if !d.fresh(g) {
 		had, hadInodes = d.was.Geo.GroupBlocks(g), d.Geo.InodesPerGroup
 	}
-	err := d.bitmap(p.BlockBitmap, had, d.Geo.GroupBlocks(g), func(n uint32, set bool) {
+	err := d.bitmap(p.BlockBitmap, had, d.Geo.GroupBlocks(g), func(first, n uint32, set bool) {
 		d.todo.groups.add(g)
-		if d.image == nil {
-			d.bitRecords(change.Object{Kind: ondisk.KindBlock, ID: uint64(start + n)}, ondisk.FieldGroup, g,
-				set)
+		if d.image != nil {
+			return
 		}
+		b := blockRun{first: start + first, n: n, of: g, how: freed, pos: uint64(start + first)}
+		if set {
+			b.how = marked
+		}
+		d.blocks.add(b)
 	})
 	if err != nil {
 		return err
 	}
-	err = d.bitmap(p.InodeBitmap, hadInodes, d.Geo.InodesPerGroup, func(n uint32, set bool) {
-		ino := g*d.Geo.InodesPerGroup + n + 1
+	err = d.bitmap(p.InodeBitmap, hadInodes, d.Geo.InodesPerGroup, func(first, n uint32,
+		set bool) {
 		d.todo.groups.add(g)
-		d.todo.inodes.add(ino)
-		if d.image == nil {
-			d.bitRecords(change.Object{Kind: ondisk.KindInodeBit, ID: uint64(ino)}, ondisk.FieldInodeGroup,
-				g, set)
+		for i := range n {
+			ino := g*d.Geo.InodesPerGroup + first + i + 1
+			d.todo.inodes.add(ino)
+			if d.image == nil {
+				d.inodeBit(ino, g, set)
+			}
 		}
 	})
 	if err != nil {
@@ -192,24 +198,19 @@ func (d *groupDiff) inodeTable(g, table uint32) error {
 	return nil
 }
 
-// expectTurned reserves room for the records that follow from changed bits in the bitmaps of
-// groups. A block makes records of itself and of its owner; an inode makes records of its fields
-// and of a directory entry.
+// expectTurned reserves room for the records that follow from changed bits in the inode bitmaps of
+// groups. An inode makes records of its fields, of a directory entry, and of a block.
 func (d *groupDiff) expectTurned(groups []uint32) error {
 	n := 0
 	for _, g := range groups {
 		if d.fresh(g) {
 			continue // a whole image is compared in the background
 		}
-		blocks, err := d.turned(d.Places[g].BlockBitmap)
-		if err != nil {
-			return err
-		}
 		inodes, err := d.turned(d.Places[g].InodeBitmap)
 		if err != nil {
 			return err
 		}
-		n += 2*blocks + inodes*(len(ondisk.InodeRecordFields)+4)
+		n += inodes * (len(ondisk.InodeRecordFields) + 8)
 	}
 	d.expect(n + n/16 + 4*len(ondisk.InodeRecordFields))
 	return nil
@@ -235,25 +236,25 @@ func (d *groupDiff) turned(block uint32) (n int, err error) {
 	return n, nil
 }
 
-// fixedOwners makes the records of the blocks of a group that become metadata with a fixed place.
-func (d *groupDiff) fixedOwners(g uint32, p ondisk.Places) (err error) {
+// fixedOwners notes the blocks of a group that become metadata with a fixed place.
+func (d *groupDiff) fixedOwners(g uint32, p ondisk.Places) error {
 	add := func(first, n uint32) {
-		for b := first; b < first+n && err == nil; b++ {
-			err = d.owner(change.Object{Kind: ondisk.KindOwner, ID: uint64(b)})
-		}
+		d.blocks.add(blockRun{first: first, n: n, how: named, pos: uint64(first)})
 	}
 	start, head := d.Geo.GroupStart(g), d.Geo.HeadBlocks(g)
-	if !d.fresh(g) {
-		if had := d.was.Geo.HeadBlocks(g); had < head {
-			add(start+had, head-had)
-		}
-		return err
+	switch had := d.was.Geo.HeadBlocks(g); {
+	case d.fresh(g):
+		add(start, head)
+		add(p.BlockBitmap, 1)
+		add(p.InodeBitmap, 1)
+		add(p.InodeTable, d.Geo.TableBlocks)
+	case had < head:
+		add(start+had, head-had)
 	}
-	add(start, head)
-	add(p.BlockBitmap, 1)
-	add(p.InodeBitmap, 1)
-	add(p.InodeTable, d.Geo.TableBlocks)
-	return err
+	if d.image != nil {
+		return d.image.claimRuns()
+	}
+	return nil
 }
 
 func (l *Layout) groupValue(g uint32, desc []byte) func(change.Field) change.Value {

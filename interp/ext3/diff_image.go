@@ -15,9 +15,10 @@ type imageDiff struct {
 	groups groupDiff
 	inodes inodeDiff
 	owners
-	attrs  numberSet // extended attribute blocks that an inode names
-	onList numberSet // inodes on the list of orphans
-	hashes []uint64  // scratch: hashes of the names of a directory
+	alone  *numberSet // disputed blocks that an earlier pass found; each gets records of its own
+	attrs  numberSet  // extended attribute blocks that an inode names
+	onList numberSet  // inodes on the list of orphans
+	hashes []uint64   // scratch: hashes of the names of a directory
 
 	again    bool // an earlier pass found the structure sound
 	progress func(done, total uint64)
@@ -35,7 +36,7 @@ func newImageDiff(s Snapshot, generation uint32, dev io.ReaderAt, size uint64, p
 }
 
 // run makes the records, group by group and inode by inode, so that memory does not grow with them.
-// The records of a block follow the record of the first pointer to it.
+// The records of blocks follow those of the first pointers to them.
 func (d *imageDiff) run() error {
 	if err := d.superblock(); err != nil {
 		return err
@@ -119,10 +120,12 @@ func (d *imageDiff) inode(ino uint32) error {
 		return err
 	}
 	if marked {
-		d.bitRecords(change.Object{Kind: ondisk.KindInodeBit, ID: uint64(ino)}, ondisk.FieldInodeGroup,
-			(ino-1)/d.Geo.InodesPerGroup, true)
+		d.inodeBit(ino, (ino-1)/d.Geo.InodesPerGroup, true)
 	}
 	if err := d.inodes.compareTree(ino); err != nil {
+		return err
+	}
+	if err := d.claimRuns(); err != nil {
 		return err
 	}
 	if err := d.inodes.compareFields(ino); err != nil {
@@ -164,60 +167,6 @@ func (d *imageDiff) orphanList() error {
 			return err
 		}
 		at = i.Dtime()
-	}
-	return nil
-}
-
-// claim notes that a pointer names a block. The first pointer makes the records of the block.
-func (d *imageDiff) claim(block uint32) error {
-	if !d.pointed.add(block) {
-		d.disputed.add(block)
-		return nil
-	}
-	if d.attrs.has(block) {
-		return nil
-	}
-	return d.blockRecords(block)
-}
-
-// claimXattr is claim for an extended attribute block, which inodes may share.
-func (d *imageDiff) claimXattr(block, ino uint32) error {
-	if !d.Geo.InRange(block) {
-		return nil // this fault has been reported
-	}
-	d.txn.Add(change.Object{Kind: ondisk.KindXattrOwner, ID: uint64(block), Sub: uint64(ino)})
-	if !d.again {
-		d.sharers = append(d.sharers, sharer{block, ino})
-	}
-	if !d.attrs.add(block) || d.pointed.has(block) {
-		return nil
-	}
-	return d.blockRecords(block)
-}
-
-// blockRecords makes the records of a block that is marked as used.
-func (d *imageDiff) blockRecords(block uint32) error {
-	used, err := d.new.allocated(block)
-	if err == nil && used {
-		d.bitRecords(change.Object{Kind: ondisk.KindBlock, ID: uint64(block)}, ondisk.FieldGroup,
-			d.Geo.GroupOf(block), true)
-	}
-	return err
-}
-
-// unowned makes the records of the blocks of a group that are marked as used and that no pointer
-// names.
-func (d *imageDiff) unowned(g uint32) error {
-	start := d.Geo.GroupStart(g)
-	for n := range d.Geo.GroupBlocks(g) {
-		if block := start + n; !d.pointed.has(block) && !d.attrs.has(block) {
-			if err := d.blockRecords(block); err != nil {
-				return err
-			}
-			if err := d.tooMany(); err != nil {
-				return err
-			}
-		}
 	}
 	return nil
 }

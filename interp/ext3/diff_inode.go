@@ -130,6 +130,7 @@ func (d *inodeDiff) xattrPointer(ino uint32, before, after side) error {
 	owner := func(block uint32) change.Object {
 		d.todo.xattrs.add(block)
 		d.todo.owned.add(ino)
+		d.blocks.xattr = append(d.blocks.xattr, block)
 		return change.Object{Kind: ondisk.KindXattrOwner, ID: uint64(block), Sub: uint64(ino)}
 	}
 	if was != 0 && d.Geo.InRange(was) {
@@ -203,12 +204,6 @@ func (d *inodeDiff) deletionTime(ino uint32, before, after side) error {
 // undated reports whether a deleted inode still has fields of an inode in use, and no time of
 // deletion.
 func undated(i ondisk.Inode) bool { return i.Mode() != 0 && i.Dtime() == 0 }
-
-// ownerOf returns the object that stands for a pointer of an inode to a block.
-func ownerOf(block, ino uint32, level int, start uint64) change.Object {
-	return change.Object{Kind: ondisk.KindOwner, ID: uint64(block), Sub: uint64(ino),
-		Aux: position(level, start)}
-}
 
 // showsData notes a block of a file that becomes reachable through a name after a crash, unless its
 // data is in the log.

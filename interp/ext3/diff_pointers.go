@@ -39,27 +39,32 @@ func (d *pointerDiff) compare() error {
 	return nil
 }
 
-func (d *pointerDiff) removed(level int, start uint64, block uint32) error {
-	d.txn.Delete(ownerOf(block, d.ino, level, start))
+func (d *pointerDiff) removed(level int, start uint64, block, n uint32) error {
+	d.blocks.add(blockRun{block, n, d.ino, left, position(level, start)})
 	d.todo.owned.add(d.ino)
-	d.noteOld(level, start, block)
+	if level > 0 || d.wasDir() {
+		for i := range n {
+			d.noteOld(level, start+uint64(i), block+i)
+		}
+	}
 	return d.tooMany()
 }
 
-func (d *pointerDiff) added(level int, start uint64, block uint32) (follow bool, err error) {
-	if !d.Geo.InRange(block) || d.FixedMeta(block) {
-		d.fault(on(checkPointer.at(d.inodeAddr(d.ino), "the pointer at position %d names block %d",
-			position(level, start), block),
-			ondisk.KindInode, uint64(d.ino)))
-		return false, nil
+func (d *pointerDiff) added(level int, start uint64, block, n uint32) (follow bool, err error) {
+	d.todo.owned.add(d.ino)
+	sound := false
+	for i := range n {
+		if sound = d.newPointer(level, start+uint64(i), block+i); sound && level == 0 {
+			d.showsData(d.ino, d.is, start+uint64(i), block+i)
+		}
 	}
-	if err := d.owner(ownerOf(block, d.ino, level, start)); err != nil {
+	if d.image != nil {
+		err = d.image.claimMost()
+	} else {
+		err = d.tooMany()
+	}
+	if err != nil || level == 0 || !sound {
 		return false, err
-	}
-	d.noteNew(level, start, block)
-	if level == 0 {
-		d.showsData(d.ino, d.is, start, block)
-		return false, d.tooMany()
 	}
 	fault := func(format string, args ...any) {
 		d.fault(on(checkIndirect.at(d.Geo.Addr(block), format, args...), ondisk.KindInode, uint64(d.ino)))
@@ -75,7 +80,20 @@ func (d *pointerDiff) added(level int, start uint64, block uint32) (follow bool,
 			start))
 		return false, nil
 	}
-	return true, d.tooMany()
+	return true, nil
+}
+
+// newPointer notes a pointer, and reports whether it names a block that it may name.
+func (d *pointerDiff) newPointer(level int, start uint64, block uint32) bool {
+	if !d.Geo.InRange(block) || d.FixedMeta(block) {
+		d.fault(on(checkPointer.at(d.inodeAddr(d.ino), "the pointer at position %d names block %d",
+			position(level, start), block),
+			ondisk.KindInode, uint64(d.ino)))
+		return false
+	}
+	d.blocks.add(blockRun{block, 1, d.ino, named, position(level, start)})
+	d.noteNew(level, start, block)
+	return true
 }
 
 func (d *pointerDiff) same(level int, start uint64, block uint32) error {

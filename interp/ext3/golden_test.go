@@ -72,7 +72,7 @@ func lastRecords(t *testing.T, script string) (got string) {
 }
 
 var blockNumber = regexp.MustCompile(
-	`^change\((block,|owner,k\(|xattr_owner,a\(|xattr_block,)(\d+)`)
+	`^change\((block,a\(|owner,k\(|xattr_owner,a\(|xattr_block,)(\d+)`)
 
 // normal writes the records of a transaction, with the blocks numbered in the order of their
 // appearance.

@@ -64,9 +64,16 @@ func wholeImage(now Snapshot, generation uint32, dev io.ReaderAt, size uint64,
 	options interp.ImageOptions) interp.Observation {
 	obs := interp.Observation{Point: interp.CommitPoint, Generation: uint64(generation)}
 	p := &parts{drop: options.Budget != nil, dropped: options.Stream}
-	d := newImageDiff(now, generation, dev, size, p, change.NewNames())
-	d.memory, d.progress = options.Budget, options.Progress
-	obs.Unknown = d.run()
+	pass := func(alone *numberSet) *imageDiff {
+		d := newImageDiff(now, generation, dev, size, p, change.NewNames())
+		d.memory, d.progress, d.alone = options.Budget, options.Progress, alone
+		obs.Unknown = d.run()
+		return d
+	}
+	d := pass(&numberSet{})
+	if obs.Unknown == nil && len(d.faults) == 0 && !p.dropped && d.disputed.len() > 0 {
+		d = pass(&d.disputed) // runs of several owners that overlap are to be taken apart
+	}
 	switch {
 	case obs.Unknown != nil:
 	case len(d.faults) > 0:

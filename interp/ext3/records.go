@@ -25,6 +25,7 @@ var errTooMany = errors.New("ext3: the transaction has more than 8,388,608 chang
 // of the structure.
 type records struct {
 	txn    *change.Txn
+	blocks blockRuns // of which records are still to be made
 	memory *interp.MemoryBudget
 	faults []change.Violation
 	parts  *parts // nil: all records are kept
@@ -81,8 +82,10 @@ func (r *records) object(o change.Object, fields []change.Field, before,
 	r.txn.Records[at] = rec
 }
 
-func (r *records) bitRecords(o change.Object, f change.Field, g uint32, set bool) {
-	rec := change.Record{Object: o, Field: f}
+// inodeBit makes the records of a bit in the inode bitmap of a group.
+func (r *records) inodeBit(ino, g uint32, set bool) {
+	o := change.Object{Kind: ondisk.KindInodeBit, ID: uint64(ino)}
+	rec := change.Record{Object: o, Field: ondisk.FieldInodeGroup}
 	if set {
 		r.txn.Add(o)
 		rec.New = change.Num(uint64(g))
@@ -130,10 +133,11 @@ func (r *records) move(room int) {
 }
 
 func (r *records) full() error {
-	if len(r.txn.Records) > maxRecords {
+	if len(r.txn.Records) > maxRecords || r.blocks.bytes() > maxRecords*runBytes {
 		return errTooMany
 	}
-	if !r.memory.Holds(uint64(len(r.txn.Records))*interp.RecordBytes + r.txn.Names.Bytes()) {
+	if !r.memory.Holds(uint64(len(r.txn.Records))*interp.RecordBytes + r.txn.Names.Bytes() +
+		r.blocks.bytes()) {
 		return r.memory.Full()
 	}
 	return nil

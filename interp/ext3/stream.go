@@ -40,7 +40,7 @@ func (s *stream) Each(visit func(*change.Txn) error) error {
 		return visit(t)
 	}}
 	d := newImageDiff(s.now, s.seq, s.dev, s.size, p, s.names)
-	d.again = true
+	d.again, d.alone = true, &s.owners.disputed
 	return d.run()
 }
 
@@ -59,7 +59,7 @@ func (d *imageDiff) stream(seq uint32, dev io.ReaderAt, obs *interp.Observation)
 // owners holds the owners of the blocks of a file system whose records are not kept.
 type owners struct {
 	pointed  numberSet // blocks that a pointer names
-	disputed numberSet // blocks that several pointers name
+	disputed numberSet // blocks that several pointers name, of files or of extended attributes
 	sharers  []sharer  // of extended attribute blocks, in order; 8 bytes each
 }
 
@@ -71,7 +71,8 @@ type sharer struct{ block, ino uint32 }
 type ownerView struct {
 	owners
 	several map[uint32][]change.Object
-	part    map[uint32]change.Object
+	part    map[uint32]change.Record // with the length, by the first block
+	marked  map[uint32]uint32        // lengths of the runs of marked blocks of the part
 }
 
 // maxDisputed bounds the owners of disputed blocks that are kept. If there are more, the file
@@ -81,7 +82,8 @@ const maxDisputed = 1 << 16
 var errOwners = errors.New("ext3: the file system is too large to keep its records: " +
 	"the owners of a block can be queried only beside a record of the block")
 
-// dispute finds all owners of the blocks that have several.
+// dispute finds all owners of the blocks that have several. Such blocks are in runs of their own
+// from now on, so that there are more records.
 func (s *stream) dispute() error {
 	v := s.owners
 	if len(v.disputed.pages) == 0 {
@@ -89,10 +91,12 @@ func (s *stream) dispute() error {
 	}
 	v.several = make(map[uint32][]change.Object)
 	n := 0
+	s.tally = change.Tally{}
 	err := s.Each(func(t *change.Txn) error {
+		s.tally.Add(t.Records)
 		for i := range t.Records {
 			if o := t.Records[i].Object; o.Kind == ondisk.KindOwner && n < maxDisputed &&
-				v.disputed.has(uint32(o.ID)) {
+				t.Records[i].Field == change.FieldObject && v.disputed.has(uint32(o.ID)) {
 				v.several[uint32(o.ID)] = append(v.several[uint32(o.ID)], o)
 				n++
 			}
@@ -105,17 +109,42 @@ func (s *stream) dispute() error {
 	return err
 }
 
-// take notes the owners in the records of a part.
+// take notes the runs in the records of a part.
 func (v *ownerView) take(records []change.Record) {
 	if v.part == nil {
-		v.part = make(map[uint32]change.Object, change.PartRecords)
+		v.part = make(map[uint32]change.Record, change.PartRecords)
+		v.marked = make(map[uint32]uint32, change.PartRecords)
 	}
 	clear(v.part)
-	for i := range records {
-		if o := records[i].Object; o.Kind == ondisk.KindOwner {
-			v.part[uint32(o.ID)] = o
+	clear(v.marked)
+	for _, r := range records {
+		switch o := r.Object; {
+		case o.Kind == ondisk.KindOwner && r.Field == ondisk.FieldLength:
+			v.part[uint32(o.ID)] = r
+		case o.Kind == ondisk.KindBlock:
+			v.marked[uint32(o.ID)] = uint32(o.Sub)
 		}
 	}
+}
+
+// length returns the length of a run of the part that begins with an owner; ok is false if there is
+// none.
+func (v *ownerView) length(o change.Object) (n change.Value, ok bool) {
+	if v == nil {
+		return n, false
+	}
+	r, ok := v.part[uint32(o.ID)]
+	return r.New, ok && r.Object == o
+}
+
+// markedFrom returns the length of a run of marked blocks of the part; ok is false if none begins
+// with the block.
+func (v *ownerView) markedFrom(block uint32) (n uint32, ok bool) {
+	if v == nil {
+		return 0, false
+	}
+	n, ok = v.marked[block]
+	return n, ok
 }
 
 // of returns the owners of a block, of one kind, in order.
@@ -140,7 +169,7 @@ func (v *ownerView) of(k change.Kind, block uint64) (owners []change.Object, err
 	if all, ok := v.several[b]; ok {
 		return all, nil
 	}
-	o, ok := v.part[b]
+	r, ok := v.part[b]
 	switch {
 	case v.disputed.has(b):
 		return nil, fmt.Errorf("ext3: the blocks that several pointers name have more than %d owners",
@@ -148,5 +177,5 @@ func (v *ownerView) of(k change.Kind, block uint64) (owners []change.Object, err
 	case !ok:
 		return nil, errOwners
 	}
-	return []change.Object{o}, nil
+	return []change.Object{r.Object}, nil
 }

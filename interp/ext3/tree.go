@@ -15,11 +15,12 @@ type treeDiff struct {
 	rewrote  func(block uint32) bool
 	whole    bool // report the pointers that stay as well
 	visited  *Visits
-	// removed, added and same are called for each pointer. level is 0 for a block of the file, 1 to
-	// 3 for an indirect block; start is the number of the first block of the file below it. added
-	// reports whether to follow the pointer.
-	removed func(level int, start uint64, block uint32) error
-	added   func(level int, start uint64, block uint32) (follow bool, err error)
+	// removed and added are called for n pointers to consecutive blocks, same is called for each
+	// pointer. level is 0 for a block of the file, 1 to 3 for an indirect block; start is the number
+	// of the first block of the file below it. n is 1 for an indirect block. added reports whether to
+	// follow the pointer.
+	removed func(level int, start uint64, block, n uint32) error
+	added   func(level int, start uint64, block, n uint32) (follow bool, err error)
 	same    func(level int, start uint64, block uint32) error
 }
 
@@ -32,7 +33,13 @@ type Visits struct{ old, new numberSet }
 // ends.
 func (s Snapshot) Walk(i ondisk.Inode, visited *Visits, visit func(level int, start uint64,
 	block uint32) (follow bool, err error)) error {
-	d := treeDiff{geo: s.Geo, new: s.State, visited: visited, added: visit}
+	d := treeDiff{geo: s.Geo, new: s.State, visited: visited}
+	d.added = func(level int, start uint64, block, n uint32) (follow bool, err error) {
+		for i := uint32(0); i < n && err == nil; i++ {
+			follow, err = visit(level, start+uint64(i), block+i)
+		}
+		return follow, err
+	}
 	return d.inodes(nil, i)
 }
 
@@ -77,10 +84,10 @@ func (d *treeDiff) rewritten(blocks []indirectBlock) error {
 
 func (d *treeDiff) pair(level int, start uint64, before, after uint32) error {
 	if before != after {
-		if err := d.gone(level, start, before); err != nil {
+		if err := d.gone(level, start, before, 1); err != nil {
 			return err
 		}
-		return d.came(level, start, after)
+		return d.came(level, start, after, 1)
 	}
 	if before == 0 || !d.geo.InRange(before) {
 		return nil
@@ -117,13 +124,13 @@ func (d *treeDiff) pair(level int, start uint64, before, after uint32) error {
 	return nil
 }
 
-// gone visits all blocks that a pointer reached before. It skips faults, since they were there
+// gone visits all blocks that n pointers reached before. It skips faults, since they were there
 // before.
-func (d *treeDiff) gone(level int, start uint64, block uint32) error {
+func (d *treeDiff) gone(level int, start uint64, block, n uint32) error {
 	if block == 0 {
 		return nil
 	}
-	if err := d.removed(level, start, block); err != nil {
+	if err := d.removed(level, start, block, n); err != nil {
 		return err
 	}
 	if level == 0 || !d.geo.InRange(block) || !d.visited.old.add(block) {
@@ -132,32 +139,48 @@ func (d *treeDiff) gone(level int, start uint64, block uint32) error {
 	return d.below(d.old, level, start, block, d.gone)
 }
 
-func (d *treeDiff) came(level int, start uint64, block uint32) error {
+func (d *treeDiff) came(level int, start uint64, block, n uint32) error {
 	if block == 0 {
 		return nil
 	}
-	follow, err := d.added(level, start, block)
+	follow, err := d.added(level, start, block, n)
 	if err != nil || level == 0 || !follow {
 		return err
 	}
 	return d.below(d.new, level, start, block, d.came)
 }
 
-func (d *treeDiff) below(s *State, level int, start uint64, block uint32, do func(int, uint64,
-	uint32) error) error {
+// below calls do for the pointers in an indirect block.
+func (d *treeDiff) below(s *State, level int, start uint64, block uint32, do func(level int,
+	start uint64, block, n uint32) error) error {
 	b, err := s.Block(block)
 	if err != nil {
 		return err
 	}
 	step := d.geo.Span(level - 1)
-	for off := 0; off < len(b); off += 4 {
-		if p := ondisk.LE32(b, off); p != 0 {
-			if err := do(level-1, start+uint64(off/4)*step, p); err != nil {
-				return err
-			}
+	for off := 0; off < len(b); {
+		p, n := ondisk.LE32(b, off), uint32(1)
+		if level == 1 {
+			n = consecutive(b, off)
 		}
+		if err := do(level-1, start+uint64(off/4)*step, p, n); err != nil {
+			return err
+		}
+		off += 4 * int(n)
 	}
 	return nil
+}
+
+// consecutive returns how many pointers from one on name consecutive blocks. It is 1 for a pointer
+// to no block.
+func consecutive(b []byte, off int) (n uint32) {
+	p := ondisk.LE32(b, off)
+	for n = 1; p != 0; n++ {
+		if off += 4; off >= len(b) || ondisk.LE32(b, off) != p+n || p+n == 0 {
+			break
+		}
+	}
+	return n
 }
 
 // position returns the number of a pointer's place in an inode, as rules use it (kind owner of the

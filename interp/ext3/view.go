@@ -151,6 +151,8 @@ func (v *view) get(o change.Object, f change.Field) (value change.Value, err err
 		return change.Num((o.ID - 1) / uint64(v.Geo.InodesPerGroup)), nil
 	case o.Kind == ondisk.KindBlock && f == ondisk.FieldGroup:
 		return change.Num(uint64(v.Geo.GroupOf(uint32(o.ID)))), nil
+	case o.Kind == ondisk.KindOwner && f == ondisk.FieldLength:
+		return v.length(o)
 	case o.Kind == ondisk.KindXattrBlock && f == ondisk.FieldRefcount:
 		b, err := v.State.Block(uint32(o.ID))
 		if err != nil {
@@ -173,7 +175,8 @@ func (v *view) Exists(o change.Object) (bool, error) {
 	case ondisk.KindInodeBit:
 		return v.marked(uint32(o.ID))
 	case ondisk.KindBlock:
-		return v.allocated(uint32(o.ID))
+		n, err := v.usedFrom(uint32(o.ID))
+		return 0 < o.Sub && o.Sub <= uint64(n), err
 	case ondisk.KindOwner, ondisk.KindXattrOwner:
 		return v.owns(o)
 	case ondisk.KindOrphan:
@@ -194,7 +197,7 @@ func (v *view) Exists(o change.Object) (bool, error) {
 
 func (v *view) owns(o change.Object) (bool, error) {
 	if o.Kind == ondisk.KindOwner && o.Sub == 0 {
-		return v.FixedMeta(uint32(o.ID)), nil
+		return o.Aux == o.ID && v.FixedMeta(uint32(o.ID)), nil
 	}
 	if o.Sub == 0 || o.Sub > uint64(v.Geo.Inodes) {
 		return false, nil

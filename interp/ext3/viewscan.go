@@ -34,6 +34,9 @@ func (v *view) scan(lo, hi change.Object, by int) iter.Seq2[change.Object, error
 		case ondisk.KindOwner, ondisk.KindXattrOwner:
 			v.scanOwners(lo, hi, by, yield)
 			return
+		case ondisk.KindBlock:
+			v.scanRuns(lo, hi, by, yield)
+			return
 		case ondisk.KindDirent:
 			if err := v.scanEntries(lo, hi, by, yield); err != nil {
 				yield(change.Object{}, err)
@@ -113,6 +116,8 @@ func (v *view) step(o change.Object, by int) (change.Object, bool, error) {
 	switch o.Kind {
 	case ondisk.KindOwner, ondisk.KindXattrOwner:
 		return change.Object{}, false, errNoScan
+	case ondisk.KindBlock:
+		return v.stepRun(o, by)
 	case ondisk.KindDirent:
 		return v.stepEntry(o, by)
 	}

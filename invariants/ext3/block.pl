@@ -1,8 +1,10 @@
 % Blocks and who owns them.
 %
-% block(B): the block bitmap marks B as used. k(B,owner,a(INODE,POSITION)): a pointer of an inode
-% names B. a(B,INODE) of xattr_owner: i_file_acl of an inode names B. Several inodes may share
-% such a block.
+% a(B,N) of block: the block bitmap marks the N blocks from B on as used. k(B,owner,a(INODE,POS)):
+% pointers of an inode name the blocks from B on; length says how many. Two such ranges in the
+% records of a transaction have all blocks in common or none: what is true of the first block of a
+% range is true of all. a(B,INODE) of xattr_owner: i_file_acl of an inode names B, which is a range
+% of its own. Several inodes may share such a block.
 
 % Rule 1. The block bitmap marks a block as used in the transaction in which an inode begins to
 % point to it.
@@ -12,11 +14,11 @@
 % overwrite it.
 violation(1, owner, k(B,owner,P)) :-
   add(owner, k(B,owner,P)),
-  \+ add(block, B),
+  \+ add(block, a(B,_)),
   \+ delete(owner, k(B,owner,_)).
 violation(1, xattr_owner, a(B,I)) :-
   add(xattr_owner, a(B,I)),
-  \+ query(block, B).
+  \+ query(block, a(B,1)).
 
 % Rule 2. The block bitmap marks a block as free in the transaction in which an inode stops
 % pointing to it, unless another pointer takes the block.
@@ -25,27 +27,27 @@ violation(1, xattr_owner, a(B,I)) :-
 % For the user: space is lost that no file uses, and only a file system check gives it back.
 violation(2, owner, k(B,owner,P)) :-
   delete(owner, k(B,owner,P)),
-  \+ delete(block, B),
+  \+ delete(block, a(B,_)),
   \+ add(owner, k(B,owner,_)),
   \+ add(xattr_owner, a(B,_)).
 
 % Rule 3. A transaction that marks a block as used also adds a pointer to it.
 % Source: e2fsck PR_5_BLOCK_UNUSED; Recon (FAST 2012).
 % For the user: space is lost that no file uses, and only a file system check gives it back.
-violation(3, block, B) :-
-  add(block, B),
+violation(3, block, a(B,N)) :-
+  add(block, a(B,N)),
   \+ add(owner, k(B,owner,_)),
   \+ add(xattr_owner, a(B,_)).
 
 % Rule 4. A transaction that marks a block as free also removes a pointer to it, and adds none.
 % Source: e2fsck PR_5_BLOCK_USED; Recon (FAST 2012).
 % For the user: a block that a file still uses counts as free, and another file will overwrite it.
-violation(4, block, B) :-
-  delete(block, B),
+violation(4, block, a(B,N)) :-
+  delete(block, a(B,N)),
   \+ delete(owner, k(B,owner,_)),
   \+ delete(xattr_owner, a(B,_)).
-violation(4, block, B) :-
-  delete(block, B),
+violation(4, block, a(B,N)) :-
+  delete(block, a(B,N)),
   add(owner, k(B,owner,_)).
 
 % Rule 5. No two pointers name the same block.

@@ -10,8 +10,8 @@
 violation(10, group, G) :-
   change(group, G, free_blocks_count, OLD, NEW),
   before(OLD, G, blocks_count, BASE),
-  count(change(block, _, group, null, G), USED),
-  count(change(block, _, group, G, null), FREED),
+  sum(N, change(block, a(_,N), group, null, G), USED),
+  sum(N, change(block, a(_,N), group, G, null), FREED),
   NEW + USED =\= BASE + FREED.
 violation(10, group, G) :-
   change(group, G, free_inodes_count, OLD, NEW),

@@ -13,6 +13,10 @@ violation(24, owner, k(B,owner,a(7,P))) :-
   add(owner, k(B,owner,a(7,P))),
   \+ lacks(feature_compat, 16),
   \+ reserved(P, B).
+violation(24, owner, k(B,owner,a(7,P))) :-
+  new(owner, k(B,owner,a(7,P)), length, N),
+  N > 1,
+  \+ lacks(feature_compat, 16).
 
 reserved(P, _) :-
   pointers(N),

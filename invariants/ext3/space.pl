@@ -13,7 +13,7 @@ violation(13, inode, I) :-
   NEW =\= OLD + (BLOCKS * (2 << LOG)).
 
 moved(I, BLOCKS) :-
-  delta_count(owner, k(_,owner,a(I,_)), MAPPED),
+  delta(owner, k(_,owner,a(I,_)), length, MAPPED),
   count(add(xattr_owner, a(_,I)), CAME),
   count(delete(xattr_owner, a(_,I)), WENT),
   BLOCKS is MAPPED + CAME - WENT.
@@ -25,9 +25,10 @@ moved(I, BLOCKS) :-
 % For the user: the end of a file is cut off, or space behind its end is in use that nobody can
 % reach.
 violation(16, owner, k(B,owner,a(I,P))) :-
-  add(owner, k(B,owner,a(I,P))),
+  new(owner, k(B,owner,a(I,P)), length, N),
   P < 0x10000000000,
-  beyond(I, P).
+  LAST is P + N - 1,
+  beyond(I, LAST).
 violation(16, inode, I) :-
   new(inode, I, size, _),
   too_long(I).

@@ -92,6 +92,7 @@ const (
 	fieldJournalBackup
 	fieldHashSeedLow
 	fieldHashSeedHigh
+	FieldLength
 )
 
 // The words: the file types, by the names that stat(2) gives them, in the order of the types in
@@ -133,13 +134,18 @@ var schema = &change.Schema{
 				" one, holes included; it can only be queried"},
 		{Name: "inode_bit", Shape: change.ShapeNum, Fields: []change.Field{FieldInodeGroup},
 			Doc: "inode_bit(NUMBER): an inode that the inode bitmap of the group inode_group marks as used"},
-		{Name: "block", Shape: change.ShapeNum, Fields: []change.Field{FieldGroup},
-			Doc: "block(NUMBER): a block that the block bitmap of its group marks as used"},
-		{Name: "owner", Shape: change.ShapePair,
-			Doc: "k(BLOCK,owner,a(INODE,POSITION)): a pointer of an inode to a block. POSITION is the" +
-				" number of the block in the file. For an indirect block it is its level times 2^40 plus" +
-				" the number of the first block below it. INODE 0 owns the superblocks, group" +
-				" descriptors, bitmaps and inode tables (only in the check of a whole image)"},
+		{Name: "block", Shape: change.ShapeNums, Fields: []change.Field{FieldGroup},
+			Doc: "a(BLOCK,LENGTH): the block bitmap of a group marks LENGTH blocks from BLOCK on as used." +
+				" Records have ranges as owner has. query(block,a(BLOCK,1)) asks for one block"},
+		{Name: "owner", Shape: change.ShapePair, Fields: []change.Field{FieldLength},
+			Doc: "k(BLOCK,owner,a(INODE,POSITION)): a pointer of an inode to a block, and length-1 more" +
+				" pointers to the blocks after it. POSITION is the number of the block in the file. For" +
+				" an indirect block it is its level times 2^40 plus the number of the first block below" +
+				" it, and length is 1. The ranges in the records of a commit are as long as possible, but" +
+				" two ranges of owner or block have all their blocks in common or none; a block of an" +
+				" xattr_owner is a range of its own. INODE 0 owns the superblocks, group descriptors," +
+				" bitmaps and inode tables, each at the position of its own number (in the check of a" +
+				" whole image, and in a file system that grows)"},
 		{Name: "xattr_owner", Shape: change.ShapeNums,
 			Doc: "a(BLOCK,INODE): i_file_acl of INODE names the extended attribute block; several inodes" +
 				" may share one"},
@@ -166,7 +172,7 @@ var schema = &change.Schema{
 		"creator_os", "journal_uuid", "desc_size", "blocks_count_hi", "f(flags,hash)",
 		"log_groups_per_flex", "error_count", "usr_quota_inum", "grp_quota_inum",
 		"prj_quota_inum", "min_extra_isize", "want_extra_isize", "jnl_backup_type",
-		"f(hash_seed,low)", "f(hash_seed,high)",
+		"f(hash_seed,low)", "f(hash_seed,high)", "length",
 	},
 	Words: []string{"present", "s_unknown", "s_ifreg", "s_ifdir", "s_ifchr", "s_ifblk", "s_ififo",
 		"s_ifsock", "s_iflnk"},

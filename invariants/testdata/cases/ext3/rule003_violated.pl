@@ -1,5 +1,5 @@
 % A block is marked as used, and nothing points to it.
 rule(3).
-change(block,900,object,null,present).
-object(block,900).
-expect(3, block, 900).
+change(block,a(900,1),object,null,present).
+object(block,a(900,1)).
+expect(3, block, a(900,1)).

@@ -1,5 +1,5 @@
 % A block that no file releases is marked as free.
 rule(4).
-change(block,900,object,present,null).
+change(block,a(900,1),object,present,null).
 object(owner,k(900,owner,a(12,0))).
-expect(4, block, 900).
+expect(4, block, a(900,1)).

@@ -2,6 +2,7 @@
 % attribute block.
 rule(5).
 change(owner,k(900,owner,a(12,0)),object,null,present).
+change(owner,k(900,owner,a(12,0)),length,null,1).
 object(owner,k(900,owner,a(12,0))).
 change(xattr_owner,a(900,13),object,null,present).
 object(xattr_owner,a(900,13)).

@@ -20,8 +20,8 @@ change(inode,13,dir_group,0,null).
 change(inode,14,object,present,null).
 change(inode,14,dir_group,0,null).
 change(group,1,free_blocks_count,100,102).
-change(block,9000,object,present,null).
-change(block,9000,group,1,null).
-change(block,9001,object,present,null).
-change(block,9001,group,1,null).
+change(block,a(9000,1),object,present,null).
+change(block,a(9000,1),group,1,null).
+change(block,a(9001,1),object,present,null).
+change(block,a(9001,1),group,1,null).
 expect_none.

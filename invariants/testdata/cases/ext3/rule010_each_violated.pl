@@ -20,8 +20,8 @@ object(inode,16400).
 state(inode,16400,dir_group,2).
 change(group,3,used_dirs_count,5,4).
 change(group,4,free_blocks_count,100,99).
-change(block,40000,object,present,null).
-change(block,40000,group,4,null).
+change(block,a(40000,1),object,present,null).
+change(block,a(40000,1),group,4,null).
 expect(10, group, 0).
 expect(10, group, 1).
 expect(10, group, 2).

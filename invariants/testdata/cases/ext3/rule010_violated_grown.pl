@@ -14,7 +14,7 @@ change(group,2,free_inodes_count,null,512).
 object(group,2).
 state(group,2,blocks_count,8192).
 state(group,2,inodes_count,512).
-change(block,12345,object,null,present).
-change(block,12345,group,null,2).
-object(block,12345).
+change(block,a(12345,1),object,null,present).
+change(block,a(12345,1),group,null,2).
+object(block,a(12345,1)).
 expect(10, group, 1).

@@ -1,10 +1,13 @@
 % Two blocks are added and one is removed: with blocks of 4 KiB, the count grows by 8 units.
 rule(13).
 change(owner,k(900,owner,a(12,0)),object,null,present).
+change(owner,k(900,owner,a(12,0)),length,null,1).
 object(owner,k(900,owner,a(12,0))).
 change(owner,k(901,owner,a(12,1)),object,null,present).
+change(owner,k(901,owner,a(12,1)),length,null,1).
 object(owner,k(901,owner,a(12,1))).
 change(owner,k(800,owner,a(12,7)),object,present,null).
+change(owner,k(800,owner,a(12,7)),length,1,null).
 change(inode,12,object,present,present).
 change(inode,12,blocks,40,48).
 object(inode,12).

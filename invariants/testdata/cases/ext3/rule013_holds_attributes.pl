@@ -8,6 +8,7 @@ object(inode,13).
 change(inode,14,object,present,null).
 change(inode,14,blocks,8,null).
 change(owner,k(901,owner,a(14,0)),object,present,null).
+change(owner,k(901,owner,a(14,0)),length,1,null).
 object(superblock,0).
 state(superblock,0,first_ino,11).
 state(superblock,0,log_block_size,2).

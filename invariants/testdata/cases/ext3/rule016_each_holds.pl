@@ -18,8 +18,10 @@ state(inode,12,links_count,1).
 state(inode,12,size,4096).
 state(inode,12,end,1).
 change(owner,k(900,owner,a(13,1)),object,null,present).
+change(owner,k(900,owner,a(13,1)),length,null,1).
 object(owner,k(900,owner,a(13,1))).
 change(owner,k(901,owner,a(13,1099511627788)),object,null,present).
+change(owner,k(901,owner,a(13,1099511627788)),length,null,1).
 object(owner,k(901,owner,a(13,1099511627788))).
 object(inode,13).
 state(inode,13,f(mode,s_ifmt),s_ifreg).
@@ -37,6 +39,7 @@ state(inode,14,links_count,0).
 state(inode,14,f(mode,s_ifmt),s_ifreg).
 state(inode,14,end,2).
 change(owner,k(902,owner,a(14,1)),object,null,present).
+change(owner,k(902,owner,a(14,1)),length,null,1).
 object(owner,k(902,owner,a(14,1))).
 change(inode,15,object,present,present).
 change(inode,15,size,8192,4096).

@@ -38,6 +38,7 @@ expect(16, inode, 14).
 
 % A directory gets a block beyond its size: the violation names the directory.
 change(owner,k(900,owner,a(15,3)),object,null,present).
+change(owner,k(900,owner,a(15,3)),length,null,1).
 object(owner,k(900,owner,a(15,3))).
 change(inode,15,object,present,present).
 change(inode,15,blocks,8,16).

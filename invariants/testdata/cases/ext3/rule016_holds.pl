@@ -1,6 +1,7 @@
 % A file grows to 4097 bytes and gets its second block.
 rule(16).
 change(owner,k(900,owner,a(12,1)),object,null,present).
+change(owner,k(900,owner,a(12,1)),length,null,1).
 object(owner,k(900,owner,a(12,1))).
 change(inode,12,object,present,present).
 change(inode,12,size,4096,4097).

@@ -1,6 +1,7 @@
 % A file gets a block beyond its end, and is on the orphan list: a direct write is in progress.
 rule(16).
 change(owner,k(900,owner,a(12,2)),object,null,present).
+change(owner,k(900,owner,a(12,2)),length,null,1).
 object(owner,k(900,owner,a(12,2))).
 change(inode,12,object,present,present).
 change(inode,12,size,4096,4096).

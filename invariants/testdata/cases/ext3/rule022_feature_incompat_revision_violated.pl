@@ -4,7 +4,7 @@ object(superblock,0).
 state(superblock,0,first_ino,11).
 state(superblock,0,log_block_size,2).
 state(superblock,0,feature_compat,0).
-state(superblock,0,feature_incompat,1).
+state(superblock,0,feature_incompat,2).
 state(superblock,0,feature_ro_compat,0).
 state(superblock,0,rev_level,0).
 state(superblock,0,reserved_gdt_blocks,0).

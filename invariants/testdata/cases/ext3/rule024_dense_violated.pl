@@ -16,6 +16,8 @@ state(superblock,0,blocks_per_group,512).
 state(superblock,0,blocks_count,3072).
 state(superblock,0,r_blocks_count,1000).
 change(owner,k(514,owner,a(7,2061)),object,null,present).
+change(owner,k(514,owner,a(7,2061)),length,null,1).
 change(owner,k(2050,owner,a(7,2061)),object,null,present).
+change(owner,k(2050,owner,a(7,2061)),length,null,1).
 expect(24, owner, k(514,owner,a(7,2061))).
 expect(24, owner, k(2050,owner,a(7,2061))).

@@ -17,9 +17,15 @@ state(superblock,0,blocks_per_group,256).
 state(superblock,0,blocks_count,2097153).
 state(superblock,0,r_blocks_count,1000).
 change(owner,k(900,owner,a(7,2199023255820)),object,null,present).
+change(owner,k(900,owner,a(7,2199023255820)),length,null,1).
 change(owner,k(258,owner,a(7,1099511628044)),object,null,present).
+change(owner,k(258,owner,a(7,1099511628044)),length,null,1).
 change(owner,k(514,owner,a(7,268)),object,null,present).
+change(owner,k(514,owner,a(7,268)),length,null,1).
 change(owner,k(1026,owner,a(7,269)),object,null,present).
+change(owner,k(1026,owner,a(7,269)),length,null,1).
 change(owner,k(1538,owner,a(7,270)),object,null,present).
+change(owner,k(1538,owner,a(7,270)),length,null,1).
 change(owner,k(2050,owner,a(7,271)),object,null,present).
+change(owner,k(2050,owner,a(7,271)),length,null,1).
 expect_none.

@@ -16,4 +16,5 @@ state(superblock,0,blocks_per_group,256).
 state(superblock,0,blocks_count,2097153).
 state(superblock,0,r_blocks_count,1000).
 change(owner,k(258,owner,a(7,2199023321356)),object,null,present).
+change(owner,k(258,owner,a(7,2199023321356)),length,null,1).
 expect(24, owner, k(258,owner,a(7,2199023321356))).

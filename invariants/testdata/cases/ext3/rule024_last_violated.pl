@@ -17,8 +17,11 @@ state(superblock,0,blocks_per_group,256).
 state(superblock,0,blocks_count,2086401).
 state(superblock,0,r_blocks_count,1000).
 change(owner,k(513,owner,a(7,12)),object,null,present).
+change(owner,k(513,owner,a(7,12)),length,null,1).
 change(owner,k(257,owner,a(7,1099511627788)),object,null,present).
+change(owner,k(257,owner,a(7,1099511627788)),length,null,1).
 change(owner,k(513,owner,a(7,1099511693324)),object,null,present).
+change(owner,k(513,owner,a(7,1099511693324)),length,null,1).
 expect(24, owner, k(513,owner,a(7,12))).
 expect(24, owner, k(257,owner,a(7,1099511627788))).
 expect(24, owner, k(513,owner,a(7,1099511693324))).

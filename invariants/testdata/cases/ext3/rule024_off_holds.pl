@@ -17,5 +17,7 @@ state(superblock,0,blocks_per_group,8192).
 state(superblock,0,blocks_count,20480).
 state(superblock,0,r_blocks_count,1000).
 change(owner,k(5000,owner,a(7,0)),object,null,present).
-change(owner,k(5001,owner,a(12,0)),object,null,present).
+change(owner,k(5000,owner,a(7,0)),length,null,2).
+change(owner,k(5002,owner,a(12,0)),object,null,present).
+change(owner,k(5002,owner,a(12,0)),length,null,2).
 expect_none.

@@ -16,6 +16,8 @@ state(superblock,0,blocks_per_group,256).
 state(superblock,0,blocks_count,2304001).
 state(superblock,0,r_blocks_count,1000).
 change(owner,k(284,owner,a(7,1099511634444)),object,null,present).
+change(owner,k(284,owner,a(7,1099511634444)),length,null,1).
 change(owner,k(28,owner,a(7,1099511634700)),object,null,present).
+change(owner,k(28,owner,a(7,1099511634700)),length,null,1).
 expect(24, owner, k(284,owner,a(7,1099511634444))).
 expect(24, owner, k(28,owner,a(7,1099511634700))).

@@ -24,5 +24,7 @@ change(inode,12,size,5,9).
 change(inode,13,object,present,present).
 change(inode,13,links_count,1,0).
 change(owner,k(5000,owner,a(13,0)),object,null,present).
+change(owner,k(5000,owner,a(13,0)),length,null,1).
 change(owner,k(5001,owner,a(13,1)),object,present,null).
+change(owner,k(5001,owner,a(13,1)),length,1,null).
 expect_none.

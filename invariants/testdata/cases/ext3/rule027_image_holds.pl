@@ -18,4 +18,5 @@ state(superblock,0,r_blocks_count,1000).
 change(inode,8,object,null,present).
 change(inode,8,size,null,1048576).
 change(owner,k(5000,owner,a(8,0)),object,null,present).
+change(owner,k(5000,owner,a(8,0)),length,null,1).
 expect_none.

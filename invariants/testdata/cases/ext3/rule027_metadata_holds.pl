@@ -15,5 +15,6 @@ state(superblock,0,first_data_block,1).
 state(superblock,0,blocks_per_group,8192).
 state(superblock,0,blocks_count,20480).
 state(superblock,0,r_blocks_count,1000).
-change(owner,k(5000,owner,a(0,0)),object,null,present).
+change(owner,k(5000,owner,a(0,5000)),object,null,present).
+change(owner,k(5000,owner,a(0,5000)),length,null,1).
 expect_none.

@@ -17,6 +17,8 @@ state(superblock,0,blocks_count,20480).
 state(superblock,0,r_blocks_count,1000).
 change(inode,8,object,present,present).
 change(owner,k(5000,owner,a(8,3)),object,null,present).
+change(owner,k(5000,owner,a(8,3)),length,null,1).
 change(owner,k(4000,owner,a(8,3)),object,present,null).
+change(owner,k(4000,owner,a(8,3)),length,1,null).
 expect(27, owner, k(5000,owner,a(8,3))).
 expect(27, owner, k(4000,owner,a(8,3))).

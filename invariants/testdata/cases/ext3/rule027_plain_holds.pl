@@ -17,4 +17,5 @@ state(superblock,0,blocks_count,20480).
 state(superblock,0,r_blocks_count,1000).
 change(inode,8,object,present,null).
 change(owner,k(5001,owner,a(8,1)),object,present,null).
+change(owner,k(5001,owner,a(8,1)),length,1,null).
 expect_none.
