@@ -51,9 +51,10 @@ func (t *Tally) Made(k Kind, f Field) bool { return t.made[k][f] }
 const (
 	// PartRecords is the approximate number of records in a part of a Stream.
 	PartRecords = 1 << 12
-	// maxPartNames is the largest number of names and keys that NextPart keeps. They take about 10
-	// MiB.
-	maxPartNames = 1 << 16
+	// maxPartNames is the largest number of names and keys that NextPart keeps. They take about 30
+	// MiB. The names of one inode, of which Btrfs allows 65,535 (BTRFS_LINK_MAX), fit twice over:
+	// otherwise the View would read all of them again for each part.
+	maxPartNames = 1 << 18
 )
 
 // NextPart removes the records of a part, so that t can be used for the next part. It also resets

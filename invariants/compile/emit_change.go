@@ -201,7 +201,7 @@ func (em *lookupEmitter) noteStream(g *changeGoal, rank int) {
 	}
 	switch {
 	case g.ofObject(em.vocabulary):
-		if g.new.known() {
+		if g.key == byIDNewValue {
 			g.inverse = &queryGoal{object: g.object, fields: []change.Field{g.spec.field},
 				values: []valuePattern{g.new}, reverse: true}
 		}

@@ -16,7 +16,8 @@ type changeGoal struct {
 	loose     bool // it restricts neither the field nor the values
 	begins    bool // it starts the rule if a stream is judged
 	starting  int  // the list of the batch
-	// inverse finds the objects by the new value, if the state is asked.
+	// inverse finds the objects by the new value, if the state is asked. It is nil if the key leaves
+	// few objects: all of a directory may have one type.
 	inverse *queryGoal
 }
 
