@@ -1,6 +1,8 @@
 package btrfs
 
 import (
+	"math"
+
 	"fsward/change"
 	"fsward/interp/btrfs/ondisk"
 )
@@ -188,16 +190,29 @@ func (s *state) countRoots(tree uint64) (n int, err error) {
 	return n, err
 }
 
-// keyRange returns the first and the last key of the items that can hold an object.
-func keyRange(o change.Object) (lo, hi ondisk.Key) {
+// A keyBounds is the keys from lo to hi, both included.
+type keyBounds struct{ lo, hi ondisk.Key }
+
+// itemKeys returns the keys of the items that can hold an object. It returns two spans for a back
+// reference, which is in the item of its extent or in an item of its own; the second is {} for other
+// objects.
+func itemKeys(o change.Object) (spans [2]keyBounds) {
 	if o.Kind == 0 || o.Kind >= ondisk.KindCount {
-		return ondisk.Key{ObjectID: o.ID}, ondisk.Key{ObjectID: o.ID}
+		k := ondisk.Key{ObjectID: o.ID}
+		return [2]keyBounds{{k, k}}
 	}
 	k := ondisk.Key{ObjectID: o.ID, Type: ondisk.ItemTypes[o.Kind].Type, Offset: o.Sub}
 	switch o.Kind {
-	case ondisk.KindInodeExtref, ondisk.KindExtentOwnerRef, ondisk.KindTreeBlockRef,
-		ondisk.KindExtentDataRef, ondisk.KindSharedBlockRef, ondisk.KindSharedDataRef:
-		return groupOf(k), lastOfGroup(k)
+	case ondisk.KindInodeExtref:
+		return [2]keyBounds{{groupOf(k), lastOfGroup(k)}}
+	case ondisk.KindExtentOwnerRef, ondisk.KindTreeBlockRef, ondisk.KindExtentDataRef,
+		ondisk.KindSharedBlockRef, ondisk.KindSharedDataRef:
+		extent := ondisk.Key{ObjectID: o.ID, Type: ondisk.MetadataItemKey, Offset: math.MaxUint64}
+		own := keyBounds{k, k}
+		if o.Kind == ondisk.KindExtentDataRef { // see keyedRef
+			own.hi.Offset += min(maxHashChain, math.MaxUint64-k.Offset)
+		}
+		return [2]keyBounds{{groupOf(k), extent}, own}
 	}
-	return k, k
+	return [2]keyBounds{{k, k}}
 }

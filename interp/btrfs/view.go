@@ -7,9 +7,9 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// maxGroup bounds the objects that a search for one object goes through: the names of an inode, of
-// which the kernel allows 65,536 in a directory, or the references to an extent.
-const maxGroup = 1 << 18
+// maxGroup bounds the objects that a View holds to answer one question: the names of an inode, of
+// which the kernel allows 65,535 (BTRFS_LINK_MAX), or the references to an extent.
+const maxGroup = 1 << 21
 
 // A view answers questions about one state by searching its trees.
 type view struct {
@@ -24,15 +24,15 @@ type view struct {
 	root    treeRoot
 }
 
-// cachedObjects are the sorted objects in the items from lo to hi of a tree, with all fields that
-// look-ups have asked for so far.
+// cachedObjects are the sorted objects in some items of a tree, with all fields that look-ups have
+// asked for so far.
 type cachedObjects struct {
-	valid  bool
-	asked  fieldSet
-	tree   uint64
-	lo, hi ondisk.Key
-	dec    decoder
-	near   position // the end of the last search for objects of the kind
+	valid bool
+	asked fieldSet
+	tree  uint64
+	keys  [2]keyBounds
+	dec   decoder
+	near  position // the end of the last search for objects of the kind
 }
 
 var (
@@ -147,17 +147,16 @@ func (v *view) objectsFor(o change.Object, fields []change.Field) (*cachedObject
 			h.valid = false
 		}
 	}
-	lo, hi := keyRange(o)
-	if !h.valid || h.tree != o.Tree || h.lo != lo || h.hi != hi {
+	if keys := itemKeys(o); !h.valid || h.tree != o.Tree || h.keys != keys {
 		h.valid = false
-		decodeRange := func() error { return v.decodeRange(h, o.Tree, lo, hi) }
+		decode := func() error { return v.decodeItems(h, o.Tree, keys) }
 		if o.Tree == blockTree {
-			decodeRange = func() error { return v.decodeBlockObject(h, o) }
+			decode = func() error { return v.decodeBlockObject(h, o) }
 		}
-		if err := decodeRange(); err != nil {
+		if err := decode(); err != nil {
 			return nil, err
 		}
-		h.valid, h.tree, h.lo, h.hi = true, o.Tree, lo, hi
+		h.valid, h.tree, h.keys = true, o.Tree, keys
 	}
 	return h, nil
 }
@@ -205,8 +204,8 @@ func (v *view) seek(
 	return p, ok, err
 }
 
-// decodeRange decodes the items from lo to hi.
-func (v *view) decodeRange(h *cachedObjects, tree uint64, lo, hi ondisk.Key) error {
+// decodeItems decodes the items with the given keys.
+func (v *view) decodeItems(h *cachedObjects, tree uint64, keys [2]keyBounds) error {
 	h.dec.reset()
 	h.dec.tree = tree
 	if tree == ondisk.SuperObject.Tree {
@@ -224,20 +223,34 @@ func (v *view) decodeRange(h *cachedObjects, tree uint64, lo, hi ondisk.Key) err
 	if p.tree != tree || !p.placed {
 		*p = position{state: v.state, tree: tree}
 	}
-	ok, err = p.seek(root.pointer, lo)
-	for ; ok && err == nil && p.key().Compare(hi) <= 0; ok, err = p.move(1) {
+	if err := h.decodeSpan(root.pointer, keys[0]); err != nil {
+		return err
+	}
+	if keys[1] != (keyBounds{}) {
+		if err := h.decodeSpan(root.pointer, keys[1]); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(h.dec.ents, func(a, b entity) int { return a.obj.Compare(b.obj) })
+	return nil
+}
+
+// decodeSpan decodes the items whose keys lie in a span, and leaves h.near near them.
+func (h *cachedObjects) decodeSpan(root pointer, keys keyBounds) error {
+	p := &h.near
+	ok, err := p.seek(root, keys.lo)
+	for ; ok && err == nil && p.key().Compare(keys.hi) <= 0; ok, err = p.move(1) {
 		item := p.item()
 		if err := h.dec.ref(&item); err != nil {
 			return err
 		}
-		if lo == hi {
+		if keys.lo == keys.hi {
 			break
 		}
 		if len(h.dec.ents) > maxGroup {
 			return &budgetError{"objects under one key", maxGroup}
 		}
 	}
-	slices.SortFunc(h.dec.ents, func(a, b entity) int { return a.obj.Compare(b.obj) })
 	return err
 }
 

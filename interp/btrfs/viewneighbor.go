@@ -53,23 +53,28 @@ func (v *view) neighbor(o change.Object, by int) (change.Object, bool, error) {
 // keyOf returns the key of the item that holds an object. If several items can hold it, keyOf
 // searches them: it returns the first one if by is -1, and the last one if by is 1.
 func (v *view) keyOf(o change.Object, root pointer, by int) (ondisk.Key, error) {
-	k, hi := keyRange(o)
-	if k == hi {
+	spans := itemKeys(o)
+	k := spans[0].lo
+	if k == spans[0].hi {
 		return k, nil
 	}
-	p, ok, err := v.seek(o.Kind, o.Tree, root, k)
-	for ; ok && err == nil && p.key().Compare(hi) <= 0; ok, err = p.move(1) {
-		if err := v.decode(&p); err != nil {
-			return k, err
-		}
-		if slices.ContainsFunc(v.dec.ents, func(e entity) bool { return sameKey(e.obj, o) }) {
-			k = p.key()
-			if by < 0 {
-				break
+	for _, span := range spans {
+		p, ok, err := v.seek(o.Kind, o.Tree, root, span.lo)
+		for ; ok && err == nil && p.key().Compare(span.hi) <= 0; ok, err = p.move(1) {
+			if err := v.decode(&p); err != nil {
+				return k, err
+			}
+			if slices.ContainsFunc(v.dec.ents, func(e entity) bool { return sameKey(e.obj, o) }) {
+				if k = p.key(); by < 0 {
+					return k, nil
+				}
 			}
 		}
+		if err != nil {
+			return k, err
+		}
 	}
-	return k, err
+	return k, nil
 }
 
 // sameKey reports whether an object matches an identifier. Rules omit Aux if it only distinguishes

@@ -58,7 +58,7 @@ func (v *view) scan(lo, hi change.Object, by int, yield func(change.Object, erro
 func (v *view) scanItems(
 	root pointer, lo, hi change.Object, by int, yield func(change.Object, error) bool,
 ) {
-	first, last := scanStart(lo), scanEnd(hi)
+	first, last := scanKeys(lo, hi)
 	from := first
 	if by < 0 {
 		from = last
@@ -69,7 +69,7 @@ func (v *view) scanItems(
 	}
 	var objs []change.Object
 	for ok && err == nil && first.Compare(p.key()) <= 0 && p.key().Compare(last) <= 0 {
-		if objs, ok, err = v.groupObjects(&p, by, objs[:0]); err != nil {
+		if objs, ok, err = v.groupObjects(&p, by, first, last, objs[:0]); err != nil {
 			break
 		}
 		slices.SortFunc(objs, change.Object.Compare)
@@ -87,13 +87,16 @@ func (v *view) scanItems(
 	}
 }
 
-// groupObjects appends the objects of the group at a position to objs, and moves to the next group.
-// ok is false if there is none.
+// groupObjects appends the objects in the items from first to last of the group at a position to
+// objs, and moves behind them. ok is false if no item follows.
 func (v *view) groupObjects(
-	p *position, by int, objs []change.Object,
+	p *position, by int, first, last ondisk.Key, objs []change.Object,
 ) (_ []change.Object, ok bool, err error) {
 	group := groupOf(p.key())
 	for ok = true; ok && groupOf(p.key()) == group; {
+		if k := p.key(); k.Compare(first) < 0 || last.Compare(k) < 0 {
+			break
+		}
 		if err := v.decode(p); err != nil {
 			return objs, false, err
 		}
@@ -128,6 +131,18 @@ func (v *view) scanKey(lo, hi change.Object, yield func(change.Object, error) bo
 			return
 		}
 	}
+}
+
+// scanKeys returns the first and the last key that can hold objects from lo to hi.
+func scanKeys(lo, hi change.Object) (first, last ondisk.Key) {
+	if lo.ID == hi.ID && lo.Kind == hi.Kind {
+		// An extent is in an item of its own type, and not among its references.
+		first, last := itemKeys(lo)[0], itemKeys(hi)[0]
+		if first.lo == first.hi && last.lo == last.hi {
+			return first.lo, last.hi
+		}
+	}
+	return scanStart(lo), scanEnd(hi)
 }
 
 // scanStart returns the first key that can hold objects from lo on.

@@ -37,12 +37,9 @@ violation(23, 7, k(-10, extent_csum, START)) :-
   not(csums_cover(LOW, HIGH)).
 
 % Finds each extent with bytes from START up to END: the one that begins before START, and those
-% that begin inside. No extent is longer than 256 MiB.
+% that begin inside.
 extent_from_to(START, _, EXTENT, LENGTH) :-
-  LOW is max(0, START - 268435456),
-  BEFORE is START - 1,
-  once(range_down(2, k(EXTENT, extent_item, LENGTH),
-    k(LOW, _, _), k(BEFORE, extent_item, 18446744073709551615))),
+  extent_before(START, EXTENT, LENGTH),
   EXTENT + LENGTH > START.
 extent_from_to(START, END, EXTENT, LENGTH) :-
   LAST is END - 1,
@@ -155,11 +152,10 @@ violation(72, 2, k(EXTENT, extent_item, LENGTH)) :-
   csums_touch(EXTENT, EXTENT + SECTOR),
   not(extents_cover(EXTENT, EXTENT + SECTOR)).
 
-% Extents cover all bytes from START up to END. No extent is longer than 256 MiB.
+% Extents cover all bytes from START up to END.
 extents_cover(START, END) :-
-  LOW is max(0, START - 268435456),
-  once(range_down(2, k(EXTENT, extent_item, LENGTH),
-    k(LOW, _, _), k(START, extent_item, 18446744073709551615))),
+  AFTER is START + 1,
+  extent_before(AFTER, EXTENT, LENGTH),
   REACH is EXTENT + LENGTH,
   REACH > START,
   ( REACH >= END -> true ; extents_cover(REACH, END) ).

@@ -4,22 +4,27 @@
 % and ends at or before the beginning of the next.
 % Source: thesis, figure 3.2 and table 5.2. Extended to metadata_item, whose key has no length: a
 % metadata block is nodesize long. Back references and block groups, whose keys can stand between
-% extents, are skipped.
+% extents, are skipped. Two extents cannot begin at the same place, either.
 % For the user: two files, or a file and the file system itself, share the same disk space, and
 % writing to one destroys the other.
 violation(6, 2, k(EXTENT, KIND, X)) :-
   extent_kind(KIND),
   add(2, k(EXTENT, KIND, X)),
-  previous_extent(k(EXTENT, KIND, X), k(EXTENT_PREV, KIND_PREV, X_PREV)),
-  extent_length(KIND_PREV, X_PREV, SIZE_PREV),
+  extent_before(EXTENT, EXTENT_PREV, SIZE_PREV),
   EXTENT < EXTENT_PREV + SIZE_PREV.
 
 violation(6, 2, k(EXTENT, KIND, X)) :-
   extent_kind(KIND),
   add(2, k(EXTENT, KIND, X)),
-  next_extent(k(EXTENT, KIND, X), k(EXTENT_NEXT, _, _)),
   extent_length(KIND, X, SIZE),
-  EXTENT_NEXT < EXTENT + SIZE.
+  extent_behind(EXTENT, SIZE).
+
+violation(6, 2, k(EXTENT, KIND, X)) :-
+  extent_kind(KIND),
+  add(2, k(EXTENT, KIND, X)),
+  ( previous(2, k(EXTENT, KIND, X), k(EXTENT, OTHER, _)) ;
+    next(2, k(EXTENT, KIND, X), k(EXTENT, OTHER, _)) ),
+  extent_kind(OTHER).
 
 extent_kind(extent_item).
 extent_kind(metadata_item).
@@ -27,12 +32,24 @@ extent_kind(metadata_item).
 extent_length(extent_item, LENGTH, LENGTH).
 extent_length(metadata_item, _, LENGTH) :- query(0, k(0, super_block, 0), nodesize, LENGTH).
 
-previous_extent(ID, EXTENT) :-
-  previous(2, ID, NEAR),
-  ( is_extent(NEAR) -> EXTENT = NEAR ; previous_extent(NEAR, EXTENT) ).
+% The nearest extent that begins before ADDRESS, and its size. The item before ADDRESS may be a
+% reference, which names its extent: there may be hundreds of thousands of them. Or it is a block
+% group.
+extent_before(ADDRESS, EXTENT, SIZE) :-
+  previous(2, k(ADDRESS, extent_item, 0), k(NEAR, _, _)),
+  NEAR < ADDRESS,
+  ( no_extent_at(NEAR) -> extent_before(NEAR, EXTENT, SIZE)
+  ; EXTENT = NEAR,
+    extent_kind(KIND),
+    query(2, k(EXTENT, KIND, X)),
+    extent_length(KIND, X, SIZE) ).
 
-next_extent(ID, EXTENT) :-
-  next(2, ID, NEAR),
-  ( is_extent(NEAR) -> EXTENT = NEAR ; next_extent(NEAR, EXTENT) ).
+no_extent_at(ADDRESS) :-
+  not(query(2, k(ADDRESS, extent_item, _))),
+  not(query(2, k(ADDRESS, metadata_item, _))).
 
-is_extent(k(_, KIND, _)) :- extent_kind(KIND).
+% Some extent begins behind EXTENT, within SIZE bytes.
+extent_behind(EXTENT, SIZE) :-
+  FROM is EXTENT + 1,
+  TO is EXTENT + SIZE - 1,
+  once(( range(2, k(_, KIND, _), k(FROM, _, _), k(TO, _, _)), extent_kind(KIND) )).

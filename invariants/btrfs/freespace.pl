@@ -223,8 +223,7 @@ violation(80, 10, k(BITMAP, free_space_run, a(LENGTH, START))) :-
 
 % Some extent has bytes from START up to END.
 extent_within(START, END) :-
-  previous_extent(k(END, extent_item, 0), k(EXTENT, KIND, X)),
-  extent_length(KIND, X, SIZE),
+  extent_before(END, EXTENT, SIZE),
   EXTENT + SIZE > START.
 
 % Rule 81. An extent that is added has no part in the free space tree.

@@ -70,8 +70,7 @@ violation(93, -6, k(INODE, extent_data, OFFSET)) :-
   query(-6, k(INODE, extent_data, OFFSET), disk_num_bytes, LENGTH),
   not(query(2, k(BYTENR, extent_item, LENGTH))),
   END is BYTENR + LENGTH,
-  previous_extent(k(END, extent_item, 0), k(EXTENT, KIND, X)),
-  extent_length(KIND, X, SIZE),
+  extent_before(END, EXTENT, SIZE),
   EXTENT + SIZE > BYTENR.
 
 % Rule 94. The extents of a file in a log do not overlap.

@@ -4,5 +4,4 @@ change(2,k(8192,extent_item,12288),object,null,present).
 change(2,k(8192,extent_item,12288),refs,null,1).
 object(2,k(8192,extent_item,12288)).
 object(2,k(16384,extent_item,4096)).
-adjacent(2,k(8192,extent_item,12288),k(16384,extent_item,4096)).
 expect(6, 2, k(8192,extent_item,12288)).

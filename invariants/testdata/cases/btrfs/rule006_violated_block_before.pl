@@ -3,7 +3,6 @@ rule(6).
 change(2,k(20480,extent_item,4096),object,null,present).
 object(2,k(20480,extent_item,4096)).
 object(2,k(8192,metadata_item,1)).
-adjacent(2,k(8192,metadata_item,1),k(20480,extent_item,4096)).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),nodesize,16384).
 expect(6, 2, k(20480,extent_item,4096)).

@@ -4,7 +4,6 @@ change(10,k(65536,free_space_run,a(65536,73728)),object,null,present).
 change(10,k(65536,free_space_run,a(65536,73728)),end,null,81920).
 object(2,k(69632,extent_item,8192)).
 object(2,k(81920,extent_item,0)).
-adjacent(2,k(69632,extent_item,8192),k(81920,extent_item,0)).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,9).
 state(0,k(0,super_block,0),uuid_tree_generation,9).

@@ -3,7 +3,6 @@ rule(80).
 change(10,k(77824,free_space_extent,8192),object,null,present).
 object(2,k(65536,metadata_item,1)).
 object(2,k(86016,extent_item,0)).
-adjacent(2,k(65536,metadata_item,1),k(86016,extent_item,0)).
 object(0,k(0,super_block,0)).
 state(0,k(0,super_block,0),generation,9).
 state(0,k(0,super_block,0),uuid_tree_generation,9).
