@@ -1,6 +1,7 @@
 package btrfs
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -197,3 +198,55 @@ func NodesRead(old, now State) int {
 
 // CameTrue reports whether the commit under observation was foreseen.
 func (f *FS) CameTrue() bool { return f.forecasts.Came() != nil }
+
+// References records that one extent gets references from n files, of which every second had one
+// before. It looks for settled objects from settleAt on, and returns the most objects that were
+// gathered at once.
+func References(n, settleAt int) (records []change.Record, most int, err error) {
+	const extent = 1 << 20
+	type ref struct {
+		key  ondisk.Key
+		data [2][]byte // before and after
+	}
+	refs := make([]ref, n)
+	for i := range refs {
+		r := &refs[i]
+		for side := range r.data {
+			b := binary.LittleEndian.AppendUint64(nil, ondisk.FSTreeID)
+			b = binary.LittleEndian.AppendUint64(b, uint64(257+i))
+			b = binary.LittleEndian.AppendUint64(b, 0)
+			r.data[side] = binary.LittleEndian.AppendUint32(b, uint32(1+side))
+		}
+		r.key = ondisk.Key{ObjectID: extent, Type: ondisk.ExtentDataRefKey,
+			Offset: ondisk.ExtentDataRefHash(r.data[0])}
+	}
+	slices.SortFunc(refs, func(a, b ref) int { return a.key.Compare(b.key) })
+	txn := &change.Txn{Schema: ondisk.Schema, Names: change.NewNames()}
+	r := newRecorder(txn, itemContext{sectorSize: 4096})
+	r.settleAt = settleAt
+	r.begin(2)
+	for i := range refs {
+		was, now := oneItemLeaf(refs[i].key, refs[i].data[0]), oneItemLeaf(refs[i].key, refs[i].data[1])
+		if i%2 == 0 {
+			was = nil
+		}
+		if err := r.item(refs[i].key, was, now); err != nil {
+			return nil, 0, err
+		}
+		most = max(most, len(r.dec.ents)+len(r.oldDec.ents))
+	}
+	err = r.flush()
+	return txn.Records, most, err
+}
+
+// oneItemLeaf returns the item of a leaf that has only this item.
+func oneItemLeaf(k ondisk.Key, data []byte) *itemRef {
+	b := make([]byte, ondisk.HeaderSize, ondisk.HeaderSize+64)
+	binary.LittleEndian.PutUint32(b[96:], 1) // nritems
+	b = binary.LittleEndian.AppendUint64(b, k.ObjectID)
+	b = binary.LittleEndian.AppendUint64(append(b, k.Type), k.Offset)
+	b = binary.LittleEndian.AppendUint32(b, uint32(25)) // the data follow the item's header
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(data)))
+	n, _ := ondisk.NewNode(disk.NewRegion(append(b, data...), 1<<20))
+	return &itemRef{leaf: n}
+}

@@ -18,6 +18,7 @@ type recorder struct {
 	oldDec     decoder
 	group      ondisk.Key // of the items gathered in the decoders
 	gathered   bool
+	settleAt   int // the number of gathered objects at which the settled ones are written
 	memory     *interp.MemoryBudget
 	otherBytes uint64 // of memory that the comparison takes besides records
 	// drop: when the memory does not suffice, drop the records, and check only the structure of the
@@ -37,9 +38,10 @@ func newRecorder(txn *change.Txn, ctx itemContext) *recorder {
 	oldCtx.chunks, oldCtx.where = nil, nil
 	builder := objectBuilder{names: txn.Names}
 	return &recorder{
-		txn:    txn,
-		dec:    decoder{ctx: ctx, objectBuilder: builder},
-		oldDec: decoder{ctx: oldCtx, objectBuilder: builder},
+		txn:      txn,
+		dec:      decoder{ctx: ctx, objectBuilder: builder},
+		oldDec:   decoder{ctx: oldCtx, objectBuilder: builder},
+		settleAt: settleFrom,
 	}
 }
 
@@ -188,8 +190,8 @@ func (r *recorder) item(k ondisk.Key, old, now *itemRef) error {
 		}
 		r.group, r.gathered = g, true
 	}
-	if len(r.dec.ents)+len(r.oldDec.ents) > maxGroup {
-		return &budgetError{"objects under one key", maxGroup}
+	if err := r.settle(k); err != nil {
+		return err
 	}
 	if old != nil {
 		// A malformed item of the base is no fault of this transaction. It counts as empty.
@@ -216,13 +218,19 @@ func (r *recorder) flush() error {
 	if !r.gathered {
 		return nil
 	}
-	r.gathered = false
+	r.gathered, r.settleAt = false, settleFrom
 	sortEntities(r.dec.ents)
 	sortEntities(r.oldDec.ents)
-	err := r.checkUnique(r.dec.ents)
-	r.compare(r.oldDec.ents, r.dec.ents)
+	err := r.write(r.oldDec.ents, r.dec.ents)
 	r.dec.reset()
 	r.oldDec.reset()
+	return err
+}
+
+// write writes the records of gathered objects.
+func (r *recorder) write(old, now []entity) error {
+	err := r.checkUnique(now)
+	r.compare(old, now)
 	if err == nil {
 		err = r.makeRoom()
 	}
