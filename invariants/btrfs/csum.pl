@@ -108,8 +108,10 @@ violation(21, TREE, k(INODE, extent_data, OFFSET)) :-
   ( add(2, k(EXTENT, extent_item, _)) -> true
   ; change(TREE, k(INODE, extent_data, OFFSET), type, data, prealloc),
     not(change(TREE, k(INODE, extent_data, OFFSET), disk_bytenr, _, _)) ),
-  not(query(2, k(EXTENT, extent_data_ref, OTHER)), OTHER =\= HASH),
-  not(query(2, k(EXTENT, shared_data_ref, _))),
+  % All references to the extent are those of the file: there may be many others.
+  query(TREE, k(INODE, extent_data, OFFSET), disk_num_bytes, LENGTH),
+  query(2, k(EXTENT, extent_item, LENGTH), refs, USES),
+  query(2, k(EXTENT, extent_data_ref, HASH), count, USES),
   read_range(TREE, k(INODE, extent_data, OFFSET), START, END),
   csums_touch(START, END).
 

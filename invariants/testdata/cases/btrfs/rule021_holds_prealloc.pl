@@ -11,7 +11,9 @@ state(5,k(257,extent_data,0),extent_offset,4096).
 state(5,k(257,extent_data,0),num_bytes,8192).
 state(5,k(257,extent_data,0),backref,k(65536,extent_data_ref,99)).
 object(2,k(65536,extent_item,16384)).
+state(2,k(65536,extent_item,16384),refs,1).
 object(2,k(65536,extent_data_ref,99)).
+state(2,k(65536,extent_data_ref,99),count,1).
 object(7,k(-10,extent_csum,73728)).
 state(7,k(-10,extent_csum,73728),nsums,1).
 object(0,k(0,super_block,0)).

@@ -13,6 +13,7 @@ object(2,k(65536,extent_item,16384)).
 state(2,k(65536,extent_item,16384),refs,1).
 change(2,k(65536,extent_data_ref,99),object,null,present).
 object(2,k(65536,extent_data_ref,99)).
+state(2,k(65536,extent_data_ref,99),count,1).
 change(5,k(257,extent_data,0),object,null,present).
 change(5,k(257,extent_data,0),type,null,prealloc).
 object(5,k(257,extent_data,0)).

@@ -11,6 +11,7 @@ change(2,k(65536,extent_item,16384),refs,null,1).
 object(2,k(65536,extent_item,16384)).
 state(2,k(65536,extent_item,16384),refs,1).
 object(2,k(65536,extent_data_ref,99)).
+state(2,k(65536,extent_data_ref,99),count,1).
 change(5,k(257,extent_data,0),object,null,present).
 change(5,k(257,extent_data,0),type,null,prealloc).
 object(5,k(257,extent_data,0)).
@@ -32,6 +33,7 @@ change(2,k(131072,extent_item,16384),refs,null,2).
 object(2,k(131072,extent_item,16384)).
 state(2,k(131072,extent_item,16384),refs,2).
 object(2,k(131072,extent_data_ref,99)).
+state(2,k(131072,extent_data_ref,99),count,1).
 object(2,k(131072,shared_data_ref,32768)).
 change(5,k(258,extent_data,0),object,null,present).
 change(5,k(258,extent_data,0),type,null,prealloc).
@@ -48,7 +50,9 @@ state(7,k(-10,extent_csum,135168),nsums,1).
 
 % The rule says nothing about the log.
 object(2,k(196608,extent_item,16384)).
+state(2,k(196608,extent_item,16384),refs,1).
 object(2,k(196608,extent_data_ref,99)).
+state(2,k(196608,extent_data_ref,99),count,1).
 change(-6,k(259,extent_data,0),object,present,present).
 change(-6,k(259,extent_data,0),type,data,prealloc).
 object(-6,k(259,extent_data,0)).
