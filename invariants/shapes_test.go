@@ -47,6 +47,37 @@ func snapshotOfPieces(n int) string {
 	return b.String()
 }
 
+// references returns two adjacent new extents, of which the first has n references.
+func references(n int) string {
+	var b strings.Builder
+	for _, extent := range []int{1 << 20, 1<<20 + 4096} {
+		fmt.Fprintf(&b, "object(2,k(%d,extent_item,4096)).\n"+
+			"change(2,k(%d,extent_item,4096),object,null,present).\n", extent, extent)
+	}
+	for i := range n {
+		fmt.Fprintf(&b, "object(2,k(1048576,extent_data_ref,%d)).\n"+
+			"change(2,k(1048576,extent_data_ref,%d),object,null,present).\n", i, i)
+	}
+	return b.String()
+}
+
+// sharedPrealloc returns n files that share one new preallocated extent.
+func sharedPrealloc(n int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "object(2,k(1048576,extent_item,4096)).\n"+
+		"change(2,k(1048576,extent_item,4096),object,null,present).\n"+
+		"state(2,k(1048576,extent_item,4096),refs,%d).\n", n)
+	for i := range n {
+		ref := fmt.Sprintf("k(1048576,extent_data_ref,%d)", i)
+		fmt.Fprintf(&b, "object(2,%s).\nstate(2,%s,count,1).\n", ref, ref)
+		file := fmt.Sprintf("5,k(%d,extent_data,0)", 257+i)
+		fmt.Fprintf(&b, "object(%s).\nstate(%s,backref,%s).\nstate(%s,disk_num_bytes,4096).\n"+
+			"change(%s,object,null,present).\nchange(%s,type,null,prealloc).\n",
+			file, file, ref, file, file, file)
+	}
+	return b.String()
+}
+
 // newDirectories returns a file system that is new as a whole, with n directories in one.
 func newDirectories(n int) string {
 	var b strings.Builder
@@ -68,6 +99,8 @@ func TestCostOfShapes(t *testing.T) {
 	}{
 		{"btrfs/7", "a snapshot of a file with n extents", snapshotOf},
 		{"btrfs/7", "a snapshot of a file with n pieces of one extent", snapshotOfPieces},
+		{"btrfs/6", "an extent with n references", references},
+		{"btrfs/21", "a preallocated extent that n files share", sharedPrealloc},
 		{"ext3/20", "n directories in one", newDirectories},
 	} {
 		small, large := rowsOf(t, tc.rule, tc.shape(1000)), rowsOf(t, tc.rule, tc.shape(8000))
