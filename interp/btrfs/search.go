@@ -194,8 +194,8 @@ func (s *state) countRoots(tree uint64) (n int, err error) {
 type keyBounds struct{ lo, hi ondisk.Key }
 
 // itemKeys returns the keys of the items that can hold an object. It returns two spans for a back
-// reference, which is in the item of its extent or in an item of its own; the second is {} for other
-// objects.
+// reference, which is in the item of its extent or in an item of its own. For other objects, the
+// second is {}.
 func itemKeys(o change.Object) (spans [2]keyBounds) {
 	if o.Kind == 0 || o.Kind >= ondisk.KindCount {
 		k := ondisk.Key{ObjectID: o.ID}
