@@ -55,6 +55,7 @@ type Txn struct {
 	Records    []Record
 	Names      *Names // the names and keys of Records and of the View
 	Copies     []Copy // of Btrfs, in the order of trees
+	Work       *Work  // bounds the steps of the judgment; nil: nothing does
 }
 
 // A Copy says that the records of a new tree describe how it differs from another tree, its source:

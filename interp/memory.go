@@ -5,15 +5,18 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"fsward/change"
 )
 
-// Limits bound what an interpreter keeps in memory. The zero value sets no bound beyond those of
-// each file system's package.
+// Limits bound what an interpreter keeps in memory, and how much it computes. The zero value sets
+// no bound beyond those of each file system's package.
 type Limits struct {
 	// Memory is the memory for one disk in bytes. A quarter is for blocks that were read, and half for
 	// the transaction under judgment.
 	Memory uint64
-	Pool   *MemoryPool // for transactions that need more; may be nil
+	Pool   *MemoryPool        // for transactions that need more; may be nil
+	Work   *change.WorkBudget // for each judgment; may be nil
 }
 
 // RecordBytes is what one change record takes while it is made and judged: 80 bytes, and up to 120

@@ -177,7 +177,7 @@ func (b *BaseState) newCommit(
 			return nil, err
 		}
 	}
-	obs.Txn, obs.View = d.out.txn, newView(s, b.cmp.names)
+	obs.Txn, obs.View = d.out.txn, newView(s, b.cmp.names, nil)
 	return s, nil
 }
 

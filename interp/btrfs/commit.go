@@ -48,7 +48,7 @@ func (s *superblockWrite) judgeCommit() {
 	case d.failed():
 		s.refuseDiff(d)
 	default:
-		d.deliver(newView(now, s.comparer.names), s.obs)
+		d.deliver(newView(now, s.comparer.names, d.out.txn.Work), s.obs)
 	}
 	s.conclude(now)
 }

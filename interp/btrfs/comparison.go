@@ -54,7 +54,7 @@ func (c *comparer) compare(
 ) (*state, *diff, error) {
 	c.names.Reset()
 	with := comparison{base: base, sb: sb, at: at, disk: c.disk, devs: devs, cache: cache,
-		names: c.names, memory: c.memory}
+		names: c.names, memory: c.memory, work: c.limits.Work.Begin()}
 	with.streams = c.image == nil
 	if base != nil {
 		with.unflushed = c.unflushed.ranges()
@@ -76,6 +76,7 @@ type comparison struct {
 	unflushed []addrRange  // written metadata that is not durable yet
 	stopped   *atomic.Bool // nil, or the flag that stops the comparison
 	memory    *interp.MemoryBudget
+	work      *change.Work         // bounds the comparison and the rules; may be nil
 	image     *interp.ImageOptions // nil, or the options for a whole image
 	// streams: if the memory does not suffice for the records, the difference is a stream.
 	streams bool
@@ -92,10 +93,10 @@ func (c comparison) run() (*state, *diff, error) {
 		return nil, nil, err
 	}
 	s.stopped = c.stopped
-	txn := &change.Txn{Schema: ondisk.Schema, Generation: c.sb.Generation(), Names: c.names}
+	txn := &change.Txn{Schema: ondisk.Schema, Generation: c.sb.Generation(), Names: c.names, Work: c.work}
 	d := &diff{old: c.base, new: s, budget: newBudget(), out: newRecorder(txn, s.itemContext()),
 		unflushed: c.unflushed, superLater: c.superLater, streams: c.streams}
-	d.out.memory, d.out.drop = c.memory, c.streams
+	d.out.memory, d.out.drop, d.budget.work = c.memory, c.streams, c.work
 	if c.image != nil {
 		d.applyImageOptions(c.image)
 	}

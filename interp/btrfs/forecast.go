@@ -55,6 +55,7 @@ type forecast struct {
 	at      uint64                  // device address of sb
 	writes  uint64                  // FS.writes when the forecast was made
 	names   *change.Names
+	work    *change.Work
 	stopped atomic.Bool
 
 	// Valid once the forecast is prepared, if ok or refused is set.
@@ -110,7 +111,8 @@ func (f *forecaster) expect(
 	f.Drop()
 	b := *base.sb.Bytes()
 	fc := &forecast{base: base, baseSB: base.sb.Bytes(), old: *base, sb: ondisk.NewSuperblock(&b),
-		at: at, writes: f.writes, names: change.NewNames(), Foresight: interp.NewForesight(limits)}
+		at: at, writes: f.writes, names: change.NewNames(), work: limits.Work.Begin(),
+		Foresight: interp.NewForesight(limits)}
 	fc.old.disk, fc.old.stopped, fc.old.roots = disk, &fc.stopped, make(map[treeKey]treeRoot)
 	fc.predictSuper(f.roots)
 	f.Expect(fc)
@@ -169,7 +171,7 @@ func (fc *forecast) Prepare() (interp.Part, bool) {
 	s, d, err := comparison{
 		base: &fc.old, sb: fc.sb, at: fc.at, disk: fc.old.disk, stopped: &fc.stopped,
 		devs: fc.old.devs, cache: fc.old.cache, names: fc.names, memory: fc.Memory,
-		superLater: true,
+		work: fc.work, superLater: true,
 	}.run()
 	if err != nil {
 		return interp.Part{}, false
@@ -181,7 +183,7 @@ func (fc *forecast) Prepare() (interp.Part, bool) {
 	if !fc.complete(s, d) {
 		return interp.Part{}, false
 	}
-	fc.ok, fc.now, fc.diff, fc.view = true, s, d, newView(s, fc.names)
+	fc.ok, fc.now, fc.diff, fc.view = true, s, d, newView(s, fc.names, fc.work)
 	return interp.Part{Txn: d.out.txn, View: fc.view}, true
 }
 

@@ -59,7 +59,7 @@ func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, 
 // imageLog adds the log to an image whose trees are sound.
 func (c *comparer) imageLog(s *state, d *diff, obs interp.Observation) interp.Observation {
 	names := c.names
-	view := newView(s, names)
+	view := newView(s, names, nil)
 	d.deliver(view, &obs)
 	if c.image != nil && c.image.SkipLog {
 		return obs

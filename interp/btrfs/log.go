@@ -66,6 +66,7 @@ func (c *comparer) readLog(base *state, sb ondisk.Superblock, prev *logState) *l
 	s.sb = sb
 	r := &logReader{state: &s, prev: prev, budget: newBudget(), names: c.names, memory: c.memory,
 		now: &logState{trees: make(map[uint64]*logTree), blocks: make(map[uint64]keySpan)}}
+	r.budget.work = c.limits.Work.Begin()
 	if r.prev == nil {
 		r.prev = &logState{}
 	} else {
@@ -124,14 +125,15 @@ func (r *logReader) tree(id uint64, root pointer) map[uint64]pointer {
 	r.bytes += uint64(len(t.out.txn.Records)) * interp.RecordBytes
 	r.bytes += uint64(len(t.spans)) * spanBytes
 	if len(t.out.txn.Records) > 0 {
-		r.parts = append(r.parts, interp.Part{Txn: t.out.txn, View: newView(&now, r.names)})
+		r.parts = append(r.parts, interp.Part{Txn: t.out.txn, View: newView(&now, r.names, r.budget.work)})
 	}
 	return roots
 }
 
 // start returns an empty comparison of two trees of the log.
 func (r *logReader) start(old, now *state) *treeDiff {
-	txn := &change.Txn{Schema: ondisk.Schema, Generation: now.sb.Generation(), Names: r.names}
+	txn := &change.Txn{Schema: ondisk.Schema, Generation: now.sb.Generation(), Names: r.names,
+		Work: r.budget.work}
 	d := &diff{old: old, new: now, budget: r.budget, unflushed: r.order,
 		out: newRecorder(txn, now.itemContext())}
 	d.out.memory, d.out.otherBytes = r.memory, r.bytes

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"fsward/change"
 	"fsward/interp"
 	"fsward/interp/btrfs/ondisk"
 	"fsward/interp/disk"
@@ -29,6 +30,7 @@ type reader struct {
 	cache  *nodeCache
 	recent *recentNodes // of a View; nil for others
 
+	work    *change.Work // of a View; nil for others
 	stopped *atomic.Bool // set once nobody needs the result; nil: reads are never stopped
 }
 
@@ -100,6 +102,9 @@ func (r *reader) block(logical, types uint64, all bool) (*ondisk.Node, error) {
 // fetch reads a block from the disk into the cache. A block that is rebuilt from parity differs
 // from what is in its place.
 func (r *reader) fetch(logical uint64, addrs []uint64, all bool) (*ondisk.Node, error) {
+	if err := r.work.Spend(fetchSteps); err != nil {
+		return nil, err
+	}
 	reading := r.cache.begin(addrs)
 	n, err := r.load(logical, addrs, all)
 	whole := all || len(addrs) == 1

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"fsward/change"
 	"fsward/interp"
 	"fsward/interp/btrfs/ondisk"
 	"fsward/interp/disk"
@@ -250,7 +251,14 @@ func (e *budgetError) Error() string {
 type budget struct {
 	nodes int
 	read  func(blocks uint64) // called with the number of blocks read so far; may be nil
+	work  *change.Work        // of the judgment; may be nil
 }
+
+// Steps of a judgment, in the time that rules take to look at a record or an object.
+const (
+	compareSteps = 200 // to read a block, check it and compare its items
+	fetchSteps   = 200 // to read a block that is not in the cache, for the View
+)
 
 func newBudget() *budget { return &budget{nodes: maxNodes} }
 
@@ -262,7 +270,7 @@ func (b *budget) node() error {
 	if b.nodes--; b.nodes < 0 {
 		return &budgetError{"metadata blocks", maxNodes}
 	}
-	return nil
+	return b.work.Block(compareSteps)
 }
 
 // baseline turns the error of reading a baseline into an error of package interp: that of New.

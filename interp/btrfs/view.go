@@ -19,8 +19,9 @@ type view struct {
 	// several names of one inode, with questions about other kinds in between. Without caches, an
 	// inode with thousands of names would be decoded for each question.
 	caches  [ondisk.KindCount]*cachedObjects
-	emptied uint64 // the value of Names.Emptied when the caches were filled
-	tree    uint64 // of root; 0: root is unset
+	emptied uint64           // the value of Names.Emptied when the caches were filled
+	meter   change.WorkMeter // of the judgment
+	tree    uint64           // of root; 0: root is unset
 	root    treeRoot
 }
 
@@ -40,17 +41,20 @@ var (
 	_ change.Walker = (*view)(nil)
 )
 
-// newView returns a view of a state. It has its own cache of recent nodes.
-func newView(s *state, names *change.Names) *view {
+// newView returns a view of a state. It has its own cache of recent nodes. What it reads is charged
+// to work.
+func newView(s *state, names *change.Names, work *change.Work) *view {
 	s = withRecent(s)
-	return &view{state: s, dec: newDecoder(s, names, &fieldSet{}), emptied: names.Emptied()}
+	s.work = work
+	return &view{state: s, dec: newDecoder(s, names, &fieldSet{}), emptied: names.Emptied(),
+		meter: change.NewWorkMeter(work)}
 }
 
 // Fork returns a view of the same state for another goroutine.
 func (v *view) Fork(names *change.Names) change.View {
 	s := *v.state
 	s.roots = make(map[treeKey]treeRoot)
-	return newView(&s, names)
+	return newView(&s, names, s.work)
 }
 
 // newDecoder returns a decoder for the View: it collects the fields in only, view-only ones too.
@@ -232,7 +236,7 @@ func (v *view) decodeItems(h *cachedObjects, tree uint64, keys [2]keyBounds) err
 		}
 	}
 	slices.SortFunc(h.dec.ents, func(a, b entity) int { return a.obj.Compare(b.obj) })
-	return nil
+	return v.meter.Spend(int64(len(h.dec.ents)))
 }
 
 // decodeSpan decodes the items whose keys lie in a span, and leaves h.near near them.

@@ -110,7 +110,7 @@ func (v *view) groupObjects(
 			return objs, false, err
 		}
 	}
-	return objs, ok, nil
+	return objs, ok, v.meter.Spend(int64(len(objs)))
 }
 
 // scanKey yields the objects from lo to hi, which share one key.

@@ -19,30 +19,41 @@ type comparison struct {
 // compare makes the change records of a transaction. old is the state before it. dev holds the
 // transaction's copies. size is the size of the device in bytes.
 func (m *Mounted) compare(t *transaction, old *State, dev io.ReaderAt, size uint64,
-	names *change.Names, memory *interp.MemoryBudget) comparison {
+	names *change.Names, memory *interp.MemoryBudget, work *change.Work) comparison {
 	c := comparison{t: t}
-	rewritten := make(map[uint32]bool, len(t.Copies)+len(t.Revoked))
-	for b := range t.Copies {
-		rewritten[b] = true
-	}
-	for b := range t.Revoked {
-		if b < m.Geo.Blocks {
-			rewritten[b] = true
-		}
-	}
+	rewritten := m.rewritten(t, old)
 	after := old.with(dev, t)
+	after.meter = change.NewWorkMeter(work)
 	c.layout, c.fault, c.err = m.grown(after, t, size)
 	if c.fault != nil || c.err != nil {
 		return c
 	}
 	txn := &change.Txn{Schema: schema, Generation: uint64(t.seq), Names: names,
-		Records: make([]change.Record, 0, m.expected)}
+		Records: make([]change.Record, 0, m.expected), Work: work}
 	c.delta = newDelta(m.Layout, c.layout, size, old, after, m.Roles, rewritten, txn)
 	c.delta.orphans.was, c.delta.memory = m.Orphans, memory
 	if c.err = c.delta.run(); c.err == nil {
 		c.err = m.Roles.check(len(c.delta.inodes.newRole), m.most)
 	}
 	return c
+}
+
+// rewritten returns the blocks that a transaction rewrites. A revoked block counts only if it is
+// metadata or has a copy in the journal: the contents of any other block do not change.
+func (m *Mounted) rewritten(t *transaction, old *State) map[uint32]bool {
+	rewritten := make(map[uint32]bool, len(t.Copies))
+	for b := range t.Copies {
+		rewritten[b] = true
+	}
+	for b := range t.revoked.all() {
+		if b >= m.Geo.Blocks {
+			break
+		}
+		if _, copied := old.Copies[b]; copied || m.metadata(b) {
+			rewritten[b] = true
+		}
+	}
+	return rewritten
 }
 
 // conclude puts the result into an observation.

@@ -112,7 +112,8 @@ func dataOf(t *testing.T, fs *FS, d *MemDisk, w interp.Write) []dataRun {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := fs.m.compare(tr, fs.m.State, PendingDevice{d, w}, d.Size(), change.NewNames(), fs.memory)
+	c := fs.m.compare(tr, fs.m.State, PendingDevice{d, w}, d.Size(), change.NewNames(), fs.memory,
+		nil)
 	if c.err != nil || c.fault != nil {
 		t.Fatal(c.err, c.fault)
 	}

@@ -25,6 +25,7 @@ type forecast struct {
 	dev       watched
 	size      uint64 // size of the device, bytes
 	names     *change.Names
+	work      *change.Work
 
 	// The result, valid once Prepare has ended and if ok is set. It may be that the transaction is to
 	// be refused.
@@ -46,7 +47,7 @@ func (f *FS) Forecast() interp.Forecast {
 	f.tail = logTail{}
 	fc := &forecast{m: m, journal: m.Log.Journal, head: m.Log.head, seq: m.Log.nextSeq,
 		old: m.State.lent(dev), dev: dev, size: f.disk.Size(),
-		names: change.NewNames(), Foresight: interp.NewForesight(f.limits)}
+		names: change.NewNames(), work: f.limits.Work.Begin(), Foresight: interp.NewForesight(f.limits)}
 	f.forecasts.Expect(fc)
 	return fc
 }
@@ -68,7 +69,8 @@ func (fc *forecast) Prepare() (interp.Part, bool) {
 	head.SetSequence(fc.seq)
 	w := interp.Write{Off: fc.journal.Geo.Addr(fc.journal.Block(t.commit)), Len: uint64(len(block)),
 		Data: block}
-	fc.cmp = fc.m.compare(t, fc.old, PendingDevice{fc.dev, w}, fc.size, fc.names, fc.Memory)
+	fc.cmp = fc.m.compare(t, fc.old, PendingDevice{fc.dev, w}, fc.size, fc.names, fc.Memory,
+		fc.work)
 	var obs interp.Observation
 	fc.cmp.conclude(&obs)
 	fc.ok = obs.Txn != nil || obs.Unknown == nil && len(obs.Violations) > 0

@@ -3,6 +3,7 @@ package ext3
 import (
 	"fmt"
 	"io"
+	"maps"
 
 	"fsward/interp/ext3/ondisk"
 )
@@ -60,12 +61,18 @@ func (j *Journal) Next(logical uint32) uint32 {
 type transaction struct {
 	seq     uint32
 	Copies  map[uint32]copyPlace // by the block that is copied
-	Revoked map[uint32]bool
+	revoked numberSet
 	start   uint32 // its first block, counted in the journal
 	commit  uint32 // its commit block
 	next    uint32 // the block after it
 	// checksum over its descriptors and copies, if the journal has checksums of version 1
 	sum uint32
+}
+
+// Apply makes the transaction part of a state that has copies in the journal.
+func (t *transaction) Apply(copies map[uint32]copyPlace) {
+	removeFrom(copies, &t.revoked)
+	maps.Copy(copies, t.Copies)
 }
 
 // A chainError is the reason why there is no whole transaction at a place in the journal.
@@ -110,8 +117,8 @@ func (j *Journal) Read(dev io.ReaderAt, start, seq uint32) (*transaction, error)
 // of it: the place of its commit block. last holds that block.
 func (j *Journal) collect(dev io.ReaderAt, start, seq uint32) (t *transaction, last []byte,
 	err error) {
-	t = &transaction{seq: seq, Copies: make(map[uint32]copyPlace), Revoked: make(map[uint32]bool),
-		start: start, sum: ondisk.CrcBEStart}
+	t = &transaction{seq: seq, Copies: make(map[uint32]copyPlace), start: start,
+		sum: ondisk.CrcBEStart}
 	at := start
 	for used := uint32(0); used < j.MaxLen; used++ {
 		block := j.Block(at)
@@ -123,9 +130,7 @@ func (j *Journal) collect(dev io.ReaderAt, start, seq uint32) (t *transaction, l
 		kind := ondisk.JournalHeaderOf(b).Blocktype()
 		if !ondisk.OfTransaction(b, seq) || kind != ondisk.TypeDescriptor && kind != ondisk.TypeRevoke {
 			t.commit, t.next = at, j.Next(at)
-			for r := range t.Revoked {
-				delete(t.Copies, r)
-			}
+			removeFrom(t.Copies, &t.revoked)
 			return t, b, nil
 		}
 		if kind == ondisk.TypeRevoke {
@@ -159,7 +164,7 @@ func (j *Journal) addRevoked(t *transaction, b []byte, addr uint64) error {
 		return chainFault(checkJournalChain, addr, "%v", err)
 	}
 	for _, r := range blocks {
-		t.Revoked[r] = true
+		t.revoked.add(r)
 	}
 	return nil
 }

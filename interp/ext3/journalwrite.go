@@ -91,7 +91,8 @@ func (f *FS) observeCommit(w interp.Write, at tailMove, obs *interp.Observation)
 		return
 	}
 	f.names.Reset()
-	f.commit(m.compare(t, m.State, dev, f.disk.Size(), f.names, f.memory), obs)
+	f.commit(m.compare(t, m.State, dev, f.disk.Size(), f.names, f.memory,
+		f.limits.Work.Begin()), obs)
 }
 
 // commit puts the changes of a transaction into an observation.

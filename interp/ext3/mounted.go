@@ -168,12 +168,7 @@ func (m *Mounted) replay() error {
 // commit makes a transaction part of the state.
 func (m *Mounted) commit(t *transaction) {
 	m.State.lends = false // the forecast has come true, or has been dropped
-	for b := range t.Revoked {
-		delete(m.State.Copies, b)
-	}
-	for b, p := range t.Copies {
-		m.State.Copies[b] = p
-	}
+	t.Apply(m.State.Copies)
 	m.Log.committed(t)
 	m.State.forget()
 }

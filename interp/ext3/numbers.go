@@ -53,8 +53,11 @@ func (s *numberSet) has(n uint32) bool {
 	return p != nil && p[n%pageBits/64]>>(n%64)&1 == 1
 }
 
-// contains is has for concurrent use.
+// contains is has for concurrent use. A nil set contains nothing.
 func (s *numberSet) contains(n uint32) bool {
+	if s == nil {
+		return false
+	}
 	p := s.pages[n/pageBits]
 	return p != nil && p[n%pageBits/64]>>(n%64)&1 == 1
 }
@@ -63,6 +66,18 @@ func (s *numberSet) contains(n uint32) bool {
 func (s *numberSet) addAll(other *numberSet) {
 	for n := range other.all() {
 		s.add(n)
+	}
+}
+
+// removeFrom removes the numbers of the set from the keys of a map. It goes through the smaller of
+// the two.
+func removeFrom[V any](m map[uint32]V, s *numberSet) {
+	if s.len() > len(m) {
+		maps.DeleteFunc(m, func(n uint32, _ V) bool { return s.has(n) })
+		return
+	}
+	for n := range s.all() {
+		delete(m, n)
 	}
 }
 

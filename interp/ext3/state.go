@@ -7,8 +7,15 @@ import (
 	"io"
 	"maps"
 
+	"fsward/change"
 	"fsward/interp"
 	"fsward/interp/ext3/ondisk"
+)
+
+// Steps of a judgment, in the time that rules take to look at a record or an object.
+const (
+	fetchSteps = 100 // to read a block that is not in the cache
+	namesSteps = 30  // to go through the names in a block of a directory
 )
 
 // cacheBytes bounds the blocks that a state keeps in memory.
@@ -31,15 +38,16 @@ type State struct {
 	// over and revoked are the changes of one more transaction. They come before Copies. Both can
 	// be nil.
 	over    map[uint32]copyPlace
-	revoked map[uint32]bool
+	revoked *numberSet
 	cache   map[uint32][]byte
 	// recent holds the last used blocks of the cache, each at its number modulo recentBlocks.
 	recent [recentBlocks]recentBlock
 	// the cache of the state that this one was forked from; it does not grow meanwhile
 	lender map[uint32][]byte
-	kept   *keptBlocks // nil: nothing is kept
-	watch  *watch      // of a forecast; nil: none
-	lends  bool        // another state reads Copies as well: see lent
+	kept   *keptBlocks      // nil: nothing is kept
+	watch  *watch           // of a forecast; nil: none
+	meter  change.WorkMeter // of the judgment that reads the state
+	lends  bool             // another state reads Copies as well: see lent
 }
 
 // recentBlocks is the number of blocks that are found without the map. They are those that several
@@ -59,7 +67,7 @@ func NewState(dev io.ReaderAt, geo *ondisk.Geometry, size uint64) *State {
 // with returns the state after a transaction. It reads from dev.
 func (s *State) with(dev io.ReaderAt, t *transaction) *State {
 	return &State{dev: dev, geo: s.geo, blocks: s.blocks, Copies: s.Copies, over: t.Copies,
-		revoked: t.Revoked, kept: s.kept, watch: s.watch, cache: make(map[uint32][]byte)}
+		revoked: &t.revoked, kept: s.kept, watch: s.watch, cache: make(map[uint32][]byte)}
 }
 
 // lent returns the present state for another goroutine. It reads from dev, and later commits do not
@@ -74,6 +82,7 @@ func (s *State) lent(dev watched) *State {
 func (s *State) fork() *State {
 	f := *s
 	f.cache, f.recent = make(map[uint32][]byte), [recentBlocks]recentBlock{}
+	f.meter = s.meter.Fork()
 	if s.lender == nil {
 		f.lender = s.cache
 	}
@@ -93,7 +102,7 @@ func (s *State) Place(block uint32) (copyPlace, bool) {
 	if p, ok := s.over[block]; ok {
 		return p, true
 	}
-	if s.revoked[block] {
+	if s.revoked.contains(block) {
 		return copyPlace{}, false
 	}
 	p, ok := s.Copies[block]
@@ -105,6 +114,9 @@ func (s *State) Block(block uint32) ([]byte, error) {
 	if s.watch != nil && s.watch.stopped.Load() {
 		return nil, errStopped
 	}
+	if err := s.meter.Spend(1); err != nil {
+		return nil, err
+	}
 	recent := &s.recent[block%recentBlocks]
 	if recent.block == block && recent.contents != nil {
 		return recent.contents, nil
@@ -114,8 +126,11 @@ func (s *State) Block(block uint32) ([]byte, error) {
 		b, ok = s.lender[block]
 	}
 	if !ok {
-		var err error
-		if b, err = s.fetch(block); err != nil {
+		err := s.meter.Spend(fetchSteps)
+		if err == nil {
+			b, err = s.fetch(block)
+		}
+		if err != nil {
 			return nil, err
 		}
 		if len(s.cache) >= cacheBytes/int(s.geo.BlockSize) {
@@ -133,7 +148,7 @@ func (s *State) fetch(block uint32) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, over := s.over[block]; !over && !s.revoked[block] {
+	if _, over := s.over[block]; !over && !s.revoked.contains(block) {
 		if b := s.kept.get(block); b != nil {
 			return b, s.watch.reads(s.geo.Addr(p.Block), uint64(s.geo.BlockSize))
 		}

@@ -67,6 +67,9 @@ func (v *view) eachIn(dir ondisk.Inode, n uint64, visit func(ondisk.Entry)) erro
 	}
 	b, err := v.State.Block(block)
 	if err == nil {
+		err = v.State.meter.Spend(namesSteps)
+	}
+	if err == nil {
 		ondisk.Entries(b, v.Geo.FileType, visit)
 	}
 	return err

@@ -1,8 +1,11 @@
 package compile
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"fsward/change"
@@ -106,6 +109,7 @@ func (e *Engine) Check(ctx context.Context, t *change.Txn, v change.View) verdic
 		c.interpret = len(c.programs) == 0
 	}
 	e.resetReports()
+	t.Work.Judge(len(t.Records))
 	e.judgeCompiled(ctx, t, v)
 	for _, h := range e.workers {
 		report.Take(h.report)
@@ -114,11 +118,20 @@ func (e *Engine) Check(ctx context.Context, t *change.Txn, v change.View) verdic
 	e.interpret()
 	for _, c := range e.clauses {
 		e.timing[c.rule.Order].Rows += c.rows
-		if c.err != nil {
+		if _, all := errors.AsType[*change.WorkError](c.err); !all && c.err != nil {
 			report.Undecided(c.rule, c.clause, report.Stopped(c.err))
 		}
 	}
+	if err := t.Work.Err(); err != nil {
+		report.Stop(e.exhausted(err))
+	}
 	return report.Verdict()
+}
+
+// exhausted adds to the error of a judgment that took too many steps the rule that took the most.
+func (e *Engine) exhausted(err error) error {
+	most := slices.MaxFunc(e.timing, func(a, b verdict.Timing) int { return cmp.Compare(a.Rows, b.Rows) })
+	return fmt.Errorf("%w; %s took %d", err, most.Rule, most.Rows)
 }
 
 func (e *Engine) resetReports() {

@@ -1,9 +1,11 @@
 package compile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"fsward/change"
 	"fsward/invariants/reference"
@@ -44,11 +46,13 @@ type machine struct {
 	values   [maxFields]change.Value
 	text     []byte // buffer for a name to hash
 
-	rows, maxRows int64 // of the current clause
-	recordRows    int64 // rows when the clause was given the current record
-	perRecord     int64 // maximal rows for one record
-	checkAt       int64 // rows at which the bounds are checked next
-	trigger       int32 // the current record, −1 for none
+	rows, maxRows int64        // of the current clause
+	work          *change.Work // of the judgment; nil: each clause has maxRows and perRecord
+	charged       int64        // rows of the current clause that work has counted
+	recordRows    int64        // rows when the clause was given the current record
+	perRecord     int64        // maximal rows for one record
+	checkAt       int64        // rows at which the bounds are checked next
+	trigger       int32        // the current record, −1 for none
 	err           error
 	clause        *compiledClause
 	report        *verdict.Report
@@ -84,18 +88,25 @@ func (m *machine) begin(ctx context.Context, t *change.Txn, v change.View, repor
 	}
 	m.maxRows = m.options.Steps + m.options.StepsPerRecord*int64(len(t.Records))
 	m.perRecord = m.options.RowsPerRecord
+	if m.work = t.Work; m.work != nil {
+		m.maxRows, m.perRecord = unbounded, unbounded
+	}
 }
+
+// unbounded stands for no bound on rows. Twice as many are still a number.
+const unbounded = math.MaxInt64 / 2
 
 // end releases the transaction.
 func (m *machine) end() {
 	m.interner.end()
 	m.ctx, m.records, m.view, m.walker, m.report, m.clause = nil, nil, nil, nil, nil, nil
+	m.work = nil
 }
 
 // run finds all solutions of a plan of a clause in the current batch.
 func (m *machine) run(c *compiledClause, plan *compiledPlan) {
 	m.err, m.rows, m.recordRows, m.checkAt, m.depth, m.trigger = nil, c.rows, c.rows, c.rows, 0, -1
-	m.clause = c
+	m.clause, m.charged = c, c.rows
 	m.stack = m.stack[:0]
 	m.frame = m.push(plan.registers, nil, nil)
 	m.r = m.frame.registers
@@ -103,7 +114,17 @@ func (m *machine) run(c *compiledClause, plan *compiledPlan) {
 	plan.first(m)
 	m.resume(at)
 	m.free(m.frame)
+	if err := m.charge(); err != nil {
+		m.fail(err)
+	}
 	c.rows, c.err = m.rows, m.err
+}
+
+// charge counts the rows since it was called last as steps of the judgment.
+func (m *machine) charge() error {
+	rows := m.rows - m.charged
+	m.charged = m.rows
+	return m.work.Spend(rows)
 }
 
 func resize[T any](s []T, n int) []T {
@@ -130,7 +151,7 @@ func (m *machine) checkRows(s *stepInfo) bool {
 			"more than %d rows for one change record, at %s; %d rows in all",
 			m.perRecord, s.goal, m.rows)})
 	}
-	if err := m.ctx.Err(); err != nil {
+	if err := cmp.Or(m.ctx.Err(), m.charge()); err != nil {
 		return m.fail(err)
 	}
 	// With the next record, only the last of these can increase.

@@ -197,6 +197,7 @@ func (w *worker) sumUp(part *change.Txn) {
 			continue
 		}
 		m.err, m.rows, m.recordRows, m.checkAt, m.depth, m.trigger = nil, 0, 0, 0, 0, -1
+		m.charged = 0
 		m.stack = m.stack[:0]
 		m.frame = m.push(p.registers, nil, nil)
 		m.r = m.frame.registers

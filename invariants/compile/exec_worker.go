@@ -46,9 +46,11 @@ func (e *Engine) judgeCompiled(ctx context.Context, t *change.Txn, v change.View
 	forker, ok := v.(change.Forker)
 	if ok && len(t.Records) >= from && e.reference.Options.Progress == nil {
 		e.lists.fillParallel()
-		if e.both(ctx, t, forker) {
+		before := t.Work.Mark()
+		if e.both(ctx, t, forker) && t.Work.Halved(before) {
 			return
 		}
+		t.Work.Rewind(before)
 	}
 	h := e.workers[0]
 	h.takeAll(e.clauses)
@@ -136,6 +138,7 @@ func (w *worker) judge(clauses []*compiledClause, parts iter.Seq[[2]int]) {
 				}
 			}
 		}
+		m.work.Judged(part[1] - part[0])
 	}
 	if w.order > 0 || m.queue != nil && m.queue.stopped.Load() {
 		return // the first worker runs the plans that run once

@@ -1,8 +1,11 @@
 package reference
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+
+	"fsward/change"
 	"fsward/invariants/syntax"
 
 	"github.com/ichiban/prolog/engine"
@@ -13,7 +16,8 @@ type budget struct {
 	ctx             context.Context
 	records         int // of the transaction
 	steps, maxSteps int64
-	last            lookup // named if the rule needs too many steps
+	work            *change.Work // of the judgment; may be nil
+	last            lookup       // named if the rule needs too many steps
 }
 
 // A lookup is a goal that asked for records or objects. The error of a rule that needs too many
@@ -44,7 +48,7 @@ func (b *budget) spend(n int) error {
 			b.maxSteps, b.records, b.last.text())
 	}
 	if before>>10 != b.steps>>10 {
-		return b.ctx.Err()
+		return cmp.Or(b.ctx.Err(), b.work.Spend(1<<10))
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func (e *Engine) Rules() []ruleset.Rule {
 func (e *Engine) Check(ctx context.Context, t *change.Txn, v change.View) verdict.Verdict {
 	end := e.Begin(ctx, t, v)
 	defer end()
-
+	t.Work.Judge(len(t.Records))
 	for _, rule := range e.Set.Rules {
 		e.StartRule()
 		for _, c := range rule.Clauses {

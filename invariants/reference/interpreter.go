@@ -2,6 +2,7 @@ package reference
 
 import (
 	"context"
+
 	"fsward/change"
 	"fsward/invariants/ruleset"
 
@@ -40,6 +41,7 @@ func (r *interpreter) begin(ctx context.Context, t *change.Txn, v change.View, o
 	r.input.txn, r.input.view = t, v
 	r.budget.ctx, r.budget.records = ctx, len(t.Records)
 	r.budget.maxSteps = o.Steps + o.StepsPerRecord*int64(len(t.Records))
+	r.budget.work = t.Work
 	r.solver.maxDepth = o.MaxDepth
 	r.control.held = map[string]struct{}{}
 	r.state.reverse, r.state.reverseSize = map[ReverseKey]map[change.Value][]change.Object{}, 0
@@ -50,7 +52,7 @@ func (r *interpreter) begin(ctx context.Context, t *change.Txn, v change.View, o
 // end releases the transaction.
 func (r *interpreter) end() {
 	r.input.txn, r.input.view = nil, nil
-	r.budget.ctx, r.budget.last = nil, lookup{}
+	r.budget.ctx, r.budget.work, r.budget.last = nil, nil, lookup{}
 	r.control.held, r.state.reverse, r.records.index = nil, nil, recordIndex{}
 }
 

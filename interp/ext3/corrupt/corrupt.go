@@ -76,10 +76,7 @@ func (c *corrupter) narrow(entries []ext3.LogEntry) error {
 			return err
 		}
 		if n+1 < len(entries) {
-			for b := range t.Revoked {
-				delete(c.old.Copies, b)
-			}
-			maps.Copy(c.old.Copies, t.Copies)
+			t.Apply(c.old.Copies)
 			delete(c.log, e.Seq)
 			continue
 		}

@@ -1,0 +1,191 @@
+package change
+
+import (
+	"fmt"
+	"math"
+	"sync/atomic"
+	"time"
+)
+
+// WorkLimits bound the steps of one judgment: Base, and more for each metadata block that is
+// compared and each change record that is judged. The zero value sets no bound.
+type WorkLimits struct{ Base, PerBlock, PerRecord int64 }
+
+// A WorkBudget hands out the Work of one judgment after the other. A nil budget hands out nil. It
+// is safe for concurrent use.
+type WorkBudget struct {
+	limits  WorkLimits
+	current atomic.Pointer[Work]
+}
+
+// NewWorkBudget returns a budget within limits.
+func NewWorkBudget(limits WorkLimits) *WorkBudget { return &WorkBudget{limits: limits} }
+
+// Begin returns the Work of a new judgment.
+func (b *WorkBudget) Begin() *Work {
+	if b == nil {
+		return nil
+	}
+	w := &Work{limits: b.limits, began: time.Now()}
+	b.current.Store(w)
+	return w
+}
+
+// Current returns the Work that was begun last; nil if there is none.
+func (b *WorkBudget) Current() *Work {
+	if b == nil {
+		return nil
+	}
+	return b.current.Load()
+}
+
+// A Work counts the steps of one judgment, of its interpretation and its rules together, and
+// bounds them. It counts steps and not time, so that the verdict does not depend on the host: see
+// docs/decisions/0037. A nil Work counts nothing. It is safe for concurrent use.
+type Work struct {
+	limits                  WorkLimits
+	began                   time.Time
+	spent                   atomic.Int64
+	blocks, records, judged atomic.Int64
+	judging                 atomic.Int64 // when the rules began, nanoseconds after began; 0: not yet
+	ended                   atomic.Bool
+}
+
+// Spend counts steps. The error, a *WorkError, says that they are more than the judgment may take.
+func (w *Work) Spend(steps int64) error {
+	if w == nil || w.spent.Add(steps) <= w.allowed() {
+		return nil
+	}
+	return w.exhausted()
+}
+
+// allowed returns the number of steps that the judgment may take so far.
+func (w *Work) allowed() int64 {
+	if w.limits == (WorkLimits{}) {
+		return math.MaxInt64
+	}
+	return w.limits.Base + w.limits.PerBlock*w.blocks.Load() + w.limits.PerRecord*w.records.Load()
+}
+
+func (w *Work) exhausted() error {
+	return &WorkError{Steps: w.allowed(), Records: w.records.Load(), Blocks: w.blocks.Load()}
+}
+
+// Err returns the error of Spend if the steps so far are too many, nil otherwise.
+func (w *Work) Err() error { return w.Spend(0) }
+
+// Block counts a metadata block that interpretation compares, and the steps for it.
+func (w *Work) Block(steps int64) error {
+	if w == nil {
+		return nil
+	}
+	w.blocks.Add(1)
+	return w.Spend(steps)
+}
+
+// Judge says that rules begin to judge that many records.
+func (w *Work) Judge(records int) {
+	if w != nil {
+		w.records.Add(int64(records))
+		w.judging.CompareAndSwap(0, int64(time.Since(w.began)))
+	}
+}
+
+// Judged says that all rules are done with that many records.
+func (w *Work) Judged(records int) {
+	if w != nil {
+		w.judged.Add(int64(records))
+	}
+}
+
+// Spent returns the number of steps so far.
+func (w *Work) Spent() int64 {
+	if w == nil {
+		return 0
+	}
+	return w.spent.Load()
+}
+
+// A WorkMark is a state of a Work.
+type WorkMark struct{ spent, judged int64 }
+
+// Mark returns the present state, to which Rewind can return.
+func (w *Work) Mark() (m WorkMark) {
+	if w != nil {
+		m = WorkMark{w.spent.Load(), w.judged.Load()}
+	}
+	return m
+}
+
+// Rewind forgets what was done since a mark. Nobody else may use w.
+func (w *Work) Rewind(to WorkMark) {
+	if w != nil {
+		w.spent.Store(to.spent)
+		w.judged.Store(to.judged)
+	}
+}
+
+// Halved reports whether less than half of what was left at a mark has been spent since.
+func (w *Work) Halved(since WorkMark) bool {
+	return w == nil || w.spent.Load()-since.spent < (w.allowed()-since.spent)/2
+}
+
+// End says that the judgment is over.
+func (w *Work) End() {
+	if w != nil {
+		w.ended.Store(true)
+	}
+}
+
+// WorkDone is how far a judgment is.
+type WorkDone struct {
+	Began           time.Time
+	Judging         time.Duration // how long rules have been running; 0: interpretation goes on
+	Blocks          int64         // metadata blocks that interpretation has compared
+	Judged, Records int64         // change records: those that all rules are done with, and all
+}
+
+// Done returns how far the judgment is. ok is false if it is over.
+func (w *Work) Done() (d WorkDone, ok bool) {
+	if w == nil || w.ended.Load() {
+		return d, false
+	}
+	d = WorkDone{Began: w.began, Blocks: w.blocks.Load(), Judged: w.judged.Load(),
+		Records: w.records.Load()}
+	if from := w.judging.Load(); from != 0 {
+		d.Judging = time.Since(w.began) - time.Duration(from)
+	}
+	return d, true
+}
+
+// A WorkError says that a judgment takes more steps than it may. The rest of it was not done.
+type WorkError struct{ Steps, Records, Blocks int64 }
+
+func (e *WorkError) Error() string {
+	return fmt.Sprintf("the judgment takes more than the %d steps that %d change records and %d "+
+		"metadata blocks allow", e.Steps, e.Records, e.Blocks)
+}
+
+// meteredSteps is how many steps a WorkMeter gathers before it counts them.
+const meteredSteps = 1 << 10
+
+// A WorkMeter counts the steps of one goroutine. The zero value counts nothing.
+type WorkMeter struct {
+	work    *Work
+	pending int64
+}
+
+// NewWorkMeter returns a meter that counts to w, which may be nil.
+func NewWorkMeter(w *Work) WorkMeter { return WorkMeter{work: w} }
+
+// Fork returns a meter for another goroutine.
+func (m *WorkMeter) Fork() WorkMeter { return WorkMeter{work: m.work} }
+
+// Spend is Work.Spend, a little late.
+func (m *WorkMeter) Spend(steps int64) error {
+	if m.pending += steps; m.work == nil || m.pending < meteredSteps {
+		return nil
+	}
+	steps, m.pending = m.pending, 0
+	return m.work.Spend(steps)
+}
