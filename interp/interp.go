@@ -103,6 +103,13 @@ type Interpreter interface {
 	Flushed(disk int, seq uint64)
 }
 
+// An Accepter is an Interpreter that can go on from a commit that it could not judge.
+type Accepter interface {
+	// Accept makes the state on the disk the base of later comparisons, although the commit that was
+	// settled last was not judged. Without it the next commit is judged as a whole image.
+	Accept()
+}
+
 // A Forecaster is an Interpreter that can find the changes of a commit before its commit write
 // comes: everything that the write leads to is on the disk by then, and the guest waits for a
 // flush.

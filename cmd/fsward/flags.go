@@ -54,8 +54,12 @@ func (f *guardFlags) add(c *cobra.Command) {
 	addFSFlag(c, &f.cfg.FS)
 	addRulesFlags(c, &f.cfg.Rules)
 	c.Flags().StringVar(&f.cfg.OnViolation, "on-violation", guard.OnRefuse,
-		"what to do with a commit that does not hold: refuse (complete it with EIO), "+
+		"what to do with a commit that violates a rule: refuse (complete it with EIO), "+
 			"pause (suspend the guest and wait for fsward resume or reject), log (let it through)")
+	c.Flags().StringVar(&f.cfg.OnUndecided, "on-undecided", "",
+		"what to do with a commit that cannot be judged: refuse, pause, pass (let it through, mark the "+
+			"volume unverified and check it in the background); default: as --on-violation, "+
+			"and pass with log")
 	c.Flags().StringVar(&f.cfg.Record, "record", "",
 		"record every write to `LOG` in dm-log-writes format; with several disks to LOG.NAME")
 	c.Flags().BoolVar(&f.cfg.Verify, "verify-baseline", true,
@@ -86,9 +90,13 @@ func (f *guardFlags) config(c *cobra.Command) (guard.Config, error) {
 		}
 		f.cfg.Disks = append(f.cfg.Disks, spec)
 	}
-	err := guard.CheckPolicyName(f.cfg.OnViolation)
-	if err == nil && f.cfg.OnViolation == guard.OnPause && f.control == "" {
-		err = errors.New("--on-violation pause needs --control: without it nobody could decide")
+	err := f.cfg.Check()
+	if err == nil && f.cfg.Pauses() && f.control == "" {
+		name := "--on-violation"
+		if f.cfg.OnViolation != guard.OnPause {
+			name = "--on-undecided"
+		}
+		err = errors.New(name + " pause needs --control: without it nobody could decide")
 	}
 	if err == nil {
 		err = f.limitMemory()

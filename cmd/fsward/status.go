@@ -12,7 +12,9 @@ func statusCommand() *cobra.Command {
 		Use:   "status --control unix:PATH",
 		Short: "Show the disks of a running daemon",
 		Long: `Prints a line for each disk that a running fsward guard or vm run guards: its file system,
-the commits judged and refused, the check of the baseline, and the write that is held, if any.`,
+the commits judged and refused, the state of its volume, the check of the baseline, and the write
+that is held, if any. If the judgment of a commit takes longer than a second, a line below shows how
+far it is.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			client, err := controlClient(control)
@@ -23,11 +25,13 @@ the commits judged and refused, the check of the baseline, and the write that is
 			if err != nil {
 				return err
 			}
-			fmt.Printf("%-10s %-8s %10s %8s  %-28s %s\n", "DISK", "FS", "COMMITS", "REFUSED", "BASELINE",
-				"HELD")
+			const row = "%-10s %-8s %10v %8v  %-26s %-28s %s\n"
+			fmt.Printf(row, "DISK", "FS", "COMMITS", "REFUSED", "VOLUME", "BASELINE", "HELD")
 			for _, s := range disks {
-				fmt.Printf("%-10s %-8s %10d %8d  %-28s %s\n", s.Name, s.FS, s.Commits, s.Refused, s.Baseline,
-					s.Held)
+				fmt.Printf(row, s.Name, s.FS, s.Commits, s.Refused, s.Volume, s.Baseline, s.Held)
+				if s.Judging != nil {
+					fmt.Printf("%-10s a commit is being judged: %s\n", "", s.Judging)
+				}
 			}
 			return nil
 		},

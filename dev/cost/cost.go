@@ -36,7 +36,8 @@ func Guarded(ctx context.Context, run load.Run, images []string, log string,
 	limits memory.Limits) (Live, error) {
 	memory.SetLimit(limits.Total(len(images)))
 	worst := &slowest{verdict: change.Holds}
-	cfg := guard.Config{FS: detect.Auto, OnViolation: guard.OnLog, Sinks: []guard.Sink{worst},
+	cfg := guard.Config{FS: detect.Auto,
+		Policies: guard.Policies{OnViolation: guard.OnLog}, Sinks: []guard.Sink{worst},
 		Record: log, Memory: limits}
 	for _, image := range images {
 		spec, err := guard.ParseDiskSpec(image)

@@ -168,11 +168,11 @@ func (b *bench) do(ctx context.Context, j job) (out cost, err error) {
 	}
 	s := &recorder{}
 	cfg := guard.Config{
-		Disks:       []guard.DiskSpec{{Name: "disk", Path: image}},
-		FS:          detect.Auto,
-		OnViolation: guard.OnRefuse,
-		Record:      j.record,
-		Sinks:       []guard.Sink{s},
+		Disks:    []guard.DiskSpec{{Name: "disk", Path: image}},
+		FS:       detect.Auto,
+		Policies: guard.Policies{OnViolation: guard.OnRefuse},
+		Record:   j.record,
+		Sinks:    []guard.Sink{s},
 	}
 	out.took, err = r.Guarded(ctx, cfg, b.log)
 	if err == nil {

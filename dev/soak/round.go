@@ -128,7 +128,7 @@ func (r *round) make(ctx context.Context, images []string) error {
 func (r *round) guarded(ctx context.Context, images []string, log string, seen *collector) error {
 	cfg := guard.Config{
 		FS:          detect.Auto,
-		OnViolation: guard.OnRefuse,
+		Policies:    guard.Policies{OnViolation: guard.OnRefuse},
 		Verify:      true,
 		Sinks:       []guard.Sink{seen},
 		DataOrdered: !slices.Contains(r.variant.mount, "data=writeback"),

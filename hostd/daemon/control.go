@@ -32,7 +32,8 @@ func (d *Daemon) controlHandler() http.Handler {
 				return
 			}
 			if holder == nil {
-				http.Error(w, "this daemon does not pause: start it with --on-violation pause",
+				http.Error(w, "this daemon does not pause: start it with --on-violation pause "+
+					"or --on-undecided pause",
 					http.StatusConflict)
 				return
 			}

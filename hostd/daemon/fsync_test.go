@@ -31,7 +31,7 @@ func TestCalls(t *testing.T) {
 		t.Run(fmt.Sprint(c.fs, " ", c.off), func(t *testing.T) {
 			seen := &guardtest.Recorder{}
 			d, err := Open(Config{Calls: true, Config: guard.Config{FS: detect.Auto,
-				OnViolation: guard.OnRefuse, Sinks: []guard.Sink{seen},
+				Policies: guard.Policies{OnViolation: guard.OnRefuse}, Sinks: []guard.Sink{seen},
 				Disks: []guard.DiskSpec{{Name: "root", Path: guardtest.Mkfs(t, c.fs, 128<<20)}}}},
 				zaptest.NewLogger(t))
 			if err != nil {

@@ -20,16 +20,15 @@ func (d *Disks) beginBaseline(disk int, skipLog bool) {
 		log:     d.log,
 		every:   progressEvery,
 		limit:   d.kept,
+		recheck: d.recheck,
 		done:    make(chan struct{}),
 	}
 	if c.fs == "" {
 		return
 	}
-	var own []*guardedDisk
-	for i, g := range d.disks {
-		if i == disk || d.follower.Together(i, disk) {
-			own, c.guards = append(own, g), append(c.guards, g.guard)
-		}
+	own := d.volumeOf(disk)
+	for _, g := range own {
+		c.guards = append(c.guards, g.guard)
 	}
 	c.own = len(own)
 	for i, g := range d.disks {
@@ -37,6 +36,7 @@ func (d *Disks) beginBaseline(disk int, skipLog bool) {
 			c.guards = append(c.guards, g.guard)
 		}
 	}
+	c.unverified = c.guards[0].volume.Load()
 	var before []*baselineCheck
 	for _, g := range own {
 		if old := g.baseline.Swap(c); old != nil {
@@ -61,6 +61,16 @@ func (d *Disks) beginBaseline(disk int, skipLog bool) {
 			return again, err
 		})
 	}()
+}
+
+// volumeOf returns the disks of the file system on a disk.
+func (d *Disks) volumeOf(disk int) (own []*guardedDisk) {
+	for i, g := range d.disks {
+		if i == disk || d.follower.Together(i, disk) {
+			own = append(own, g)
+		}
+	}
+	return own
 }
 
 // yield makes baseline checks release their memory.

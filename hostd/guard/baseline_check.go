@@ -34,6 +34,9 @@ type baselineCheck struct {
 	// skipLog leaves out the log: it was checked when the disk was attached, and must not hide
 	// findings in the trees.
 	skipLog bool
+	// the mark of the volume when the check began; nil: it had none
+	unverified *unverified
+	recheck    time.Duration // time before another check if the volume stays unverified
 
 	current atomic.Pointer[attempt]
 
@@ -146,10 +149,7 @@ func (c *baselineCheck) run(ctx context.Context, a *attempt, again func() (*atte
 				Note: "the baseline is not checked: " + err.Error()}
 		case (errors.Is(err, errMoved) || errors.Is(err, errMemory)) && n < maxAttempts:
 			c.log.Info("restarting the check of the baseline", zap.Error(err))
-			select {
-			case <-ctx.Done():
-			case <-time.After(c.pause):
-			}
+			c.rest(ctx, c.pause)
 			if a, err = again(); err == nil {
 				continue
 			}
@@ -158,7 +158,29 @@ func (c *baselineCheck) run(ctx context.Context, a *attempt, again func() (*atte
 			ev = &Event{Kind: KindBaseline, Outcome: change.Undecided, Undecided: []string{err.Error()}}
 		}
 		c.end(ev, PhaseDone)
-		return
+		if !c.undecided(ev) || !c.rest(ctx, c.recheck) {
+			return
+		}
+		if c.recheck, n = min(2*c.recheck, maxRecheckPause), 0; ctx.Err() == nil {
+			if a, err = again(); err != nil {
+				return
+			}
+		}
+	}
+}
+
+// undecided reports whether an unverified volume has to be checked again.
+func (c *baselineCheck) undecided(ev *Event) bool {
+	return c.unverified != nil && (ev.Kind == KindNote || ev.Outcome == change.Undecided)
+}
+
+// rest waits, and reports whether the check may go on.
+func (c *baselineCheck) rest(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
 	}
 }
 
@@ -170,7 +192,7 @@ func (c *baselineCheck) attempt(a *attempt) (*Event, error) {
 	c.mu.Unlock()
 	throttle := &throttle{ctx: a.ctx, requests: c.requests, began: start}
 	config := c.rules
-	config.Patient, config.Memory = true, c.memory.Disk()
+	config.Memory = c.memory.Disk()
 	config.Progress = func(done, total int) {
 		_ = throttle.rest() // the rules end with the context
 		c.progress(a, PhaseJudging, judgedPart(done, total))
@@ -236,7 +258,21 @@ func (c *baselineCheck) end(ev *Event, phase string) {
 		c.status.Percent, c.status.Verdict = 100, ev.Outcome.String()
 	}
 	c.mu.Unlock()
+	if u := c.unverified; u != nil && phase == PhaseDone && ev.Kind == KindBaseline {
+		u.finding(ev)
+		for _, g := range c.guards {
+			if ev.Outcome == change.Holds {
+				g.volume.CompareAndSwap(u, nil)
+			}
+		}
+	}
 	c.report(ev)
+}
+
+// foundSound reports whether the check has found the state sound.
+func (c *baselineCheck) foundSound() bool {
+	s := c.Status()
+	return s.Phase == PhaseDone && s.Verdict == change.Holds.String()
 }
 
 func (c *baselineCheck) report(ev *Event) {

@@ -6,15 +6,16 @@ import (
 	"strings"
 
 	"fsward/blocktap"
+	"fsward/change"
 	"fsward/hostd/memory"
 )
 
 // Config says what to guard and how.
 type Config struct {
-	Disks       []DiskSpec
-	FS          string // detect.Auto or a name
-	OnViolation string // OnRefuse, OnPause or OnLog
-	Rules       RulesConfig
+	Disks []DiskSpec
+	FS    string // detect.Auto or a name
+	Policies
+	Rules RulesConfig
 	// path of a dm-log-writes log, with .NAME appended if there are several disks; "" for none
 	Record      string
 	Guest       Suspender
@@ -22,6 +23,7 @@ type Config struct {
 	Verify      bool // check the whole baseline in the background
 	DataOrdered bool // the guest mounts ext3 with data=ordered
 	Memory      memory.Limits
+	Work        change.WorkLimits // for each judgment; the zero value: DefaultWork
 	Sinks       []Sink
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -27,6 +28,9 @@ type Disks struct {
 	memory   memory.Limits
 	limits   interp.Limits
 	kept     uint64 // bound of what a baseline check keeps of a disk, bytes
+	work     *change.WorkBudget
+	judging  judgmentWatch
+	recheck  time.Duration // time before another check of an unverified volume
 	log      *zap.Logger
 }
 
@@ -34,10 +38,11 @@ type Disks struct {
 // disks belong to one guest: a file system may have several of them. After an error nothing stays
 // open. Close ends it.
 func Open(cfg Config, log *zap.Logger) (*Disks, error) {
-	if err := CheckPolicyName(cfg.OnViolation); err != nil {
+	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	d := &Disks{cfg: cfg, log: log, memory: cfg.Memory, kept: maxKept}
+	d := &Disks{cfg: cfg, log: log, memory: cfg.Memory, kept: maxKept, work: NewWork(cfg.Work),
+		recheck: recheckPause}
 	if err := d.open(cfg); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
@@ -78,7 +83,8 @@ func (d *Disks) open(cfg Config) error {
 	var guards []*Guard
 	for i, g := range d.disks {
 		g.guard = &Guard{name: g.name, disk: i, rules: d.rules,
-			sinks: append([]Sink{&g.counts}, cfg.Sinks...), log: d.log}
+			sinks: append([]Sink{&g.counts}, cfg.Sinks...), log: d.log, work: d.work,
+			judging: &d.judging, undecided: d.unverify}
 		guards = append(guards, g.guard)
 		if cfg.Simulate {
 			g.sim = d.simulator(i)
@@ -100,12 +106,14 @@ func (d *Disks) open(cfg Config) error {
 		trace.Together(recordings...)
 	}
 	d.begin()
+	d.judging.begin(d.work)
 	return nil
 }
 
 // follow reads the baseline of the file systems on the disks.
 func (d *Disks) follow() (err error) {
 	d.limits = d.memory.ForInterpreter(d.yield)
+	d.limits.Work = d.work
 	d.follower, err = Follow(d.set, d.cfg.FS, d.limits,
 		func(i int) string { return d.cfg.Disks[i].Path })
 	if err == nil && d.cfg.DataOrdered {
@@ -147,6 +155,7 @@ func (d *Disks) Switched() (err error) {
 			g.guard.dropSpeculative()
 			g.sim.settle(interp.CommitPoint) // a transaction that carried a bug is gone
 			g.baseline.Store(nil)
+			g.guard.volume.Store(nil)
 		}
 		if err = d.follow(); err == nil {
 			d.begin()
@@ -200,7 +209,7 @@ func (d *Disks) Outcome() change.Outcome {
 		switch {
 		case g.counts.violated.Load() > 0:
 			return change.Violated
-		case g.counts.undecided.Load() > 0:
+		case g.counts.undecided.Load() > 0 || g.guard.volume.Load() != nil:
 			outcome = change.Undecided
 		}
 	}
@@ -216,8 +225,7 @@ func (d *Disks) FS(disk string) string {
 	return g.counts.name()
 }
 
-// Holder returns the policy of a disk if it pauses; nil unless Config.OnViolation is OnPause. The
-// error for an unknown name lists the disks.
+// Holder returns the policy of a disk if it pauses; nil unless Config.Pauses(). The error for an unknown name lists the disks.
 func (d *Disks) Holder(disk string) (*Holder, error) {
 	g, err := d.disk(disk)
 	if err != nil {
@@ -252,6 +260,7 @@ func (d *Disks) disk(name string) (*guardedDisk, error) {
 
 // Close flushes and closes every disk and log. The transports must have stopped.
 func (d *Disks) Close() error {
+	d.judging.end()
 	d.endBaselines()
 	var errs []error
 	for _, g := range d.disks {

@@ -21,7 +21,7 @@ const (
 	KindNote     = "note"
 	KindImage    = "image"    // a whole image, checked as one transaction of additions
 	KindBaseline = "baseline" // the whole state that was there before the first commit
-	KindProgress = "progress" // how far the check of the baseline is
+	KindProgress = "progress" // how far the check of the baseline, or a long judgment, is
 	KindCall     = "call"     // a call of the guest returned before its promise was durable
 )
 
@@ -65,7 +65,12 @@ type Event struct {
 	RuleTimes []RuleTime // time of each rule; nil unless RulesConfig.Timing
 	Note      string
 	Progress  *Progress // of KindProgress
-	Err       string    // the disk's error
+	// Unverified: an undecided commit is on the volume, and no check has found it sound since.
+	Unverified bool
+	// Since is, in a finding about an unverified volume, the first commit that can have caused it;
+	// Generation is the last one. 0: it is not known.
+	Since uint64
+	Err   string // the disk's error
 }
 
 // A Sink receives events. It is called with the device's lock held, and concurrently by the check
@@ -131,10 +136,13 @@ func (ev *Event) MarshalJSON() ([]byte, error) {
 		Undecided  []string        `json:"undecided,omitempty"`
 		Note       string          `json:"note,omitempty"`
 		Progress   *Progress       `json:"progress,omitempty"`
+		Unverified bool            `json:"unverified,omitempty"`
+		Since      uint64          `json:"since_generation,omitempty"`
 		Err        string          `json:"error,omitempty"`
 	}{ev.Kind, ev.Disk, ev.FS, ev.Generation, ev.Records, ev.Outcome.String(), ev.Action,
 		ev.InterpNS, ev.CheckNS, ev.AheadNS, ev.RuleTimes,
-		make([]violationJSON, len(ev.Violations)), ev.Undecided, ev.Note, ev.Progress, ev.Err}
+		make([]violationJSON, len(ev.Violations)), ev.Undecided, ev.Note, ev.Progress,
+		ev.Unverified, ev.Since, ev.Err}
 	for i, v := range ev.Violations {
 		out.Violations[i] = violationJSON{v.Rule, string(v.Kind), TreeJSON(v.Tree), v.ID, v.Doc, v.Detail,
 			nil, v.Disk, v.Source, v.Witness, v.Why}

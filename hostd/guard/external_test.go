@@ -84,7 +84,7 @@ func TestExternalJournalMissing(t *testing.T) {
 			!strings.Contains(err.Error(), "--disk") {
 			t.Errorf("check: %v, want %q", err, want)
 		}
-		cfg := guard.Config{FS: detect.Auto, OnViolation: guard.OnRefuse,
+		cfg := guard.Config{FS: detect.Auto, Policies: guard.Policies{OnViolation: guard.OnRefuse},
 			Disks: []guard.DiskSpec{{Name: filepath.Base(images[i]), Path: images[i]}}}
 		if d, err := guard.Open(cfg, zaptest.NewLogger(t)); err == nil ||
 			!strings.Contains(err.Error(), want) {

@@ -195,7 +195,7 @@ func TestUnsupportedFeatures(t *testing.T) {
 				!strings.Contains(err.Error(), want) {
 				t.Errorf("check: %v, want %q", err, want)
 			}
-			cfg := guard.Config{FS: detect.Auto, OnViolation: guard.OnRefuse}
+			cfg := guard.Config{FS: detect.Auto, Policies: guard.Policies{OnViolation: guard.OnRefuse}}
 			for _, image := range images {
 				cfg.Disks = append(cfg.Disks, guard.DiskSpec{Name: filepath.Base(image), Path: image})
 			}

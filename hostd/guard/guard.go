@@ -36,7 +36,12 @@ type Guard struct {
 	requests func() uint64 // returns the number of requests of the guest so far
 	// is called when a state becomes the baseline without a check; may be nil
 	unjudged func(disk int)
-	snapshot atomic.Pointer[snapshot] // the state that a baseline check reads; nil if none is running
+	// is called when an undecided write is on the disk; may be nil
+	undecided func(disk int, ev *Event)
+	volume    atomic.Pointer[unverified] // nil: no undecided commit awaits its check
+	work      *change.WorkBudget         // of the interpreter; may be nil
+	judging   *judgmentWatch             // may be nil
+	snapshot  atomic.Pointer[snapshot]   // the state that a baseline check reads; nil if none is running
 
 	flushed       atomic.Uint64 // sequence number of the last write that the guest has flushed
 	flushReported uint64        // the one that the interpreter knows
@@ -78,6 +83,7 @@ func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error
 	for _, p := range g.peers {
 		p.reportFlushed()
 	}
+	g.judging.of(g)
 	start := time.Now()
 	obs := g.interp.Observe(w)
 	observed := time.Since(start)
@@ -88,10 +94,11 @@ func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error
 	}
 
 	// The verdict does not depend on whether the connection is still there that the write came by.
-	// Rules.Check bounds the time, and the disk holds what the log of a recording says.
+	// The work is bounded, and the disk holds what the log of a recording says.
 	judging := context.WithoutCancel(ctx)
 	early := g.matchingCheck(judging, obs.Txn)
 	ev := checkObservation(judging, g.rules, g.interp.FS(), obs, early)
+	g.work.Current().End()
 	ev.Disk = g.name
 	place(ev, g.disk, func(i int) string { return g.peers[i].name })
 	ev.InterpNS, ev.CheckNS = observed.Nanoseconds(), time.Since(start).Nanoseconds()
@@ -108,6 +115,9 @@ func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error
 		g.unjudged(g.disk)
 	}
 	g.bug.settle(obs.Point)
+	if ev.Outcome == change.Undecided && err == nil && g.undecided != nil {
+		g.undecided(g.disk, ev)
+	}
 
 	ev.settle(err)
 	if err != nil && g.witness != nil {
@@ -196,6 +206,7 @@ func ordinary(obs interp.Observation) bool {
 }
 
 func (g *Guard) report(ev *Event) {
+	g.volume.Load().mark(ev)
 	for _, s := range g.sinks {
 		s.Event(ev)
 	}

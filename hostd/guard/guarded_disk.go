@@ -61,15 +61,10 @@ func (g *guardedDisk) serve(cfg Config, log *zap.Logger) error {
 	}
 	g.device = blocktap.NewDevice(disk, g.guard)
 	g.guard.base, g.guard.requests = g.file, g.device.Requests
-	switch cfg.OnViolation {
-	case OnRefuse:
-		g.guard.policy = RefusePolicy{}
-	case OnPause:
+	if cfg.Pauses() {
 		g.holder = NewHolder(cfg.Guest, log)
-		g.guard.policy = g.holder
-	case OnLog:
-		g.guard.policy = LogPolicy{}
 	}
+	g.guard.policy = cfg.policy(g.holder)
 	g.guard.bug = g.sim
 	if cfg.Record != "" {
 		var err error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -20,24 +21,78 @@ type Policy interface {
 	Decide(ctx context.Context, ev *Event) error
 }
 
-// The values of --on-violation. They apply to every verdict but holds, so also to undecided.
+// The values of --on-violation and --on-undecided.
 const (
 	OnRefuse = "refuse"
 	OnPause  = "pause"
-	OnLog    = "log"
+	OnLog    = "log"  // of --on-violation
+	OnPass   = "pass" // of --on-undecided
 )
 
-// PolicyNames lists the values of --on-violation.
-var PolicyNames = []string{OnRefuse, OnPause, OnLog}
+// PolicyNames and UndecidedNames list the values of --on-violation and --on-undecided.
+var (
+	PolicyNames    = []string{OnRefuse, OnPause, OnLog}
+	UndecidedNames = []string{OnRefuse, OnPause, OnPass}
+)
 
-// CheckPolicyName returns an error that lists the choices if name is not one of them.
-func CheckPolicyName(name string) error {
-	for _, n := range PolicyNames {
-		if n == name {
-			return nil
-		}
+// Policies name what happens to a write that does not hold.
+type Policies struct {
+	OnViolation string // OnRefuse, OnPause or OnLog
+	OnUndecided string // OnRefuse, OnPause or OnPass; "": as OnViolation, and OnPass for OnLog
+}
+
+// Undecided returns OnUndecided, or its default.
+func (p Policies) Undecided() string {
+	switch {
+	case p.OnUndecided != "":
+		return p.OnUndecided
+	case p.OnViolation == OnLog:
+		return OnPass
 	}
-	return fmt.Errorf("--on-violation %q is not one of %s", name, strings.Join(PolicyNames, ", "))
+	return p.OnViolation
+}
+
+// Pauses reports whether a write can be held.
+func (p Policies) Pauses() bool { return p.OnViolation == OnPause || p.Undecided() == OnPause }
+
+// Check returns an error that lists the choices if a name is not one of them.
+func (p Policies) Check() error {
+	if !slices.Contains(PolicyNames, p.OnViolation) {
+		return fmt.Errorf("--on-violation %q is not one of %s", p.OnViolation,
+			strings.Join(PolicyNames, ", "))
+	}
+	if u := p.Undecided(); !slices.Contains(UndecidedNames, u) {
+		return fmt.Errorf("--on-undecided %q is not one of %s", u, strings.Join(UndecidedNames, ", "))
+	}
+	return nil
+}
+
+// policy returns the policy of these names. holder is for writes that are held.
+func (p Policies) policy(holder *Holder) Policy {
+	named := func(name string) Policy {
+		switch name {
+		case OnPause:
+			return holder
+		case OnLog, OnPass:
+			return LogPolicy{}
+		}
+		return RefusePolicy{}
+	}
+	return verdictPolicy{violated: named(p.OnViolation), undecided: named(p.Undecided())}
+}
+
+// A verdictPolicy has one policy for violated writes and one for undecided ones.
+type verdictPolicy struct{ violated, undecided Policy }
+
+// Decide asks the policy for the verdict.
+func (p verdictPolicy) Decide(ctx context.Context, ev *Event) error {
+	switch ev.Outcome {
+	case change.Holds:
+		return nil
+	case change.Violated:
+		return p.violated.Decide(ctx, ev)
+	}
+	return p.undecided.Decide(ctx, ev)
 }
 
 // RefusePolicy lets through what holds and refuses everything else.

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Progress is how far the check of an image or a baseline is.
+// Progress is how far the check of an image or a baseline, or the judgment of a commit, is.
 type Progress struct {
+	What string `json:"what,omitempty"` // "commit"; "": an image or a baseline
 	// PhaseReading, PhaseJudging, PhaseDone, PhaseInterrupted
 	Phase   string  `json:"phase"`
 	Percent float64 `json:"percent"` // estimated part that is done
@@ -15,8 +16,13 @@ type Progress struct {
 	// of the old state, kept because the guest has overwritten it
 	KeptB   uint64 `json:"kept_bytes"`
 	Verdict string `json:"verdict,omitempty"`
+	// of a commit: metadata blocks read, records judged, and all records
+	Blocks  int64 `json:"blocks,omitempty"`
+	Done    int64 `json:"done_records,omitempty"`
+	Records int64 `json:"records,omitempty"`
 
 	began, told time.Time
+	disk        string
 }
 
 // NewProgress returns the progress of a check that began at a time.
@@ -89,5 +95,9 @@ func (s *Progress) String() string {
 	case s.Phase == PhaseInterrupted:
 		return fmt.Sprintf("interrupted at %.0f %%", s.Percent)
 	}
-	return fmt.Sprintf("%s %.0f %%, %s left", s.Phase, s.Percent, leftText(s.LeftNS))
+	text := fmt.Sprintf("%s %.0f %%, %s left", s.Phase, s.Percent, leftText(s.LeftNS))
+	if s.What != "" {
+		text += " (" + s.amount() + ")"
+	}
+	return text
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"fsward/change"
 	"fsward/hostd/memory"
@@ -24,7 +23,6 @@ type RulesConfig struct {
 	Why    bool   // explain each violation
 	Timing bool   // measure the time of each rule
 
-	Patient  bool                  // no guest waits: rules may take any time
 	Progress func(done, total int) // if not nil, receives the number of change records checked
 	// Memory is for checking a whole file system, in bytes. Half of it holds change records; a file
 	// system with more is checked as a stream, and so is a commit. Then rules may use a quarter for
@@ -117,24 +115,11 @@ func (r *Rules) Reload() (swap func(), err error) {
 	return func() { r.set.Store(set) }, nil
 }
 
-const (
-	// maxPerRecord bounds the time that rules take for each record of a commit that does not fit into
-	// memory, besides maxCheck. Such a commit is read several times.
-	maxPerRecord = 100 * time.Microsecond
-	// maxCheck bounds the time that rules take for one commit. A guest's kernel reports a write that
-	// takes two minutes as hung. A commit that is undecided by then is treated like a violation.
-	maxCheck = 30 * time.Second
-	// MaxExplained bounds the violations of one commit that are explained.
-	MaxExplained = 20
-)
+// MaxExplained bounds the violations of one commit that are explained.
+const MaxExplained = 20
 
 // Check checks a transaction by the rules of its file system.
 func (r *Rules) Check(ctx context.Context, t *change.Txn, v change.View) invariants.Verdict {
-	if !r.config.Patient {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, maxCheck)
-		defer cancel()
-	}
 	set := r.set.Load()
 	engine, ok := set.engines[t.Schema.FS]
 	if !ok {
@@ -162,11 +147,6 @@ func (r *Rules) CheckStream(ctx context.Context, fs string, s change.Stream,
 				"the engine " + r.config.Engine + " holds a file system in memory, and this one is too large",
 			},
 		}
-	}
-	if !r.config.Patient {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, maxCheck+time.Duration(s.Len())*maxPerRecord)
-		defer cancel()
 	}
 	return streams.CheckStream(ctx, s, v, r.config.MemoryBytes()/4)
 }

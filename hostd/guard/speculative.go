@@ -45,6 +45,7 @@ func (g *Guard) Flushing() {
 		done:     make(chan struct{}),
 	}
 	g.shared().speculative = c
+	g.judging.of(g)
 	go func() {
 		defer close(c.done)
 		p, ok := forecast.Prepare()
@@ -52,6 +53,7 @@ func (g *Guard) Flushing() {
 		close(c.prepared)
 		if ok {
 			c.verdict = g.rules.Check(ctx, p.Txn, p.View)
+			p.Txn.Work.End()
 		}
 	}()
 }

@@ -82,7 +82,7 @@ type streamTest struct {
 
 func newStreamTest(t *testing.T, fs string) *streamTest {
 	t.Helper()
-	rules, err := (guard.RulesConfig{Patient: true}).Load()
+	rules, err := (guard.RulesConfig{}).Load()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func TestStreamInShares(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := newStreamTest(t, c.fs)
-		if s.rules, err = (guard.RulesConfig{Patient: true, Memory: c.memory}).Load(); err != nil {
+		if s.rules, err = (guard.RulesConfig{Memory: c.memory}).Load(); err != nil {
 			t.Fatal(err)
 		}
 		s.same(d)
@@ -308,7 +308,7 @@ violation(103, T, k(I,dir_item,H)) :-
 	}
 	defer d.Close()
 	s := newStreamTest(t, "btrfs")
-	if s.rules, err = (guard.RulesConfig{Dir: dir, Patient: true}).Load(); err != nil {
+	if s.rules, err = (guard.RulesConfig{Dir: dir}).Load(); err != nil {
 		t.Fatal(err)
 	}
 	ev, _ := s.judge(d, true)

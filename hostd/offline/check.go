@@ -22,7 +22,6 @@ func Check(ctx context.Context, images []string, fs string,
 // CheckTelling is Check that reports its progress at intervals.
 func CheckTelling(ctx context.Context, images []string, fs string, cfg guard.RulesConfig,
 	tell func(*guard.Progress)) (*guard.Event, error) {
-	cfg.Patient = true
 	start := time.Now()
 	status := guard.NewProgress(start)
 	due := func(is bool) {

@@ -85,11 +85,11 @@ func TestGuestIsPaused(t *testing.T) {
 func openPausing(ctx context.Context, t *testing.T, runDir, image string) *Session {
 	t.Helper()
 	cfg := guard.Config{
-		Disks:       []guard.DiskSpec{{Name: "ext3", Path: image}},
-		FS:          detect.Auto,
-		OnViolation: guard.OnPause,
-		Simulate:    true,
-		Sinks:       []guard.Sink{&guardtest.Recorder{}},
+		Disks:    []guard.DiskSpec{{Name: "ext3", Path: image}},
+		FS:       detect.Auto,
+		Policies: guard.Policies{OnViolation: guard.OnPause},
+		Simulate: true,
+		Sinks:    []guard.Sink{&guardtest.Recorder{}},
 	}
 	session := Config{RunDir: runDir, Config: daemon.Config{Config: cfg}}
 	s, err := Open(ctx, session, zaptest.NewLogger(t))

@@ -94,10 +94,19 @@ func (p *pendingWrite) refused(f *trackedState) {
 // chunks.
 func reread(base *state, disk interp.Disk, super superblockCopy) *state {
 	s, err := loadState(disk, super.sb, super.at, base.devs, base.cache)
-	if err != nil {
+	if s != nil && err == nil {
+		s.unjudged = true
+	} else {
 		s = base
 		s.sb = super.sb
 	}
 	s.unsound = true
 	return s
+}
+
+// Accept makes the state of an undecided commit a base for comparison.
+func (f *FS) Accept() {
+	if f.base != nil && f.base.unjudged {
+		f.base.unsound, f.base.unjudged = false, false
+	}
 }

@@ -21,6 +21,8 @@ type state struct {
 	// unsound: the commit was let through undecided or violated. A difference from it proves
 	// nothing, so the next commit is judged as a whole image.
 	unsound bool
+	// unjudged: unsound for no other reason than that the commit was undecided.
+	unjudged bool
 }
 
 // A treeKey names a tree. The trees of balance share one objectid and differ in offset.

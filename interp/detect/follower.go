@@ -320,6 +320,15 @@ func (f *Follower) Settle(written bool) {
 	}
 }
 
+// Accept passes the call on to the file systems that the last write was shown to.
+func (f *Follower) Accept() {
+	for _, in := range f.shown {
+		if a, ok := in.Interpreter.(interp.Accepter); ok {
+			a.Accept()
+		}
+	}
+}
+
 // Flushed passes on which writes to a disk are durable.
 func (f *Follower) Flushed(disk int, seq uint64) {
 	if in := f.ownerOf(disk); in != nil {

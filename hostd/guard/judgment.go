@@ -1,0 +1,115 @@
+package guard
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"fsward/change"
+)
+
+// DefaultWork bounds the steps of a judgment. A step takes about 50 ns. The shapes of commits that
+// were measured take up to 160 steps for a record (docs/results/shapes.md), so that a sound commit
+// has a reserve of ten times that, and a small one 20 s in any case.
+var DefaultWork = change.WorkLimits{Base: 400_000_000, PerBlock: 2000, PerRecord: 2000}
+
+// NewWork returns a budget for the judgments of a guard. The zero limits mean DefaultWork.
+func NewWork(limits change.WorkLimits) *change.WorkBudget {
+	if limits == (change.WorkLimits{}) {
+		limits = DefaultWork
+	}
+	return change.NewWorkBudget(limits)
+}
+
+const (
+	// longJudgment is how long a judgment takes before it reports its progress.
+	longJudgment = time.Second
+	// judgmentEvery is the time between two reports.
+	judgmentEvery = 5 * time.Second
+)
+
+// A judgmentWatch reports the progress of judgments that take long. A nil judgmentWatch does
+// nothing.
+type judgmentWatch struct {
+	work       *change.WorkBudget
+	guard      atomic.Pointer[Guard] // of the write that is judged
+	stop, done chan struct{}
+}
+
+// of sets the guard of the write that is judged.
+func (j *judgmentWatch) of(g *Guard) {
+	if j != nil && j.guard.Load() != g {
+		j.guard.Store(g)
+	}
+}
+
+func (j *judgmentWatch) begin(work *change.WorkBudget) {
+	j.work, j.stop, j.done = work, make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(j.done)
+		tick := time.NewTicker(longJudgment / 4)
+		defer tick.Stop()
+		var told time.Time
+		for {
+			select {
+			case <-j.stop:
+				return
+			case now := <-tick.C:
+				if p := j.progress(); p != nil && now.Sub(p.began) >= longJudgment &&
+					(told.Before(p.began) || now.Sub(told) >= judgmentEvery) {
+					told = now
+					j.guard.Load().report(&Event{Kind: KindProgress, Outcome: change.Holds, Progress: p,
+						Disk: p.disk, Note: "a commit is being judged: " + p.String()})
+				}
+			}
+		}
+	}()
+}
+
+// end ends the watch. It may be called without begin.
+func (j *judgmentWatch) end() {
+	if j.stop != nil {
+		close(j.stop)
+		<-j.done
+		j.stop = nil
+	}
+}
+
+// progress returns how far the present judgment is; nil if there is none.
+func (j *judgmentWatch) progress() *Progress {
+	done, ok := j.work.Current().Done()
+	g := j.guard.Load()
+	if !ok || g == nil {
+		return nil
+	}
+	p := judgmentProgress(done, time.Now())
+	p.disk = g.name
+	return p
+}
+
+// judgmentProgress returns the progress of a judgment. How long interpretation takes is not known
+// before it is done.
+func judgmentProgress(done change.WorkDone, now time.Time) *Progress {
+	p := &Progress{What: "commit", Phase: PhaseReading, Blocks: done.Blocks, began: done.Began}
+	if done.Judging == 0 {
+		return p
+	}
+	p.Phase, p.Done, p.Records = PhaseJudging, min(done.Judged, done.Records), done.Records
+	part := float64(p.Done) / float64(max(p.Records, 1))
+	read := now.Sub(done.Began) - done.Judging
+	if part == 0 {
+		return p
+	}
+	all := float64(read) + float64(done.Judging)/part
+	p.Percent = 100 * (float64(read) + float64(done.Judging)) / all
+	p.LeftNS = int64(float64(done.Judging) * (1 - part) / part)
+	return p
+}
+
+// amount returns what is done of a judgment, in words.
+func (s *Progress) amount() string {
+	if s.Phase == PhaseReading {
+		return fmt.Sprintf("%d metadata blocks so far", s.Blocks)
+	}
+	return fmt.Sprintf("%d of %d records", s.Done, s.Records)
+}

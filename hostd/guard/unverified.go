@@ -1,0 +1,77 @@
+package guard
+
+import (
+	"fmt"
+	"time"
+
+	"fsward/change"
+)
+
+// An unverified volume has a commit on it that no rule decided. Later commits are judged by their
+// differences from it, and nothing says that they hold, until a check of the whole volume has found
+// it sound. See docs/decisions/0037.
+type unverified struct {
+	since   uint64 // the first undecided commit
+	known   bool   // the state before it was found sound as a whole
+	commits uint64 // undecided commits since then
+}
+
+// recheckPause is the time before the next check of an unverified volume if one could not decide,
+// at first. It doubles up to maxRecheckPause.
+const (
+	recheckPause    = time.Minute
+	maxRecheckPause = time.Hour
+)
+
+// unverify notes that an undecided write is on a disk, and begins to check its volume. It is called
+// while no write is being performed.
+func (d *Disks) unverify(disk int, ev *Event) {
+	d.follower.Accept()
+	own := d.volumeOf(disk)
+	mark := unverified{since: ev.Generation}
+	if old := own[0].guard.volume.Load(); old != nil {
+		mark = *old
+	} else if c := own[0].baseline.Load(); c != nil {
+		mark.known = c.foundSound()
+	}
+	mark.commits++
+	for _, g := range own {
+		g.guard.volume.Store(&mark)
+	}
+	d.beginBaseline(disk, false)
+}
+
+// mark marks an event of an unverified volume. u may be nil.
+func (u *unverified) mark(ev *Event) {
+	if u == nil {
+		return
+	}
+	ev.Unverified = true
+	if ev.Outcome != change.Holds {
+		return
+	}
+	ev.Outcome = change.Undecided
+	if ev.Kind == KindCommit || ev.Kind == KindLogCommit {
+		ev.Undecided = append(ev.Undecided, fmt.Sprintf("its changes break no rule, but the volume is "+
+			"unverified since commit %d", u.since))
+	}
+}
+
+// finding completes the result of the check of an unverified volume.
+func (u *unverified) finding(ev *Event) {
+	switch {
+	case ev.Outcome == change.Holds:
+		ev.Note = fmt.Sprintf("the volume is guarded again: it is sound as of commit %d", ev.Generation)
+	case ev.Outcome == change.Violated && u.known:
+		ev.Since = u.since
+		ev.Note = fmt.Sprintf("the fault arose in the commits from %d to %d", u.since, ev.Generation)
+	case ev.Outcome == change.Violated:
+		ev.Note = fmt.Sprintf("the fault was there before commit %d, or arose up to commit %d",
+			u.since, ev.Generation)
+	}
+}
+
+// String returns the mark in a few words.
+func (u *unverified) String() string {
+	return fmt.Sprintf("unverified since commit %d", u.since)
+}
