@@ -74,13 +74,13 @@ func (w *Work) exhausted() error {
 // Err returns the error of Spend if the steps so far are too many, nil otherwise.
 func (w *Work) Err() error { return w.Spend(0) }
 
-// Block counts a metadata block that interpretation compares, and the steps for it.
-func (w *Work) Block(steps int64) error {
+// Blocks counts metadata blocks that interpretation compares, and the steps for each.
+func (w *Work) Blocks(n int, steps int64) error {
 	if w == nil {
 		return nil
 	}
-	w.blocks.Add(1)
-	return w.Spend(steps)
+	w.blocks.Add(int64(n))
+	return w.Spend(int64(n) * steps)
 }
 
 // Judge says that rules begin to judge that many records.
@@ -125,9 +125,13 @@ func (w *Work) Rewind(to WorkMark) {
 	}
 }
 
-// Halved reports whether less than half of what was left at a mark has been spent since.
-func (w *Work) Halved(since WorkMark) bool {
-	return w == nil || w.spent.Load()-since.spent < (w.allowed()-since.spent)/2
+// Half returns the error of Spend if more than half of what was left at a mark has been spent
+// since.
+func (w *Work) Half(since WorkMark) error {
+	if w == nil || w.spent.Load()-since.spent <= (w.allowed()-since.spent)/2 {
+		return nil
+	}
+	return w.exhausted()
 }
 
 // End says that the judgment is over.

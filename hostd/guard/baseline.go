@@ -36,7 +36,6 @@ func (d *Disks) beginBaseline(disk int, skipLog bool) {
 			c.guards = append(c.guards, g.guard)
 		}
 	}
-	c.unverified = c.guards[0].volume.Load()
 	var before []*baselineCheck
 	for _, g := range own {
 		if old := g.baseline.Swap(c); old != nil {
@@ -46,20 +45,23 @@ func (d *Disks) beginBaseline(disk int, skipLog bool) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	c.stop = stop
+	unverified := c.guards[0].volume.Load() != nil
 	a, err := c.takeSnapshots(ctx, d.follower.Needs)
 	if err != nil {
 		d.log.Error("cannot check the baseline", zap.String("disk", c.guards[0].name), zap.Error(err))
-		close(c.done)
-		return
 	}
 	go func() {
 		for _, old := range before {
 			<-old.done // one check at a time, so that its memory is free
 		}
-		c.run(ctx, a, func() (again *attempt, err error) {
-			own[0].device.Between(func() { again, err = c.takeSnapshots(ctx, d.follower.Needs) })
-			return again, err
-		})
+		again := func() (a *attempt, err error) {
+			own[0].device.Between(func() { a, err = c.takeSnapshots(ctx, d.follower.Needs) })
+			return a, err
+		}
+		if a == nil && unverified {
+			a = c.later(ctx, again)
+		}
+		c.run(ctx, a, again)
 	}()
 }
 

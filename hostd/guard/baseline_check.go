@@ -34,7 +34,7 @@ type baselineCheck struct {
 	// skipLog leaves out the log: it was checked when the disk was attached, and must not hide
 	// findings in the trees.
 	skipLog bool
-	// the mark of the volume when the check began; nil: it had none
+	// the mark of the volume in the state of the present attempt; nil: it had none
 	unverified *unverified
 	recheck    time.Duration // time before another check if the volume stays unverified
 
@@ -45,6 +45,7 @@ type baselineCheck struct {
 
 	mu     sync.Mutex
 	status Progress
+	sound  bool // the state was found sound
 }
 
 const (
@@ -98,6 +99,7 @@ func (c *baselineCheck) takeSnapshots(
 			g.snapshot.Store(f)
 		}
 	}
+	c.unverified = c.guards[0].volume.Load()
 	c.current.Store(a)
 	return a, nil
 }
@@ -120,10 +122,11 @@ func (c *baselineCheck) yield() {
 	}
 }
 
-// run makes the first attempt, and another one if the guest overwrote too much meanwhile.
+// run makes the first attempt, and another one if the guest overwrote too much meanwhile, or if the
+// volume is unverified. a is the first attempt; nil: it is made later.
 func (c *baselineCheck) run(ctx context.Context, a *attempt, again func() (*attempt, error)) {
 	defer close(c.done)
-	for n := 1; ; n++ {
+	for n := 1; a != nil; n++ {
 		ev, err := c.attempt(a)
 		if cause := context.Cause(a.ctx); cause != nil {
 			err = cause // the result may not be that of the state
@@ -158,20 +161,24 @@ func (c *baselineCheck) run(ctx context.Context, a *attempt, again func() (*atte
 			ev = &Event{Kind: KindBaseline, Outcome: change.Undecided, Undecided: []string{err.Error()}}
 		}
 		c.end(ev, PhaseDone)
-		if !c.undecided(ev) || !c.rest(ctx, c.recheck) {
+		if c.guards[0].volume.Load() == nil || ev.Outcome == change.Violated {
 			return
 		}
-		if c.recheck, n = min(2*c.recheck, maxRecheckPause), 0; ctx.Err() == nil {
-			if a, err = again(); err != nil {
-				return
-			}
-		}
+		a, n = c.later(ctx, again), 0
 	}
 }
 
-// undecided reports whether an unverified volume has to be checked again.
-func (c *baselineCheck) undecided(ev *Event) bool {
-	return c.unverified != nil && (ev.Kind == KindNote || ev.Outcome == change.Undecided)
+// later makes another attempt after a rest. It returns nil once ctx has ended.
+func (c *baselineCheck) later(ctx context.Context, again func() (*attempt, error)) *attempt {
+	for c.rest(ctx, c.recheck) {
+		c.recheck = min(2*c.recheck, maxRecheckPause)
+		a, err := again()
+		if err == nil {
+			return a
+		}
+		c.log.Error("cannot check the volume", zap.String("disk", c.guards[0].name), zap.Error(err))
+	}
+	return nil
 }
 
 // rest waits, and reports whether the check may go on.
@@ -256,23 +263,34 @@ func (c *baselineCheck) end(ev *Event, phase string) {
 	c.status.Phase, c.status.LeftNS = phase, 0
 	if phase == PhaseDone {
 		c.status.Percent, c.status.Verdict = 100, ev.Outcome.String()
+		c.sound = ev.Kind == KindBaseline && ev.Outcome == change.Holds
 	}
 	c.mu.Unlock()
-	if u := c.unverified; u != nil && phase == PhaseDone && ev.Kind == KindBaseline {
-		u.finding(ev)
-		for _, g := range c.guards {
-			if ev.Outcome == change.Holds {
-				g.volume.CompareAndSwap(u, nil)
-			}
-		}
+	if c.unverified != nil && phase == PhaseDone && ev.Kind == KindBaseline {
+		c.verified(ev)
 	}
 	c.report(ev)
 }
 
+// verified ends the mark of the volume if it is sound, and completes the finding otherwise.
+func (c *baselineCheck) verified(ev *Event) {
+	if ev.Outcome != change.Holds {
+		c.unverified.finding(ev)
+		return
+	}
+	for _, g := range c.guards {
+		if !g.volume.CompareAndSwap(c.unverified, nil) {
+			return // another write was undecided since
+		}
+	}
+	ev.Note = fmt.Sprintf("the volume is guarded again: it is sound as of commit %d", ev.Generation)
+}
+
 // foundSound reports whether the check has found the state sound.
 func (c *baselineCheck) foundSound() bool {
-	s := c.Status()
-	return s.Phase == PhaseDone && s.Verdict == change.Holds.String()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sound
 }
 
 func (c *baselineCheck) report(ev *Event) {

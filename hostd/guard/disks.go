@@ -106,7 +106,7 @@ func (d *Disks) open(cfg Config) error {
 		trace.Together(recordings...)
 	}
 	d.begin()
-	d.judging.begin(d.work)
+	d.judging.begin(d.work, func(disk int) string { return d.disks[disk].counts.name() })
 	return nil
 }
 

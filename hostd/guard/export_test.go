@@ -1,6 +1,8 @@
 package guard
 
 import (
+	"sync"
+
 	"go.uber.org/zap"
 
 	"fsward/blocktap"
@@ -49,3 +51,29 @@ func (d *Disks) Pool() *interp.MemoryPool { return d.limits.Pool }
 
 // Drop stops the speculative check.
 func (g *Guard) Drop() { g.dropSpeculative() }
+
+// SlowChecks makes checks of the baseline wait after each attempt to read, until the returned
+// function is called or they are stopped.
+func (d *Disks) SlowChecks() (release func()) {
+	var once sync.Once
+	hold := make(chan struct{})
+	for _, g := range d.disks {
+		g.guard.requests = func() uint64 {
+			g := g.baseline.Load()
+			if g == nil {
+				return 0
+			}
+			if a := g.current.Load(); a != nil {
+				select {
+				case <-hold:
+				case <-a.ctx.Done():
+				}
+			}
+			return 0
+		}
+	}
+	return func() { once.Do(func() { close(hold) }) }
+}
+
+// JudgmentProgress is the progress of a judgment.
+var JudgmentProgress = judgmentProgress

@@ -224,6 +224,7 @@ func (g *Guard) attached(ctx context.Context, fs string, found interp.Observatio
 	}
 	start := time.Now()
 	ev := checkObservation(ctx, g.rules, fs, found, nil)
+	g.work.Current().End()
 	ev.Kind, ev.Disk, ev.CheckNS = KindBaseline, g.name, time.Since(start).Nanoseconds()
 	ev.Note = "the log that an unclean stop has left, or a guest that is running"
 	place(ev, g.disk, func(i int) string { return g.peers[i].name })

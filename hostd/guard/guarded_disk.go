@@ -43,7 +43,9 @@ func (c *counter) Event(ev *Event) {
 	case change.Undecided:
 		c.undecided.Add(1)
 	}
-	c.fs.Store(ev.FS)
+	if ev.Kind != KindProgress { // that of a judgment may come after the file system has gone
+		c.fs.Store(ev.FS)
+	}
 }
 
 // name returns the name of the file system; "" while it is not known.

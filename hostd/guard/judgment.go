@@ -33,6 +33,7 @@ const (
 type judgmentWatch struct {
 	work       *change.WorkBudget
 	guard      atomic.Pointer[Guard] // of the write that is judged
+	fs         func(disk int) string // returns the name of the file system on a disk
 	stop, done chan struct{}
 }
 
@@ -43,8 +44,9 @@ func (j *judgmentWatch) of(g *Guard) {
 	}
 }
 
-func (j *judgmentWatch) begin(work *change.WorkBudget) {
-	j.work, j.stop, j.done = work, make(chan struct{}), make(chan struct{})
+// begin begins to watch the judgments within a budget.
+func (j *judgmentWatch) begin(work *change.WorkBudget, fs func(disk int) string) {
+	j.work, j.fs, j.stop, j.done = work, fs, make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(j.done)
 		tick := time.NewTicker(longJudgment / 4)
@@ -58,8 +60,9 @@ func (j *judgmentWatch) begin(work *change.WorkBudget) {
 				if p := j.progress(); p != nil && now.Sub(p.began) >= longJudgment &&
 					(told.Before(p.began) || now.Sub(told) >= judgmentEvery) {
 					told = now
-					j.guard.Load().report(&Event{Kind: KindProgress, Outcome: change.Holds, Progress: p,
-						Disk: p.disk, Note: "a commit is being judged: " + p.String()})
+					g := j.guard.Load()
+					g.report(&Event{Kind: KindProgress, Outcome: change.Holds, Progress: p, Disk: g.name,
+						FS: j.fs(g.disk), Note: "a commit is being judged: " + p.String()})
 				}
 			}
 		}

@@ -53,7 +53,7 @@ func newCommitTest(t *testing.T, fs string, memory uint64) *commitTest {
 	t.Helper()
 	s := newStreamTest(t, fs)
 	var err error
-	if s.rules, err = (guard.RulesConfig{Patient: true, Memory: memory}).Load(); err != nil {
+	if s.rules, err = (guard.RulesConfig{Memory: memory}).Load(); err != nil {
 		t.Fatal(err)
 	}
 	return &commitTest{streamTest: s}

@@ -34,9 +34,13 @@ func (d *Disks) unverify(disk int, ev *Event) {
 	} else if c := own[0].baseline.Load(); c != nil {
 		mark.known = c.foundSound()
 	}
+	again := own[0].guard.volume.Load() != nil
 	mark.commits++
 	for _, g := range own {
 		g.guard.volume.Store(&mark)
+	}
+	if again && ev.Kind == KindWrite {
+		return // the check that is under way will see that the mark is another, and begin again
 	}
 	d.beginBaseline(disk, false)
 }
@@ -57,15 +61,14 @@ func (u *unverified) mark(ev *Event) {
 	}
 }
 
-// finding completes the result of the check of an unverified volume.
+// finding says in the result of a check in which commits a fault arose.
 func (u *unverified) finding(ev *Event) {
 	switch {
-	case ev.Outcome == change.Holds:
-		ev.Note = fmt.Sprintf("the volume is guarded again: it is sound as of commit %d", ev.Generation)
-	case ev.Outcome == change.Violated && u.known:
+	case ev.Outcome != change.Violated:
+	case u.known:
 		ev.Since = u.since
 		ev.Note = fmt.Sprintf("the fault arose in the commits from %d to %d", u.since, ev.Generation)
-	case ev.Outcome == change.Violated:
+	default:
 		ev.Note = fmt.Sprintf("the fault was there before commit %d, or arose up to commit %d",
 			u.since, ev.Generation)
 	}

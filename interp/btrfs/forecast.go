@@ -168,6 +168,11 @@ func (fc *forecast) Stop() { fc.stopped.Store(true) }
 // full.
 func (fc *forecast) Prepare() (interp.Part, bool) {
 	defer fc.Prepared()
+	defer func() {
+		if !fc.ok {
+			fc.work.End()
+		}
+	}()
 	s, d, err := comparison{
 		base: &fc.old, sb: fc.sb, at: fc.at, disk: fc.old.disk, stopped: &fc.stopped,
 		devs: fc.old.devs, cache: fc.old.cache, names: fc.names, memory: fc.Memory,

@@ -272,7 +272,7 @@ func (b *budget) node() error {
 	if b.nodes--; b.nodes < 0 {
 		return &budgetError{"metadata blocks", maxNodes}
 	}
-	return b.work.Block(compareSteps)
+	return b.work.Blocks(1, compareSteps)
 }
 
 // baseline turns the error of reading a baseline into an error of package interp: that of New.

@@ -22,6 +22,8 @@ func (m *Mounted) compare(t *transaction, old *State, dev io.ReaderAt, size uint
 	names *change.Names, memory *interp.MemoryBudget, work *change.Work) comparison {
 	c := comparison{t: t}
 	rewritten := m.rewritten(t, old)
+	// The first block that the comparison reads reports if these are too many.
+	_ = work.Blocks(len(rewritten), fetchSteps)
 	after := old.with(dev, t)
 	after.meter = change.NewWorkMeter(work)
 	c.layout, c.fault, c.err = m.grown(after, t, size)

@@ -58,6 +58,11 @@ func (fc *forecast) Stop() { fc.dev.watch.stop() }
 // Prepare reads the transaction up to the place of its commit block, and compares.
 func (fc *forecast) Prepare() (interp.Part, bool) {
 	defer fc.Prepared()
+	defer func() {
+		if !fc.ok {
+			fc.work.End()
+		}
+	}()
 	t, last, err := fc.journal.collect(fc.dev, fc.head, fc.seq)
 	if err != nil || t.commit == t.start || ondisk.OfTransaction(last, fc.seq) {
 		return interp.Part{}, false

@@ -124,7 +124,11 @@ func (m *machine) run(c *compiledClause, plan *compiledPlan) {
 func (m *machine) charge() error {
 	rows := m.rows - m.charged
 	m.charged = m.rows
-	return m.work.Spend(rows)
+	err := m.work.Spend(rows)
+	if err == nil && m.queue != nil {
+		err = m.work.Half(m.queue.before)
+	}
+	return err
 }
 
 func resize[T any](s []T, n int) []T {

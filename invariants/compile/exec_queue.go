@@ -12,9 +12,10 @@ import (
 // workers finish at the same time, whatever each record costs.
 type workQueue struct {
 	mu       sync.Mutex
-	from, to int         // the records that no worker has taken
-	step     int         // number of records taken at a time
-	stopped  atomic.Bool // the workers can stop
+	from, to int             // the records that no worker has taken
+	step     int             // number of records taken at a time
+	stopped  atomic.Bool     // the workers can stop
+	before   change.WorkMark // the work of the judgment when they began
 }
 
 // A step is long enough that starting each rule costs little in comparison, and that records which
@@ -25,8 +26,8 @@ const (
 	maxStep = 1 << 14
 )
 
-func newWorkQueue(records int) *workQueue {
-	return &workQueue{to: records, step: min(max(records/16, minStep), maxStep)}
+func newWorkQueue(records int, before change.WorkMark) *workQueue {
+	return &workQueue{to: records, before: before, step: min(max(records/16, minStep), maxStep)}
 }
 
 // next takes a part from the beginning, or from the end.
@@ -61,14 +62,15 @@ func (e *workQueue) batches(atEnd bool) func(func([2]int) bool) {
 
 // cautious divides the budgets of rules while two workers judge. Each worker then spends less than
 // a quarter of a budget, so that one worker alone, which proves nothing twice, is sure to stay
-// within it.
+// within it. Both together spend less than half of the work of the judgment.
 const cautious = 4
 
 // both judges a transaction by both workers and reports true if it holds. In any other case it
 // discards everything, and one worker has to judge the transaction from the beginning. So the
 // verdict does not depend on who judged what.
-func (e *Engine) both(ctx context.Context, t *change.Txn, v change.Forker) (holds bool) {
-	parts := newWorkQueue(len(t.Records))
+func (e *Engine) both(ctx context.Context, t *change.Txn, v change.Forker,
+	before change.WorkMark) (holds bool) {
+	parts := newWorkQueue(len(t.Records), before)
 	var wg sync.WaitGroup
 	for i, h := range e.workers {
 		fork := *t
@@ -78,7 +80,7 @@ func (e *Engine) both(ctx context.Context, t *change.Txn, v change.Forker) (hold
 		wg.Go(func() { h.judgeEnd(ctx, &fork, view, parts, i > 0) })
 	}
 	wg.Wait()
-	holds = !parts.stopped.Load()
+	holds = !parts.stopped.Load() && t.Work.Half(before) == nil
 	for i, c := range e.clauses {
 		c.rows, c.err = 0, nil
 		for _, h := range e.workers {

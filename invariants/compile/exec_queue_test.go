@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"fsward/change"
+
 	"sync"
 	"testing"
 )
@@ -9,7 +11,7 @@ import (
 func TestWorkQueue(t *testing.T) {
 	for _, records := range []int{0, 1, minStep, minStep + 1, 10 * batchSize, 1_000_003} {
 		for _, alone := range []bool{false, true} {
-			parts, judged := newWorkQueue(records), make([]int, records)
+			parts, judged := newWorkQueue(records, change.WorkMark{}), make([]int, records)
 			var wg sync.WaitGroup
 			for _, atEnd := range []bool{false, true} {
 				take := func() {
@@ -33,7 +35,7 @@ func TestWorkQueue(t *testing.T) {
 			}
 		}
 	}
-	parts := newWorkQueue(1_000_000)
+	parts := newWorkQueue(1_000_000, change.WorkMark{})
 	parts.stopped.Store(true)
 	for range parts.batches(true) {
 		t.Fatal("the queue hands out a part after it was stopped")

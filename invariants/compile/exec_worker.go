@@ -47,7 +47,7 @@ func (e *Engine) judgeCompiled(ctx context.Context, t *change.Txn, v change.View
 	if ok && len(t.Records) >= from && e.reference.Options.Progress == nil {
 		e.lists.fillParallel()
 		before := t.Work.Mark()
-		if e.both(ctx, t, forker) && t.Work.Halved(before) {
+		if e.both(ctx, t, forker, before) {
 			return
 		}
 		t.Work.Rewind(before)
