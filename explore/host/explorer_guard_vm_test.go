@@ -41,7 +41,8 @@ func (b blank) ReadAt(p []byte, _ int64) (int, error) {
 func (r *explorerRig) guardDisks(t *testing.T, log *zap.Logger) (disks []*guest.Disk) {
 	t.Helper()
 	r.verdicts = &guardtest.Recorder{}
-	cfg := guard.Config{FS: detect.Auto, Policies: guard.Policies{OnViolation: guard.OnRefuse}, Simulate: true,
+	cfg := guard.Config{FS: detect.Auto,
+		Policies: guard.Policies{OnViolation: guard.OnRefuse}, Simulate: true,
 		Sinks: []guard.Sink{r.verdicts}}
 	for _, g := range guardedDisks {
 		d, err := guest.NewDisk(blank(g.mib << 20))

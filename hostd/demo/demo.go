@@ -131,7 +131,8 @@ func (d *demo) run(ctx context.Context) error {
 // open makes the disks and starts the guard.
 func (d *demo) open(ctx context.Context) (*vmrun.Session, error) {
 	cfg := vmrun.Config{Config: daemon.Config{Config: guard.Config{FS: detect.Auto,
-		Policies: guard.Policies{OnViolation: guard.OnRefuse}, Simulate: true, Sinks: []guard.Sink{guard.NewTextReport(d.Out), d}}}}
+		Policies: guard.Policies{OnViolation: guard.OnRefuse}, Simulate: true,
+		Sinks: []guard.Sink{guard.NewTextReport(d.Out), d}}}}
 	for _, disk := range demoDisks {
 		if err := os.WriteFile(d.image(disk), nil, 0o644); err != nil {
 			return nil, err

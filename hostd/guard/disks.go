@@ -225,7 +225,8 @@ func (d *Disks) FS(disk string) string {
 	return g.counts.name()
 }
 
-// Holder returns the policy of a disk if it pauses; nil unless Config.Pauses(). The error for an unknown name lists the disks.
+// Holder returns the policy of a disk if it pauses; nil unless Config.Pauses(). The error
+// for an unknown name lists the disks.
 func (d *Disks) Holder(disk string) (*Holder, error) {
 	g, err := d.disk(disk)
 	if err != nil {

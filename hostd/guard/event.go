@@ -53,6 +53,7 @@ type Event struct {
 	Kind       string
 	Generation uint64
 	Records    int
+	Steps      int64 // that the judgment took; 0: they were not counted
 	Outcome    change.Outcome
 	Action     string // Passed, Refused or Failed; "" for an image
 	Violations []change.Violation
@@ -126,6 +127,7 @@ func (ev *Event) MarshalJSON() ([]byte, error) {
 		FS         string          `json:"fs,omitempty"`
 		Generation uint64          `json:"generation"`
 		Records    int             `json:"records"`
+		Steps      int64           `json:"steps,omitempty"`
 		Verdict    string          `json:"verdict"`
 		Action     string          `json:"action,omitempty"`
 		InterpNS   int64           `json:"interp_ns"`
@@ -139,7 +141,7 @@ func (ev *Event) MarshalJSON() ([]byte, error) {
 		Unverified bool            `json:"unverified,omitempty"`
 		Since      uint64          `json:"since_generation,omitempty"`
 		Err        string          `json:"error,omitempty"`
-	}{ev.Kind, ev.Disk, ev.FS, ev.Generation, ev.Records, ev.Outcome.String(), ev.Action,
+	}{ev.Kind, ev.Disk, ev.FS, ev.Generation, ev.Records, ev.Steps, ev.Outcome.String(), ev.Action,
 		ev.InterpNS, ev.CheckNS, ev.AheadNS, ev.RuleTimes,
 		make([]violationJSON, len(ev.Violations)), ev.Undecided, ev.Note, ev.Progress,
 		ev.Unverified, ev.Since, ev.Err}

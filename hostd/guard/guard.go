@@ -41,7 +41,7 @@ type Guard struct {
 	volume    atomic.Pointer[unverified] // nil: no undecided commit awaits its check
 	work      *change.WorkBudget         // of the interpreter; may be nil
 	judging   *judgmentWatch             // may be nil
-	snapshot  atomic.Pointer[snapshot]   // the state that a baseline check reads; nil if none is running
+	snapshot  atomic.Pointer[snapshot]   // the state that a baseline check reads; nil: none runs
 
 	flushed       atomic.Uint64 // sequence number of the last write that the guest has flushed
 	flushReported uint64        // the one that the interpreter knows
@@ -180,6 +180,7 @@ func (ev *Event) checkRules(ctx context.Context, rules *Rules, obs interp.Observ
 			ev.add(rules.Check(ctx, p.Txn, p.View))
 		}
 		ev.Records += len(p.Txn.Records)
+		ev.Steps = p.Txn.Work.Spent()
 		ev.RuleTimes = rules.times(ev.FS)
 	}
 }

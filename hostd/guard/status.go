@@ -68,7 +68,8 @@ func (d *Disks) Status() []DiskStatus {
 		if s.Volume = s.volumeText(u); u != nil {
 			s.Unverified = &UnverifiedStatus{u.since, u.commits}
 		}
-		if p := d.judging.progress(); p != nil && p.disk == g.name && time.Since(p.began) >= longJudgment {
+		p := d.judging.progress()
+		if p != nil && p.disk == g.name && time.Since(p.began) >= longJudgment {
 			s.Judging = p
 		}
 		out = append(out, s)

@@ -113,7 +113,8 @@ func newSwitchedDisk(t *testing.T, image string) *switchedDisk {
 	t.Cleanup(func() { _ = base.Close() })
 	s := &switchedDisk{t: t, disk: &putBack{layer(t, base)}, seen: &guardtest.Recorder{}}
 	s.disks, err = guard.Open(guard.Config{Disks: []guard.DiskSpec{{Name: "disk", Disk: s.disk}},
-		FS: detect.Auto, Policies: guard.Policies{OnViolation: guard.OnRefuse}, Sinks: []guard.Sink{s.seen}}, zaptest.NewLogger(t))
+		FS: detect.Auto, Policies: guard.Policies{OnViolation: guard.OnRefuse},
+		Sinks: []guard.Sink{s.seen}}, zaptest.NewLogger(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,8 @@ func AttachDisks(t *testing.T, images []string, change func(*guard.Config)) *Rig
 		t.Fatal("loop mounts need root: run the tests as root")
 	}
 	r := &Rig{T: t, Image: images[0], Images: images, Seen: &Recorder{}}
-	cfg := guard.Config{FS: detect.Auto, Policies: guard.Policies{OnViolation: guard.OnRefuse}, Simulate: true,
+	cfg := guard.Config{FS: detect.Auto,
+		Policies: guard.Policies{OnViolation: guard.OnRefuse}, Simulate: true,
 		Sinks: []guard.Sink{r.Seen}}
 	for i, image := range images {
 		cfg.Disks = append(cfg.Disks, guard.DiskSpec{Name: strings.TrimSuffix(fmt.Sprintf("disk%d", i),

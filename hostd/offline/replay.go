@@ -84,7 +84,8 @@ func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, 
 		return nil, err
 	}
 	defer disks.Close()
-	follower, err := guard.Follow(disks, cfg.FS, interp.Limits{Work: guard.NewWork(change.WorkLimits{})},
+	limits := interp.Limits{Work: guard.NewWork(change.WorkLimits{})}
+	follower, err := guard.Follow(disks, cfg.FS, limits,
 		func(i int) string { return cfg.Disks[i].Base })
 	if err != nil {
 		return nil, err

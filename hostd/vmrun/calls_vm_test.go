@@ -36,7 +36,8 @@ func TestGuestCalls(t *testing.T) {
 			// A guard that has seen flushes also refuses commits that are written without them:
 			// docs/decisions/0026. Here it lets them through.
 			cfg := Config{Config: daemon.Config{Calls: true,
-				Config: guard.Config{FS: detect.Auto, Policies: guard.Policies{OnViolation: guard.OnLog}, Sinks: []guard.Sink{seen}}}}
+				Config: guard.Config{FS: detect.Auto,
+					Policies: guard.Policies{OnViolation: guard.OnLog}, Sinks: []guard.Sink{seen}}}}
 			for _, fs := range []string{"btrfs", "ext3"} {
 				image := filepath.Join(dir, fs)
 				guardtest.Run(t, "truncate", "-s", "1G", image)

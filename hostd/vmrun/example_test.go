@@ -16,7 +16,8 @@ import (
 // Run opens the disks before it starts the guest.
 func ExampleRun() {
 	cfg := vmrun.Config{Config: daemon.Config{Config: guard.Config{
-		Disks: []guard.DiskSpec{{Name: "root", Path: "missing.img"}}, Policies: guard.Policies{OnViolation: guard.OnRefuse}}}}
+		Disks:    []guard.DiskSpec{{Name: "root", Path: "missing.img"}},
+		Policies: guard.Policies{OnViolation: guard.OnRefuse}}}}
 	_, _, err := vmrun.Run(context.Background(), cfg, zap.NewNop())
 	fmt.Println(errors.Is(err, os.ErrNotExist))
 	// Output: true

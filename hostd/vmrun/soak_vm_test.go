@@ -75,8 +75,9 @@ func soakConfig(t *testing.T, seconds int, seen *guardtest.Recorder) Config {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	cfg := Config{RunDir: filepath.Join(dir, "run"),
-		Config: daemon.Config{Config: guard.Config{FS: detect.Auto, Policies: guard.Policies{OnViolation: guard.OnRefuse},
-			Sinks: []guard.Sink{seen}}}}
+		Config: daemon.Config{Config: guard.Config{FS: detect.Auto,
+			Policies: guard.Policies{OnViolation: guard.OnRefuse},
+			Sinks:    []guard.Sink{seen}}}}
 	for _, fs := range []string{"btrfs", "ext3"} {
 		image := filepath.Join(dir, fs)
 		guardtest.Run(t, "truncate", "-s", "1G", image)

@@ -93,7 +93,8 @@ func (c comparison) run() (*state, *diff, error) {
 		return nil, nil, err
 	}
 	s.stopped = c.stopped
-	txn := &change.Txn{Schema: ondisk.Schema, Generation: c.sb.Generation(), Names: c.names, Work: c.work}
+	txn := &change.Txn{Schema: ondisk.Schema, Generation: c.sb.Generation(), Names: c.names,
+		Work: c.work}
 	d := &diff{old: c.base, new: s, budget: newBudget(), out: newRecorder(txn, s.itemContext()),
 		unflushed: c.unflushed, superLater: c.superLater, streams: c.streams}
 	d.out.memory, d.out.drop, d.budget.work = c.memory, c.streams, c.work

@@ -125,7 +125,8 @@ func (r *logReader) tree(id uint64, root pointer) map[uint64]pointer {
 	r.bytes += uint64(len(t.out.txn.Records)) * interp.RecordBytes
 	r.bytes += uint64(len(t.spans)) * spanBytes
 	if len(t.out.txn.Records) > 0 {
-		r.parts = append(r.parts, interp.Part{Txn: t.out.txn, View: newView(&now, r.names, r.budget.work)})
+		view := newView(&now, r.names, r.budget.work)
+		r.parts = append(r.parts, interp.Part{Txn: t.out.txn, View: view})
 	}
 	return roots
 }

@@ -130,7 +130,9 @@ func (e *Engine) Check(ctx context.Context, t *change.Txn, v change.View) verdic
 
 // exhausted adds to the error of a judgment that took too many steps the rule that took the most.
 func (e *Engine) exhausted(err error) error {
-	most := slices.MaxFunc(e.timing, func(a, b verdict.Timing) int { return cmp.Compare(a.Rows, b.Rows) })
+	most := slices.MaxFunc(e.timing, func(a, b verdict.Timing) int {
+		return cmp.Compare(a.Rows, b.Rows)
+	})
 	return fmt.Errorf("%w; %s took %d", err, most.Rule, most.Rows)
 }
 
