@@ -117,7 +117,9 @@ func TestUndecidedHidesAFault(t *testing.T) {
 	for fs, bug := range map[string]string{"btrfs": "inode_item.nlink+1@mode=0o100644",
 		"ext3": "inode.links_count+1"} {
 		t.Run(fs, func(t *testing.T) {
-			r := undecided(t, fs, guard.OnPass, nil)
+			// The kernel writes home what it meant to commit, which is not what the simulator has made of
+			// it: that write is to pass, too.
+			r := undecided(t, fs, guard.OnPass, func(c *guard.Config) { c.OnViolation = guard.OnLog })
 			if err := r.Daemon.Simulator("disk").Arm(bug); err != nil {
 				t.Fatal(err)
 			}
