@@ -25,6 +25,8 @@ type Finder interface {
 	// lo and hi are as those of View.Scan. A record is valid during the call of visit, which may call
 	// Find.
 	Find(lo, hi Object, visit func(*Record) bool) error
+	// Work bounds the judgment of the commit; it may be nil.
+	Work() *Work
 }
 
 // A Tally counts records that are not kept. It implements Stream.Len and Stream.Made. The zero

@@ -21,6 +21,7 @@ var _ change.Finder = (*factStream)(nil)
 
 func (s *factStream) Len() int             { return len(s.txn.Records) }
 func (s *factStream) Names() *change.Names { return s.txn.Names }
+func (s *factStream) Work() *change.Work   { return s.txn.Work }
 
 func (s *factStream) Made(k change.Kind, f change.Field) bool {
 	for _, r := range s.txn.Records {

@@ -167,6 +167,9 @@ func (ev *Event) checkRules(ctx context.Context, rules *Rules, obs interp.Observ
 	if obs.Stream != nil {
 		ev.add(rules.CheckStream(ctx, ev.FS, obs.Stream, obs.View))
 		ev.Records += obs.Stream.Len()
+		if commit, ok := obs.Stream.(change.Finder); ok {
+			ev.Steps = commit.Work().Spent()
+		}
 		ev.RuleTimes = rules.times(ev.FS)
 	}
 	parts := obs.Logs

@@ -22,7 +22,7 @@ func (d *diff) deliver(v *view, obs *interp.Observation) {
 	}
 	s := &commitStream{old: withRecent(d.old), new: withRecent(d.new),
 		trees: make(map[uint64]*treeLeaves),
-		order: d.trees, names: d.out.txn.Names, tally: &d.out.tally}
+		order: d.trees, names: d.out.txn.Names, tally: &d.out.tally, work: d.out.txn.Work}
 	for _, l := range d.trees {
 		s.trees[l.tree] = l
 		if l.from == d.old {
@@ -52,12 +52,14 @@ type commitStream struct {
 	order    []*treeLeaves // trees in the order of their records
 	names    *change.Names
 	tally    *change.Tally
+	work     *change.Work // may be nil
 	finds    finds
 }
 
 var _ change.Finder = (*commitStream)(nil)
 
 func (s *commitStream) Names() *change.Names                    { return s.names }
+func (s *commitStream) Work() *change.Work                      { return s.work }
 func (s *commitStream) Len() int                                { return s.tally.Len() }
 func (s *commitStream) Made(k change.Kind, f change.Field) bool { return s.tally.Made(k, f) }
 

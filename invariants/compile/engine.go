@@ -116,16 +116,23 @@ func (e *Engine) Check(ctx context.Context, t *change.Txn, v change.View) verdic
 		h.report.Close()
 	}
 	e.interpret()
+	e.conclude(t.Work)
+	return report.Verdict()
+}
+
+// conclude adds to the report what remained undecided: clauses that met an error, and everything if
+// the work of the judgment is used up.
+func (e *Engine) conclude(work *change.Work) {
+	report := e.reference.Report
 	for _, c := range e.clauses {
 		e.timing[c.rule.Order].Rows += c.rows
 		if _, all := errors.AsType[*change.WorkError](c.err); !all && c.err != nil {
 			report.Undecided(c.rule, c.clause, report.Stopped(c.err))
 		}
 	}
-	if err := t.Work.Err(); err != nil {
+	if err := work.Err(); err != nil {
 		report.Stop(e.exhausted(err))
 	}
-	return report.Verdict()
 }
 
 // exhausted adds to the error of a judgment that took too many steps the rule that took the most.

@@ -42,6 +42,9 @@ func (e streamError) Error() string {
 func (e *Engine) CheckStream(ctx context.Context, s change.Stream, v change.View,
 	memory uint64) verdict.Verdict {
 	t := &change.Txn{Schema: e.reference.Set.Vocabulary.Schema, Names: s.Names()}
+	if commit, ok := s.(change.Finder); ok {
+		t.Work = commit.Work()
+	}
 	end := e.reference.Begin(ctx, t, v)
 	defer end()
 	for i := range e.timing {
@@ -61,12 +64,7 @@ func (e *Engine) CheckStream(ctx context.Context, s change.Stream, v change.View
 	if err != nil {
 		report.Stop(err)
 	}
-	for _, c := range e.clauses {
-		e.timing[c.rule.Order].Rows += c.rows
-		if c.err != nil {
-			report.Undecided(c.rule, c.clause, report.Stopped(c.err))
-		}
-	}
+	e.conclude(t.Work)
 	out := report.Verdict()
 	report.Show(out)
 	return out
@@ -84,7 +82,8 @@ func (w *worker) rounds(ctx context.Context, s change.Stream, t *change.Txn,
 	}
 	for round := uint64(0); round < rounds; round++ {
 		sums.begin(round)
-		if w.machine.streaming.summing = true; round > 0 {
+		t.Work.Judge(s.Len())
+		if w.machine.streaming.summing = true; round > 0 && t.Work == nil {
 			w.machine.maxRows += w.machine.options.StepsPerRecord * int64(s.Len())
 		}
 		err := s.Each(func(part *change.Txn) error {
@@ -101,6 +100,7 @@ func (w *worker) rounds(ctx context.Context, s change.Stream, t *change.Txn,
 		w.machine.lists.begin(w.machine.streaming.held.records)
 		err = s.Each(func(part *change.Txn) error {
 			w.judgePart(part)
+			t.Work.Judged(len(part.Records))
 			return progress(part)
 		})
 		if err != nil {
@@ -122,7 +122,9 @@ func (w *worker) beginStream(ctx context.Context, t *change.Txn, v change.View, 
 	w.report.Open(t)
 	m := w.machine
 	m.begin(ctx, t, v, w.report)
-	m.maxRows = m.options.Steps + m.options.StepsPerRecord*int64(s.Len())
+	if t.Work == nil {
+		m.maxRows = m.options.Steps + m.options.StepsPerRecord*int64(s.Len())
+	}
 	finder, _ := s.(change.Finder)
 	m.streaming = &streaming{of: s, finder: finder, emptied: s.Names().Emptied(), sums: sums, asked: 1,
 		held: newHeldRecords(m.lists), byOld: newReverseIndex(m.lists.Seeds),
