@@ -46,9 +46,11 @@ uses_explained(EXTENT, HASH) :-
   count(change(ROOT, k(_, extent_data, _), backref, k(EXTENT, extent_data_ref, HASH), _), WENT),
   NEW + WENT =:= OLD + CAME.
 
-% The tree that a back reference names, or named before it was deleted.
+% The tree that a back reference names, or named before it was deleted. There is none if a reference
+% with the same hash takes its place and names another tree.
 ref_root(EXTENT, HASH, ROOT) :-
   ( default_zero(2, k(EXTENT, extent_data_ref, HASH), root, OLD, NEW) ->
+      min(OLD, NEW) =:= 0,
       ROOT is max(OLD, NEW)
   ; query(2, k(EXTENT, extent_data_ref, HASH), root, ROOT) ).
 
