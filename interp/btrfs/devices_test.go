@@ -127,19 +127,6 @@ func TestMissingDevice(t *testing.T) {
 	}
 }
 
-// The error for RAID5 and RAID6 names the unsupported feature.
-func TestRAID56IsNamed(t *testing.T) {
-	for _, profile := range []string{"raid5", "raid6"} {
-		disks := madeSet(t, 3, "-d", profile, "-m", "raid1")
-		var unsupported *interp.UnsupportedError
-		_, err := btrfs.New(setOf(t, disks...))
-		if !errors.As(err, &unsupported) ||
-			!strings.Contains(err.Error(), "RAID56 (incompat flag 0x80)") {
-			t.Errorf("%s: %v", profile, err)
-		}
-	}
-}
-
 // Copies on different devices must be the same.
 func TestCopiesOnDevicesDiffer(t *testing.T) {
 	disks := madeSet(t, 2, "-d", "raid1", "-m", "raid1", "-n", "16384")

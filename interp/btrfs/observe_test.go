@@ -159,13 +159,11 @@ func TestSuperblockWrites(t *testing.T) {
 func TestUnsupportedIsNamed(t *testing.T) {
 	base := madeDisk(t)
 	for want, change := range map[string]func(b []byte){
-		"RAID56":        put64(ondisk.SuperIncompatFlagsAt, 1<<7),
 		"ZONED":         put64(ondisk.SuperIncompatFlagsAt, 1<<12),
 		"flag 0x800000": put64(ondisk.SuperIncompatFlagsAt, 1<<23),
 		"compat_ro":     put64(ondisk.SuperCompatROFlagsAt, 1<<20),
 		"EXTENT_TREE":   put64(ondisk.SuperIncompatFlagsAt, 1<<13),
 		"STRIPE_TREE":   put64(ondisk.SuperIncompatFlagsAt, 1<<14),
-		"seed device":   put64(ondisk.SuperFlagsAt, ondisk.SuperFlagSeeding),
 	} {
 		d := base.clone()
 		d.apply(super(d, change))
