@@ -359,8 +359,10 @@ func TestNewErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
 		}
 		var foreign *interp.UnsupportedError
+		var missing *interp.MissingDiskError
 		var bad *interp.CorruptError
-		if !errors.As(err, &foreign) && !errors.As(err, &bad) && !errors.Is(err, interp.ErrNotFound) {
+		if !errors.As(err, &foreign) && !errors.As(err, &missing) && !errors.As(err, &bad) &&
+			!errors.Is(err, interp.ErrNotFound) {
 			t.Errorf("%s: the error is a %T", tc.name, err)
 		}
 	}
