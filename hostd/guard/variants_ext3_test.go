@@ -139,9 +139,9 @@ var preparing = []string{"tune2fs -O metadata_csum $DISK0", "tune2fs -O mmp $DIS
 const sums = `find . -path ./lost+found -prune -o -type f -print0 | sort -z | xargs -0 sha256sum`
 
 // TestExt3UnsupportedFeatureComes lets tools bring features that fsward does not support to a
-// guarded ext3. The write that brings the feature is refused by name. Some tools write other blocks before:
-// space that nothing uses yet, or limits of directory indexes. e2fsck then repairs these, and no
-// file is lost (docs/decisions/0039).
+// guarded ext3. The write that brings the feature is refused by name. Some tools write other blocks
+// before: space that nothing uses yet, or limits of directory indexes. e2fsck then repairs these,
+// and no file is lost (docs/decisions/0039).
 func TestExt3UnsupportedFeatureComes(t *testing.T) {
 	for _, tc := range []struct{ script, want string }{
 		{"tune2fs -O extents $DISK0", "extents (incompat flag 0x40)"},

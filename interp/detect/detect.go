@@ -46,7 +46,8 @@ var formats = []format{
 		btrfs.NewBaseState, btrfs.Schema, btrfscorrupt.NewAlterer, btrfscorrupt.NewCorrupter,
 		btrfscorrupt.Alterables, btrfs.Checks},
 	{"ext3", ext3.Detect, opener(ext3.NewWithin), nil, ext3.JournalDevice, ext3.ImageWith,
-		ext3.NewBaseState, ext3.Schema, ext3corrupt.NewAlterer, ext3corrupt.NewCorrupter, ext3corrupt.Alterables, ext3.Checks},
+		ext3.NewBaseState, ext3.Schema, ext3corrupt.NewAlterer, ext3corrupt.NewCorrupter,
+		ext3corrupt.Alterables, ext3.Checks},
 }
 
 // opener widens the result of a constructor to the interface, and keeps a nil result nil.

@@ -1,6 +1,7 @@
 package ext3
 
 import (
+	"errors"
 	"io"
 	"math"
 
@@ -39,7 +40,7 @@ func (m *Mounted) openExternal(size uint64) error {
 	geo, start := m.Geo, journalStart(size)
 	dev := io.NewSectionReader(m.State.dev, int64(start), math.MaxInt64-int64(start))
 	sb, err := readSuper(dev)
-	if err == interp.ErrNotFound {
+	if errors.Is(err, interp.ErrNotFound) {
 		return missingJournal(geo)
 	}
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 
 // The superblock can keep a copy of the block pointers of the journal's inode. e2fsck uses it to
 // find the journal when the inode is damaged. mke2fs and e2fsck write it, Linux does not. After
-// tune2fs -I, which moves blocks, it is out of date until e2fsck runs. e2fsck does not take this for
-// a fault, so that only a write that changes the copy is judged.
+// tune2fs -I, which moves blocks, it is out of date until e2fsck runs. e2fsck does not take this
+// for a fault, so that only a write that changes the copy is judged.
 
 const journalCopyBlocks = 1 // s_jnl_backup_type (EXT3_JNL_BACKUP_BLOCKS)
 
