@@ -16,6 +16,7 @@ import (
 	"fsward/explore/recordtest"
 	"fsward/hostd/guard"
 	"fsward/hostd/guardtest"
+	"fsward/interp/btrfs/ondisk"
 	"fsward/interp/detect"
 )
 
@@ -96,12 +97,24 @@ type switchedDisk struct {
 	seen  *guardtest.Recorder
 	disks *guard.Disks
 
-	moments []*overlay.Disk // before the requests 0, momentEvery, …
-	first   [][]string      // events from each moment to the next
+	moments []*overlay.Disk // before the requests at starts
+	starts  []int
+	first   [][]string // events from each moment to the next
 }
 
-// momentEvery is the number of requests between two moments.
+// momentEvery is the number of requests between two moments, or a few more.
 const momentEvery = 7
+
+// nextMoment returns the first request from at on that is no write of a superblock. Between the
+// copies of a superblock, which the kernel writes in any order, a guard that attaches may take the
+// commit for done or not.
+func (s *switchedDisk) nextMoment(at int) int {
+	for at < len(s.all) && s.all[at].Op == blocktap.OpWrite &&
+		slices.Contains(ondisk.SuperOffsets[:], s.all[at].Off) {
+		at++
+	}
+	return min(at, len(s.all))
+}
 
 // newSwitchedDisk guards a disk with the content of an image.
 func newSwitchedDisk(t *testing.T, image string) *switchedDisk {
@@ -141,11 +154,13 @@ func (s *switchedDisk) do(list []blocktap.Request) (out []string) {
 
 // recordMoments performs all requests and keeps the moments between them.
 func (s *switchedDisk) recordMoments() {
-	for at := 0; at < len(s.all); at += momentEvery {
-		s.moments = append(s.moments, s.disk.Disk)
+	for at, next := 0, 0; at < len(s.all); at = next {
+		next = s.nextMoment(min(at+momentEvery, len(s.all)))
+		s.moments, s.starts = append(s.moments, s.disk.Disk), append(s.starts, at)
 		s.disk.Disk = layer(s.t, s.disk.Disk)
-		s.first = append(s.first, s.do(s.all[at:min(at+momentEvery, len(s.all))]))
+		s.first = append(s.first, s.do(s.all[at:next]))
 	}
+	s.starts = append(s.starts, len(s.all))
 }
 
 // checkFirst checks the events of the first time.
@@ -173,12 +188,12 @@ func (s *switchedDisk) putBackAll() {
 	for m := len(s.moments) - 1; m >= 0; m-- {
 		s.disk.Disk = layer(s.t, s.moments[m])
 		if err := s.disks.Switched(); err != nil {
-			s.t.Fatalf("put back to request %d: %v", m*momentEvery, err)
+			s.t.Fatalf("put back to request %d: %v", s.starts[m], err)
 		}
 		end := min(m+8, len(s.moments))
-		got := s.do(s.all[m*momentEvery : min(end*momentEvery, len(s.all))])
+		got := s.do(s.all[s.starts[m]:s.starts[end]])
 		if want := slices.Concat(s.first[m:end]...); !slices.Equal(got, want) {
-			s.t.Errorf("put back to request %d, it says\n%q, and said\n%q", m*momentEvery, got, want)
+			s.t.Errorf("put back to request %d, it says\n%q, and said\n%q", s.starts[m], got, want)
 		}
 	}
 }
