@@ -154,11 +154,12 @@ func (s *switchedDisk) do(list []blocktap.Request) (out []string) {
 
 // recordMoments performs all requests and keeps the moments between them.
 func (s *switchedDisk) recordMoments() {
-	for at, next := 0, 0; at < len(s.all); at = next {
-		next = s.nextMoment(min(at+momentEvery, len(s.all)))
+	for at := 0; at < len(s.all); {
+		next := s.nextMoment(min(at+momentEvery, len(s.all)))
 		s.moments, s.starts = append(s.moments, s.disk.Disk), append(s.starts, at)
 		s.disk.Disk = layer(s.t, s.disk.Disk)
 		s.first = append(s.first, s.do(s.all[at:next]))
+		at = next
 	}
 	s.starts = append(s.starts, len(s.all))
 }
