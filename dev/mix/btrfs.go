@@ -111,6 +111,29 @@ func qgroup(w *world, _ *Step) error {
 
 // clone shares a block of a file with another place.
 func clone(w *world, s *Step) error {
+	return share(w, s, func(src, dst int, off int64) error {
+		return unix.IoctlFileCloneRange(dst, &unix.FileCloneRange{Src_fd: int64(src),
+			Src_length: block, Dest_offset: uint64(off)})
+	})
+}
+
+// dedupe writes the contents of the first block of a file elsewhere, and shares it.
+func dedupe(w *world, s *Step) error {
+	return share(w, s, func(src, dst int, off int64) error {
+		b := make([]byte, block)
+		if _, err := unix.Pread(src, b, 0); err != nil {
+			return err
+		}
+		if _, err := unix.Pwrite(dst, b, off); err != nil {
+			return err
+		}
+		return unix.IoctlFileDedupeRange(src, &unix.FileDedupeRange{Src_length: block,
+			Info: []unix.FileDedupeRangeInfo{{Dest_fd: int64(dst), Dest_offset: uint64(off)}}})
+	})
+}
+
+// share opens a file that has a first block, and another one with a place for it.
+func share(w *world, s *Step, do func(src, dst int, off int64) error) error {
 	from, err := w.file("one")
 	if err != nil {
 		return err
@@ -124,8 +147,7 @@ func clone(w *world, s *Step) error {
 			if err := fill(src); err != nil {
 				return err
 			}
-			return unix.IoctlFileCloneRange(dst, &unix.FileCloneRange{Src_fd: int64(src),
-				Src_length: block, Dest_offset: uint64(w.offset(to, s.At) + block)})
+			return do(src, dst, w.offset(to, s.At)+block)
 		})
 	})
 }
@@ -138,35 +160,6 @@ func fill(fd int) error {
 	}
 	_, err := unix.Pwrite(fd, []byte(strings.Repeat("x", block)), 0)
 	return err
-}
-
-// dedupe writes the contents of the first block of a file elsewhere, and shares it.
-func dedupe(w *world, s *Step) error {
-	from, err := w.file("one")
-	if err != nil {
-		return err
-	}
-	to, err := w.file(s.On)
-	if err != nil {
-		return err
-	}
-	return open(from, 0, func(src int) error {
-		return open(to, 0, func(dst int) error {
-			if err := fill(src); err != nil {
-				return err
-			}
-			b := make([]byte, block)
-			if _, err := unix.Pread(src, b, 0); err != nil {
-				return err
-			}
-			off := w.offset(to, s.At) + block
-			if _, err := unix.Pwrite(dst, b, off); err != nil {
-				return err
-			}
-			return unix.IoctlFileDedupeRange(src, &unix.FileDedupeRange{Src_length: block,
-				Info: []unix.FileDedupeRangeInfo{{Dest_fd: int64(dst), Dest_offset: uint64(off)}}})
-		})
-	})
 }
 
 func emptyFile(w *world, _ *Step) error {

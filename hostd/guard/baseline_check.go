@@ -278,7 +278,7 @@ func (c *baselineCheck) verified(ev *Event) {
 		c.unverified.finding(ev)
 		return
 	}
-	for _, g := range c.guards {
+	for _, g := range c.guards[:c.own] {
 		if !g.volume.CompareAndSwap(c.unverified, nil) {
 			return // another write was undecided since
 		}

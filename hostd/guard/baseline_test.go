@@ -16,10 +16,16 @@ import (
 	"fsward/hostd/offline"
 )
 
-// baselineOf waits for the check of the baseline and returns its event.
+// baselineOf waits for the check of the baseline of the first disk and returns its event.
 func baselineOf(r *guardtest.Rig, within time.Duration) *guard.Event {
 	r.T.Helper()
-	p := r.Daemon.BaselineCheckOf(0)
+	return baselineOn(r, 0, within)
+}
+
+// baselineOn waits for the check of the baseline of a disk and returns the last event of one.
+func baselineOn(r *guardtest.Rig, disk int, within time.Duration) *guard.Event {
+	r.T.Helper()
+	p := r.Daemon.BaselineCheckOf(disk)
 	if p == nil {
 		r.T.Fatal("no check of the baseline was begun")
 	}
@@ -27,7 +33,7 @@ func baselineOf(r *guardtest.Rig, within time.Duration) *guard.Event {
 	case <-p.Ended():
 	case <-time.After(within):
 		r.T.Fatalf("the check of the baseline is not done after %s: %s", within,
-			r.Daemon.Status()[0].Baseline)
+			r.Daemon.Status()[disk].Baseline)
 	}
 	var found *guard.Event
 	for _, ev := range r.Seen.Events() {

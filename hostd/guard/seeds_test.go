@@ -3,6 +3,7 @@ package guard_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"fsward/hostd/guard"
 	"fsward/hostd/guardtest"
@@ -116,4 +117,25 @@ func TestSproutWithoutSeed(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "has 2 devices, 1 of them are here") {
 		t.Errorf("the sprout alone: %v", err)
 	}
+}
+
+// TestUndecidedSprout checks that a sprout with a commit that passed undecided is guarded again once
+// a check has found it sound. The check reads the seed too, which has no mark.
+func TestUndecidedSprout(t *testing.T) {
+	r := filledSeed(t, 1, func(c *guard.Config) {
+		c.OnUndecided, c.Work, c.Verify = guard.OnPass, smallCommits, true
+	})
+	r.MustRun(r.DiskVariables() + sprouted + "\n" + largeCommit)
+	checked := baselineOn(r, 1, 2*time.Minute)
+	commits, _ := commitsSince(r)
+	if len(commits) == 0 || !strings.Contains(checked.Note, "guarded again") || checked.Unverified {
+		t.Errorf("%d undecided commits, then %s", len(commits), guardtest.TextOf(checked))
+	}
+	for _, s := range r.Daemon.Status() {
+		if s.Unverified != nil {
+			t.Errorf("%s is unverified since commit %d", s.Name, s.Unverified.Since)
+		}
+	}
+	mustUnmount(r)
+	r.End()
 }

@@ -137,20 +137,28 @@ func (s *streamTest) same(d interp.Disk) bool {
 	s.Helper()
 	held, obs := s.judge(d, false)
 	streamed, parts := s.judge(d, true)
+	return sameVerdict(s.T, s.violated, held, streamed, obs, parts)
+}
+
+// sameVerdict compares the verdict on one transaction with that on its stream, and reports whether
+// rules judged them. It counts the violations of each rule.
+func sameVerdict(t *testing.T, violated map[string]int, held, streamed *guard.Event,
+	obs, parts interp.Observation) bool {
+	t.Helper()
 	want, rules := found(held)
 	got, _ := found(streamed)
 	if !slices.Equal(got, want) {
-		s.Errorf("as a stream:\n%s\nas one transaction:\n%s", strings.Join(got, "\n"),
+		t.Errorf("as a stream:\n%s\nas one transaction:\n%s", strings.Join(got, "\n"),
 			strings.Join(want, "\n"))
 	}
 	switch {
 	case obs.Txn == nil:
 		return false
 	case parts.Stream == nil || parts.Txn != nil || held.Records != streamed.Records:
-		s.Errorf("%d records as a stream, %d as one transaction", streamed.Records, held.Records)
+		t.Errorf("%d records as a stream, %d as one transaction", streamed.Records, held.Records)
 	}
 	for _, rule := range rules {
-		s.violated[rule]++
+		violated[rule]++
 	}
 	return true
 }

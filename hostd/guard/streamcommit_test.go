@@ -134,22 +134,7 @@ func (s *commitTest) sameCommit(requests []offline.DiskRequest) bool {
 	s.Helper()
 	held, obs := s.judgeCommit(requests, interp.Limits{})
 	streamed, parts := s.judgeCommit(requests, interp.Limits{Memory: 2})
-	want, rules := found(held)
-	got, _ := found(streamed)
-	if !slices.Equal(got, want) {
-		s.Errorf("as a stream:\n%s\nas one transaction:\n%s", strings.Join(got, "\n"),
-			strings.Join(want, "\n"))
-	}
-	switch {
-	case obs.Txn == nil:
-		return false
-	case parts.Stream == nil || parts.Txn != nil || held.Records != streamed.Records:
-		s.Errorf("%d records as a stream, %d as one transaction", streamed.Records, held.Records)
-	}
-	for _, rule := range rules {
-		s.violated[rule]++
-	}
-	return true
+	return sameVerdict(s.T, s.violated, held, streamed, obs, parts)
 }
 
 // judgeCommit judges the first commit among some requests.

@@ -60,25 +60,32 @@ func TestKernelSnapshots(t *testing.T) {
 		{"deletion of the source", func() { snapshot("d", "j"); remove("d") }, 266, 0},
 		{"deletion of the snapshot", func() { snapshot("a", "k"); remove("k") }, 267, 0},
 	} {
-		before, skips := btrfs.BaseOf(k.fs), k.skips
-		step.do()
-		lines := k.sync()
-		if k.skips > skips {
-			t.Fatalf("%s: the commit was judged as a whole", step.name)
-		}
-		count := 0
-		for _, l := range lines {
-			if strings.HasPrefix(l, fmt.Sprintf("change(%d,", step.snapshot)) {
-				count++
-			}
-		}
-		if count > step.most {
-			t.Errorf("%s: %d records of tree %d, want at most %d",
-				step.name, count, step.snapshot, step.most)
-		}
-		if n := btrfs.NodesRead(before, btrfs.BaseOf(k.fs)); n > 120 {
-			t.Errorf("%s: the comparison read %d blocks, want at most 120", step.name, n)
-		}
+		t.Log(step.name)
+		checkSnapshot(t, k, step.do, step.snapshot, step.most)
 	}
 	k.end()
+}
+
+// checkSnapshot makes a snapshot in one transaction, and checks the number of its records and of
+// the blocks that the comparison read.
+func checkSnapshot(t *testing.T, k *kernel, do func(), snapshot uint64, most int) {
+	t.Helper()
+	before, skips := btrfs.BaseOf(k.fs), k.skips
+	do()
+	lines := k.sync()
+	if k.skips > skips {
+		t.Fatal("the commit was judged as a whole")
+	}
+	count := 0
+	for _, l := range lines {
+		if strings.HasPrefix(l, fmt.Sprintf("change(%d,", snapshot)) {
+			count++
+		}
+	}
+	if count > most {
+		t.Errorf("%d records of tree %d, want at most %d", count, snapshot, most)
+	}
+	if n := btrfs.NodesRead(before, btrfs.BaseOf(k.fs)); n > 120 {
+		t.Errorf("the comparison read %d blocks, want at most 120", n)
+	}
 }

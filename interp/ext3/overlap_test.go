@@ -73,7 +73,7 @@ func TestOverlappingFiles(t *testing.T) {
 	}
 }
 
-// TestRunsInView checks the queries for ranges of blocks against the bitmaps and the pointers.
+// TestRunsInView checks the queries for ranges of blocks against the bitmaps.
 func TestRunsInView(t *testing.T) {
 	image, _ := overlapping(t)
 	obs, err := Image(OpenImage(t, image))
@@ -124,6 +124,16 @@ func TestRunsInView(t *testing.T) {
 			t.Fatalf("block %d is used: %v %v", b, ok, err)
 		}
 	}
+}
+
+// TestLengthInView checks the lengths of runs of pointers that begin inside a file.
+func TestLengthInView(t *testing.T) {
+	image, _ := overlapping(t)
+	obs, err := Image(OpenImage(t, image))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := obs.View.(*view)
 	i, err := v.Inode(12)
 	if err != nil {
 		t.Fatal(err)

@@ -137,6 +137,9 @@ func (e *Engine) conclude(work *change.Work) {
 
 // exhausted adds to the error of a judgment that took too many steps the rule that took the most.
 func (e *Engine) exhausted(err error) error {
+	if len(e.timing) == 0 {
+		return err
+	}
 	most := slices.MaxFunc(e.timing, func(a, b verdict.Timing) int {
 		return cmp.Compare(a.Rows, b.Rows)
 	})

@@ -24,7 +24,7 @@ func (g *changeGoal) find(m *machine, info *stepInfo, next step) (stop bool) {
 	visited := 0
 	err := m.streaming.finder.Find(lo, hi, func(r *change.Record) bool {
 		visited++
-		stop = g.spec.has(r) && (m.row(info) || g.match(m, r) && next(m))
+		stop = m.row(info) || g.spec.has(r) && g.match(m, r) && next(m)
 		return !stop
 	})
 	if err == nil && !stop && x != nil && visited > worthIndexing {
