@@ -137,72 +137,96 @@ func TestMemoryWithoutCommits(t *testing.T) {
 // TestMemoryOfALargeCommit checks that a commit with more change records than memory allows is
 // judged part by part, and that it holds.
 func TestMemoryOfALargeCommit(t *testing.T) {
-	for _, fs := range []string{"btrfs"} {
-		t.Run(fs, func(t *testing.T) {
-			r := guardtest.Attach(t, guardtest.Mkfs(t, fs, 1<<30), func(c *guard.Config) {
-				c.Memory = memory.Limits{PerDisk: memory.Min, NoReserve: true}
-			})
-			r.MustMount(fs, "commit=300")
-			for _, script := range []string{
-				"i=0; while [ $i -lt 8000 ]; do : > file$i; i=$((i + 1)); done; sync -f .",
-				"mkdir d; mv file* d; sync -f .",
-				"rm -r d; sync -f .",
-			} {
-				r.MustRun(script)
-			}
-			most := 0
-			for _, ev := range r.Seen.Events() {
-				most = max(most, ev.Records)
-			}
-			if uint64(most)*interp.RecordBytes < memory.Min/2 {
-				t.Errorf("the largest commit had %d records: they fit into memory", most)
-			}
-			r.NoAlarm()
-			t.Log(most)
+	r := guardtest.Attach(t, guardtest.Mkfs(t, "btrfs", 1<<30), func(c *guard.Config) {
+		c.Memory = memory.Limits{PerDisk: memory.Min, NoReserve: true}
+	})
+	r.MustMount("btrfs", "commit=300")
+	for _, script := range []string{
+		"i=0; while [ $i -lt 8000 ]; do : > file$i; i=$((i + 1)); done; sync -f .",
+		"mkdir d; mv file* d; sync -f .",
+		"rm -r d; sync -f .",
+	} {
+		r.MustRun(script)
+	}
+	most := 0
+	for _, ev := range r.Seen.Events() {
+		most = max(most, ev.Records)
+	}
+	if uint64(most)*interp.RecordBytes < memory.Min/2 {
+		t.Errorf("the largest commit had %d records: they fit into memory", most)
+	}
+	r.NoAlarm()
+	t.Log(most)
+}
+
+// TestStepsOfReferencesInAStream checks that a commit that is judged part by part takes steps in
+// proportion to the references to one extent, and not to their square.
+func TestStepsOfReferencesInAStream(t *testing.T) {
+	var perRecord []float64
+	for _, n := range []int{3000, 9000} {
+		r := guardtest.Attach(t, guardtest.Mkfs(t, "btrfs", 1<<30), func(c *guard.Config) {
+			c.Memory = memory.Limits{PerDisk: memory.Min, NoReserve: true}
 		})
+		r.MustMount("btrfs", "commit=300")
+		r.MustRun("head -c 4096 /dev/urandom > one; sync -f .")
+		r.MustRun(fmt.Sprintf(`perl -e 'open $f, "<", "one" or die; open $g, "+>", "all" or die;
+			ioctl($g, 0x4020940d, pack("q<Q<Q<Q<", fileno $f, 0, 4096, 4096 * $_)) or die $!
+			for 1..%d'; sync -f .`, n)) // FICLONERANGE
+		r.NoAlarm()
+		largest := &guard.Event{}
+		for _, ev := range r.Seen.Events() {
+			if ev.Records > largest.Records {
+				largest = ev
+			}
+		}
+		if uint64(largest.Records)*interp.RecordBytes < memory.Min/2 {
+			t.Errorf("the largest commit had %d records: they fit into memory", largest.Records)
+		}
+		perRecord = append(perRecord, float64(largest.Steps)/float64(largest.Records))
+		r.End()
+	}
+	t.Logf("%.1f steps a record", perRecord)
+	if perRecord[1] > 1.5*perRecord[0] {
+		t.Errorf("%.1f steps a record: they grow with the number of references", perRecord)
 	}
 }
 
 // TestMemoryOfALargeCommitExt3 checks that a commit with more change records than memory allows is
 // undecided, and so refused: the disk does not change, and the memory is released.
 func TestMemoryOfALargeCommitExt3(t *testing.T) {
-	for _, fs := range []string{"ext3"} {
-		t.Run(fs, func(t *testing.T) {
-			image := guardtest.Mkfs(t, fs, 1<<30)
-			r := guardtest.Attach(t, image, func(c *guard.Config) {
-				c.Memory = memory.Limits{PerDisk: memory.Min, NoReserve: true}
-			})
-			r.MustMount(fs, "commit=300")
-			r.MustRun("echo one > one; sync -f .")
-			before := heap()
-			refused := func() bool {
-				return slices.ContainsFunc(r.Seen.Events(),
-					func(ev *guard.Event) bool { return ev.Action == guard.Refused })
-			}
-			inHeap, _ := peak(t, func() { untilWhole(r, manyFiles, refused) })
-			for _, ev := range r.Seen.Events() {
-				if ev.Action == guard.Refused {
-					if ev.Outcome != change.Undecided || !strings.Contains(guardtest.TextOf(ev), "MiB of memory") {
-						t.Errorf("refused for another reason: %s", guardtest.TextOf(ev))
-					}
-				}
-			}
-			if !refused() {
-				t.Fatalf("nothing was refused: %d commits", r.NoAlarm())
-			}
-			after := heapSettled(before + memory.Min/2)
-			t.Logf("heap: %d KiB before, %d KiB at most, %d KiB after", before>>10, inHeap>>10, after>>10)
-			if after > before+memory.Min/2 {
-				t.Errorf("the heap keeps %d bytes more than before the commit", after-before)
-			}
-			if got := r.MustRun("cat one"); got != "one\n" {
-				t.Errorf("what was committed before reads %q", got)
-			}
-			r.End()
-			guardtest.RecoverImage(t, fs, image)
-			guardtest.MustBeClean(t, fs, image)
-		})
+	image := guardtest.Mkfs(t, "ext3", 1<<30)
+	r := guardtest.Attach(t, image, func(c *guard.Config) {
+		c.Memory = memory.Limits{PerDisk: memory.Min, NoReserve: true}
+	})
+	r.MustMount("ext3", "commit=300")
+	r.MustRun("echo one > one; sync -f .")
+	before := heap()
+	refused := func() bool {
+		return slices.ContainsFunc(r.Seen.Events(),
+			func(ev *guard.Event) bool { return ev.Action == guard.Refused })
 	}
+	inHeap, _ := peak(t, func() { untilWhole(r, manyFiles, refused) })
+	for _, ev := range r.Seen.Events() {
+		if ev.Action == guard.Refused {
+			if ev.Outcome != change.Undecided || !strings.Contains(guardtest.TextOf(ev), "MiB of memory") {
+				t.Errorf("refused for another reason: %s", guardtest.TextOf(ev))
+			}
+		}
+	}
+	if !refused() {
+		t.Fatalf("nothing was refused: %d commits", r.NoAlarm())
+	}
+	after := heapSettled(before + memory.Min/2)
+	t.Logf("heap: %d KiB before, %d KiB at most, %d KiB after", before>>10, inHeap>>10, after>>10)
+	if after > before+memory.Min/2 {
+		t.Errorf("the heap keeps %d bytes more than before the commit", after-before)
+	}
+	if got := r.MustRun("cat one"); got != "one\n" {
+		t.Errorf("what was committed before reads %q", got)
+	}
+	r.End()
+	guardtest.RecoverImage(t, "ext3", image)
+	guardtest.MustBeClean(t, "ext3", image)
 }
 
 // TestMemoryOfTheReserve checks that the same load passes if the reserve adds the missing memory,

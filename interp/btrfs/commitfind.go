@@ -10,8 +10,9 @@ import (
 
 // finds are the recorders for calls of commitStream.Find, which may be nested.
 type finds struct {
-	idle []*recorder
-	last [ondisk.KindCount]*foundRecords // of the last call for each kind
+	meter change.WorkMeter // counts the records that are made
+	idle  []*recorder
+	last  [ondisk.KindCount]*foundRecords // of the last call for each kind
 }
 
 // foundRecords are the records of the objects from lo to hi.
@@ -72,6 +73,9 @@ func (s *commitStream) find(
 	ok = true
 	out.sink = func(part *change.Txn) error {
 		defer func() { part.Records = part.Records[:0] }()
+		if err := s.finds.meter.Spend(int64(len(part.Records))); err != nil {
+			return err
+		}
 		for i := range part.Records {
 			r := &part.Records[i]
 			if r.Object.Compare(f.lo) < 0 || r.Object.Compare(f.hi) > 0 {
@@ -90,8 +94,7 @@ func (s *commitStream) find(
 	if l == nil {
 		err = s.super(out)
 	} else {
-		near, keys := l.within(f.lo, f.hi)
-		err = s.record(out, near, keys)
+		err = s.record(out, l, objectKeys(f.lo, f.hi)...)
 	}
 	if err == nil {
 		err = out.sink(out.txn)
@@ -113,12 +116,24 @@ func (s *commitStream) idleRecorder() *recorder {
 	return out
 }
 
-// within returns the leaves that can hold the objects from lo to hi, and the keys of these.
-func (l *treeLeaves) within(lo, hi change.Object) (*treeLeaves, keyInterval) {
-	keys := keyInterval{from: scanStart(lo), end: after(scanEnd(hi))}
-	keys.hasEnd = keys.end != ondisk.Key{}
-	return &treeLeaves{tree: l.tree, from: l.from, new: from(l.new, keys.from),
-		old: from(l.old, keys.from)}, keys
+// objectKeys returns the keys of the items that can hold the objects from lo to hi. A back reference
+// is in the item of its extent or in one of its own, and an extent can have any number of others.
+func objectKeys(lo, hi change.Object) (intervals []keyInterval) {
+	if lo.ID != hi.ID || lo.Kind != hi.Kind || lo.Sub != hi.Sub {
+		return []keyInterval{(keyBounds{scanStart(lo), scanEnd(hi)}).interval()}
+	}
+	for _, span := range itemKeys(lo) {
+		if span != (keyBounds{}) {
+			intervals = append(intervals, span.interval())
+		}
+	}
+	return intervals
+}
+
+// interval returns the same keys as a keyInterval.
+func (k keyBounds) interval() keyInterval {
+	end := after(k.hi)
+	return keyInterval{from: k.lo, end: end, hasEnd: end != ondisk.Key{}}
 }
 
 // from returns the leaves that can hold keys from k on.

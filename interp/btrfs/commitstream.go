@@ -22,7 +22,8 @@ func (d *diff) deliver(v *view, obs *interp.Observation) {
 	}
 	s := &commitStream{old: withRecent(d.old), new: withRecent(d.new),
 		trees: make(map[uint64]*treeLeaves),
-		order: d.trees, names: d.out.txn.Names, tally: &d.out.tally, work: d.out.txn.Work}
+		order: d.trees, names: d.out.txn.Names, tally: &d.out.tally, work: d.out.txn.Work,
+		finds: finds{meter: change.NewWorkMeter(d.out.txn.Work)}}
 	for _, l := range d.trees {
 		s.trees[l.tree] = l
 		if l.from == d.old {
@@ -97,11 +98,15 @@ func (s *commitStream) super(out *recorder) error {
 	return out.super(&s.old.sb, &s.new.sb)
 }
 
-// record makes the records of the items of a tree with keys in an interval.
-func (s *commitStream) record(out *recorder, l *treeLeaves, keys keyInterval) error {
+// record makes the records of the items of a tree with keys in some intervals, in their order.
+func (s *commitStream) record(out *recorder, l *treeLeaves, intervals ...keyInterval) error {
 	out.begin(l.tree)
-	if err := l.merge(s.new, keys, out.item); err != nil {
-		return err
+	for _, keys := range intervals {
+		near := &treeLeaves{tree: l.tree, from: l.from, new: from(l.new, keys.from),
+			old: from(l.old, keys.from)}
+		if err := near.merge(s.new, keys, out.item); err != nil {
+			return err
+		}
 	}
 	return out.flush()
 }
