@@ -119,8 +119,8 @@ func TestSproutWithoutSeed(t *testing.T) {
 	}
 }
 
-// TestUndecidedSprout checks that a sprout with a commit that passed undecided is guarded again once
-// a check has found it sound. The check reads the seed too, which has no mark.
+// TestUndecidedSprout checks that a sprout with a commit that passed undecided is guarded again
+// once a check has found it sound. The check reads the seed too, which has no mark.
 func TestUndecidedSprout(t *testing.T) {
 	r := filledSeed(t, 1, func(c *guard.Config) {
 		c.OnUndecided, c.Work, c.Verify = guard.OnPass, smallCommits, true

@@ -116,8 +116,9 @@ func (s *commitStream) idleRecorder() *recorder {
 	return out
 }
 
-// objectKeys returns the keys of the items that can hold the objects from lo to hi. A back reference
-// is in the item of its extent or in one of its own, and an extent can have any number of others.
+// objectKeys returns the keys of the items that can hold the objects from lo to hi. A back
+// reference is in the item of its extent or in one of its own, and an extent can have any number
+// of others.
 func objectKeys(lo, hi change.Object) (intervals []keyInterval) {
 	if lo.ID != hi.ID || lo.Kind != hi.Kind || lo.Sub != hi.Sub {
 		return []keyInterval{(keyBounds{scanStart(lo), scanEnd(hi)}).interval()}
