@@ -30,6 +30,7 @@ type KindInfo struct {
 	Name   string // the atom, such as inode_item
 	Shape  Shape
 	Unique bool    // ShapeKey only: no two objects have the same key, and Aux is 0
+	ByName Field   // the field by which a Namer finds such objects; 0: none
 	Doc    string  // one line for authors of rules
 	Fields []Field // the fields that such an object can have besides FieldObject
 }

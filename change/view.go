@@ -37,6 +37,15 @@ type Walker interface {
 	Walk(lo, hi Object, yield func(Object, error) bool)
 }
 
+// A Namer is a View that finds objects of some kinds by their name. An inode can have thousands of
+// names, and its other names are not read.
+type Namer interface {
+	View
+	// Named yields those of the objects from lo to hi that have a name in KindInfo.ByName. lo and hi
+	// have the same Tree, ID, Kind and Sub.
+	Named(lo, hi Object, name []byte, yield func(Object, error) bool)
+}
+
 // A Forker is a View that several goroutines can use concurrently, each its own fork.
 type Forker interface {
 	View

@@ -49,6 +49,15 @@ func fileShapes(fs string, mkfs []string) (list []shape) {
 		{name: "deletion of n hard links to a file", smallest: 4000, full: 64_000, least: 3,
 			prepare: `touch f; perl -e 'link("f", "link$_") or die $! for 1..$ARGV[0]' $N`,
 			script:  `rm link*`},
+		{name: "n hard links to each of 16 files", smallest: 500, full: 32_000, each: 12 * kib, least: 3,
+			script: `perl -e 'for $f (1..16) { open $h, ">", "f$f" or die $! } for $i (1..$ARGV[0]) {
+				for $f (1..16) { link("f$f", "link$f-$i") or die $! } }' $N`},
+		{name: "deletion of n hard links to each of 16 files", smallest: 500, full: 32_000,
+			each: 24 * kib, least: 3,
+			prepare: `perl -e 'for $f (1..16) { open $h, ">", "f$f" or die $! } for $i (1..$ARGV[0]) {
+				for $f (1..16) { link("f$f", "link$f-$i") or die $! } }' $N`,
+			script: `perl -e 'for $i (1..$ARGV[0]/2) { for $f (1..16) {
+				unlink("link$f-$i") or die $! } }' $N`},
 		{name: "n extents of a file, written", smallest: 4000, full: 1_000_000, each: 8 * kib, least: 1,
 			script: sparse},
 		{name: "n extents of a file, overwritten", smallest: 4000, full: 1_000_000, each: 16 * kib,

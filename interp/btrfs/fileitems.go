@@ -1,6 +1,8 @@
 package btrfs
 
 import (
+	"bytes"
+
 	"fsward/change"
 	"fsward/interp/btrfs/ondisk"
 	"fsward/interp/disk"
@@ -88,12 +90,10 @@ func (d *decoder) inodeRefs(k ondisk.Key, r disk.Region) error {
 			return violatedAt(itemRule, r.Addr(),
 				"the root directory %d has the name %q in itself, want \"..\"", k.ObjectID, name)
 		}
-		d.begin(ondisk.KindInodeRef, k.ObjectID, k.Offset, ref.Index())
-		if err := d.structure(&ondisk.InodeRefLayout, head, head.Len()); err != nil {
+		o := change.Object{Kind: ondisk.KindInodeRef, ID: k.ObjectID, Sub: k.Offset, Aux: ref.Index()}
+		if err := d.inodeName(o, &ondisk.InodeRefLayout, head, name); err != nil {
 			return err
 		}
-		d.name(name)
-		d.link(k.ObjectID, ondisk.KindInodeItem, name)
 		if off += uint64(ondisk.InodeRefSize) + n; off == uint64(r.Len()) {
 			return nil
 		}
@@ -118,16 +118,29 @@ func (d *decoder) inodeExtrefs(k ondisk.Key, r disk.Region) error {
 			return violatedAt(itemRule, r.Addr(),
 				"the key offset of an inode_extref is %d, the hash of its name is %d", k.Offset, h)
 		}
-		d.begin(ondisk.KindInodeExtref, k.ObjectID, parent, ref.Index())
-		if err := d.structure(&ondisk.InodeExtrefLayout, head, head.Len()); err != nil {
+		o := change.Object{Kind: ondisk.KindInodeExtref, ID: k.ObjectID, Sub: parent, Aux: ref.Index()}
+		if err := d.inodeName(o, &ondisk.InodeExtrefLayout, head, name); err != nil {
 			return err
 		}
-		d.name(name)
-		d.link(k.ObjectID, ondisk.KindInodeItem, name)
 		if off += uint64(ondisk.InodeExtrefSize) + n; off == uint64(r.Len()) {
 			return nil
 		}
 	}
+}
+
+// inodeName adds a name of an inode, if it is wanted.
+func (d *decoder) inodeName(o change.Object, layout *ondisk.Structure, head disk.Region,
+	name []byte) error {
+	if d.named != nil && !bytes.Equal(d.named, name) {
+		return nil
+	}
+	d.begin(o.Kind, o.ID, o.Sub, o.Aux)
+	if err := d.structure(layout, head, head.Len()); err != nil {
+		return err
+	}
+	d.name(name)
+	d.link(o.ID, ondisk.KindInodeItem, name)
+	return nil
 }
 
 // dirItems decodes directory entries or extended attributes. It follows check_dir_item: entries

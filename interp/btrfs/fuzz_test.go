@@ -161,6 +161,11 @@ func lookAround(t testing.TB, txn *change.Txn, v change.View) {
 		}
 		lo, hi := r.Object, r.Object
 		lo.Kind, hi.Kind, hi.Sub, hi.Aux = 0, ^change.Kind(0), ^uint64(0), ^uint64(0)
+		if schema.Kinds[r.Object.Kind].ByName != 0 {
+			v.(change.Namer).Named(r.Object, r.Object, []byte("x"), func(change.Object, error) bool {
+				return true
+			})
+		}
 		var up, down []change.Object
 		var failed error
 		for o, err := range v.Scan(lo, hi) {

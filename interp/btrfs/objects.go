@@ -27,6 +27,7 @@ func (e entity) compareObject(o change.Object) int { return e.obj.Compare(o) }
 type objectBuilder struct {
 	all   bool      // collect view-only fields too
 	only  *fieldSet // the wanted fields; nil: all fields
+	named []byte    // the wanted name of an inode; nil: all names
 	tree  uint64    // of the objects
 	names *change.Names
 	ents  []entity

@@ -15,6 +15,7 @@ const maxGroup = 1 << 21
 type view struct {
 	state *state
 	dec   decoder // of the item that a walk has reached; collects objects without fields
+	named decoder // of the item with a name that is looked for; collects objects without fields
 	// caches has the last objects of each kind. Rules ask for several fields of one object, and for
 	// several names of one inode, with questions about other kinds in between. Without caches, an
 	// inode with thousands of names would be decoded for each question.
@@ -39,6 +40,7 @@ type cachedObjects struct {
 var (
 	_ change.Forker = (*view)(nil)
 	_ change.Walker = (*view)(nil)
+	_ change.Namer  = (*view)(nil)
 )
 
 // newView returns a view of a state. It has its own cache of recent nodes. What it reads is charged
@@ -46,7 +48,8 @@ var (
 func newView(s *state, names *change.Names, work *change.Work) *view {
 	s = withRecent(s)
 	s.work = work
-	return &view{state: s, dec: newDecoder(s, names, &fieldSet{}), emptied: names.Emptied(),
+	return &view{state: s, dec: newDecoder(s, names, &fieldSet{}),
+		named: newDecoder(s, names, &fieldSet{}), emptied: names.Emptied(),
 		meter: change.NewWorkMeter(work)}
 }
 

@@ -134,26 +134,19 @@ violation(17, TREE, k(INODE, KIND, a(DIR, INDEX))) :-
 
 % The directory entries of a name agree with the inode's own record of it.
 name_agrees(TREE, DIR, INDEX, INODE) :-
-  name_kind(KIND),
-  query(TREE, k(INODE, KIND, a(DIR, INDEX)), name, NAME),
-  query(TREE, k(INODE, KIND, a(DIR, INDEX)), link, LINK),
+  query(TREE, k(DIR, dir_index, INDEX), name, NAME),
+  query(TREE, k(DIR, dir_index, INDEX), link, k(INODE, inode_item, WHICH)),
+  inode_name(TREE, INODE, DIR, INDEX, NAME),
   crc32c(NAME, HASH),
-  query(TREE, k(DIR, dir_index, INDEX), link, LINK),
-  query(TREE, k(DIR, dir_item, HASH), link, LINK).
+  query(TREE, k(DIR, dir_item, HASH), link, k(INODE, inode_item, WHICH)).
 
 % The entry with this link under HASH is of a name that its inode has in this directory.
 item_agrees(TREE, DIR, HASH, INODE, WHICH) :-
   query(TREE, k(DIR, dir_item, HASH), name, NAME),
   crc32c(NAME, HASH),
-  ( named_now(TREE, INODE, DIR, INDEX, NAME) ; inode_name(TREE, INODE, DIR, INDEX, NAME) ),
+  inode_name(TREE, INODE, DIR, INDEX, NAME),
   query(TREE, k(DIR, dir_index, INDEX), link, k(INODE, inode_item, WHICH)),
   not(verify(name_agrees(TREE, DIR, INDEX, INODE))).
-
-% The index of a name that this transaction adds. Almost all names that the rule asks about are such.
-% So the rule need not walk through the other names of an inode that has thousands of them.
-named_now(TREE, INODE, DIR, INDEX, NAME) :-
-  name_kind(KIND),
-  change(TREE, k(INODE, KIND, a(DIR, INDEX)), name, _, NAME).
 
 % Rule 18. The three records of a name are removed together: if one is removed, none of them
 % remains.
@@ -164,8 +157,9 @@ named_now(TREE, INODE, DIR, INDEX, NAME) :-
 violation(18, TREE, k(INODE, KIND, a(DIR, INDEX))) :-
   change(TREE, k(DIR, dir_index, INDEX), location, k(INODE, inode_item, _), null),
   file_tree(TREE),
+  change(TREE, k(DIR, dir_index, INDEX), name, NAME, null),
   name_kind(KIND),
-  query(TREE, k(INODE, KIND, a(DIR, INDEX))).
+  query(TREE, k(INODE, KIND, a(DIR, INDEX)), name, NAME).
 
 violation(18, TREE, k(DIR, dir_index, INDEX)) :-
   name_kind(KIND),
@@ -187,14 +181,9 @@ violation(18, TREE, k(INODE, KIND, a(DIR, INDEX))) :-
   change(TREE, k(DIR, dir_item, HASH), location, k(INODE, inode_item, _), null),
   file_tree(TREE),
   change(TREE, k(DIR, dir_item, HASH), name, NAME, null),
-  not(name_gone(TREE, INODE, DIR, NAME)),
   name_kind(KIND),
   query(TREE, k(INODE, KIND, a(DIR, INDEX)), name, NAME),
   verify(name_agrees(TREE, DIR, INDEX, INODE)).
-
-name_gone(TREE, INODE, DIR, NAME) :-
-  name_kind(KIND),
-  change(TREE, k(INODE, KIND, a(DIR, _)), name, NAME, null).
 
 % Rule 54. The index of a directory entry is 2 or more, and its name is neither '.' nor '..'.
 % Source: BTRFS_DIR_START_INDEX; is_dot_dotdot.

@@ -51,6 +51,8 @@ func (em *lookupEmitter) emitQuery(g goal, t template, args []template, e *bindi
 		goal.fields, goal.values = []change.Field{f}, []valuePattern{value}
 		goal.reverse = value.known() && !goal.object.sub.known() && goal.object.kind != 0 &&
 			em.vocabulary.Shape(goal.object.kind) != change.ShapeNum
+		goal.named = value.known() && goal.object.sub.known() && goal.object.kind != 0 &&
+			f == em.vocabulary.Schema.Kinds[goal.object.kind].ByName && f != change.FieldObject
 	}
 	goal.first = em.mode.exists && last && len(args) == 2 && goal.object.firstLoad() < 0
 	goal.key = newKeyMaker(em.vocabulary, &goal.object)
@@ -63,7 +65,8 @@ func (em *lookupEmitter) emitQuery(g goal, t template, args []template, e *bindi
 	}
 	ops = append(ops, queryOp(goal, info))
 	r.ops = ops
-	if len(goal.fields) > 0 && goal.fields[0] != change.FieldObject && !goal.reverse {
+	if len(goal.fields) > 0 && goal.fields[0] != change.FieldObject && !goal.reverse &&
+		!goal.named {
 		r.query = goal
 	}
 	return nil
@@ -99,6 +102,8 @@ func (em *lookupEmitter) joinQueries(g *queryGoal, t template, list []*goalInfo,
 
 func accessOfQuery(rank int, g *queryGoal) (access string, class verdict.Class) {
 	switch {
+	case g.named:
+		return "the names of an inode in one directory that are equal to a name", verdict.LogN
 	case rank == rankKey:
 		return "look-up by the whole key", verdict.LogN
 	case rank == rankKeyGroup:

@@ -30,6 +30,7 @@ type machine struct {
 	records  []change.Record
 	view     change.View
 	walker   change.Walker // the view, if it implements change.Walker
+	namer    change.Namer  // the view, if it implements change.Namer
 	lists    *recordLists  // of the transaction, for look-ups
 	triggers triggerIndex  // of the current batch, for starting rules
 	reverse  reverseIndex
@@ -79,6 +80,7 @@ func newMachine(v *ruleset.Vocabulary, o ruleset.Options, lists *recordLists) *m
 func (m *machine) begin(ctx context.Context, t *change.Txn, v change.View, report *verdict.Report) {
 	m.ctx, m.records, m.view, m.report = ctx, t.Records, v, report
 	m.walker, _ = v.(change.Walker)
+	m.namer, _ = v.(change.Namer)
 	m.interner.begin(t.Names)
 	m.memo.reset()
 	m.reverse.reset()
@@ -99,7 +101,8 @@ const unbounded = math.MaxInt64 / 2
 // end releases the transaction.
 func (m *machine) end() {
 	m.interner.end()
-	m.ctx, m.records, m.view, m.walker, m.report, m.clause = nil, nil, nil, nil, nil, nil
+	m.ctx, m.records, m.report, m.clause = nil, nil, nil, nil
+	m.view, m.walker, m.namer = nil, nil, nil
 	m.work = nil
 }
 

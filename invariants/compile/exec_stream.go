@@ -27,7 +27,7 @@ type streaming struct {
 	asked   uint64 // the most partitions of a table that gave the current record a sum
 	held    heldRecords
 	// the changed objects of one id by the values of a field: see changeGoal.find
-	byOld, byNew reverseIndex
+	byOld, byNew foundIndex
 }
 
 // A streamError says that a rule needs changes that only a transaction in memory can provide.
@@ -127,8 +127,8 @@ func (w *worker) beginStream(ctx context.Context, t *change.Txn, v change.View, 
 	}
 	finder, _ := s.(change.Finder)
 	m.streaming = &streaming{of: s, finder: finder, emptied: s.Names().Emptied(), sums: sums, asked: 1,
-		held: newHeldRecords(m.lists), byOld: newReverseIndex(m.lists.Seeds),
-		byNew: newReverseIndex(m.lists.Seeds)}
+		held: newHeldRecords(m.lists), byOld: foundIndex{reverseIndex: newReverseIndex(m.lists.Seeds)},
+		byNew: foundIndex{reverseIndex: newReverseIndex(m.lists.Seeds)}}
 	for _, t := range m.aggregates.kept {
 		t.limit = maxStateSums
 	}

@@ -27,7 +27,7 @@ func (g *changeGoal) find(m *machine, info *stepInfo, next step) (stop bool) {
 		stop = m.row(info) || g.spec.has(r) && g.match(m, r) && next(m)
 		return !stop
 	})
-	if err == nil && !stop && x != nil && visited > worthIndexing {
+	if err == nil && x != nil && visited > worthIndexing {
 		err = g.indexFound(m, x, key)
 	}
 	if err != nil {
@@ -44,8 +44,23 @@ const (
 	maxFoundIndex = 1 << 17
 )
 
+// A foundIndex finds the changes of one id and kind by a value. It holds their records, because
+// nothing else finds one of them without the others: the key of an inode_extref has the hash of a
+// name, which its object does not tell.
+type foundIndex struct {
+	reverseIndex
+	records []change.Record // one for each entry
+}
+
+func (x *foundIndex) reset() {
+	x.reverseIndex.reset()
+	if x.records = x.records[:0]; cap(x.records) > maxKept {
+		x.records = nil
+	}
+}
+
 // byValue returns the index for the value that the goal knows, or nil.
-func (g *changeGoal) byValue(m *machine) (x *reverseIndex, want value) {
+func (g *changeGoal) byValue(m *machine) (x *foundIndex, want value) {
 	switch {
 	case g.new.known():
 		return &m.streaming.byNew, g.new.want(m)
@@ -56,27 +71,20 @@ func (g *changeGoal) byValue(m *machine) (x *reverseIndex, want value) {
 }
 
 // findByValue goes through the records of one id that have a value.
-func (g *changeGoal) findByValue(m *machine, info *stepInfo, x *reverseIndex,
+func (g *changeGoal) findByValue(m *machine, info *stepInfo, x *foundIndex,
 	key reference.ReverseKey, want value, next step) (stop bool) {
 	for i := x.first[x.hash(key, want)]; i != 0 && !stop; {
-		e := x.entries[i-1]
+		e, r := x.entries[i-1], x.records[i-1]
 		i = e.next
-		if e.key != key || e.value != want {
-			continue
-		}
-		err := m.streaming.finder.Find(e.object, e.object, func(r *change.Record) bool {
-			stop = g.spec.has(r) && (m.row(info) || g.match(m, r) && next(m))
-			return !stop
-		})
-		if err != nil {
-			return m.failView(err)
+		if e.key == key && e.value == want {
+			stop = m.row(info) || g.spec.has(&r) && g.match(m, &r) && next(m)
 		}
 	}
 	return stop
 }
 
 // indexFound indexes the records of one field of one id by their values.
-func (g *changeGoal) indexFound(m *machine, x *reverseIndex, key reference.ReverseKey) error {
+func (g *changeGoal) indexFound(m *machine, x *foundIndex, key reference.ReverseKey) error {
 	lo := change.Object{Tree: key.Tree, ID: key.ID, Kind: key.Kind}
 	hi := lo
 	hi.Sub, hi.Aux = ^uint64(0), ^uint64(0)
@@ -88,6 +96,7 @@ func (g *changeGoal) indexFound(m *machine, x *reverseIndex, key reference.Rever
 		}
 		if r.Field == key.Field && !v.IsNull() {
 			x.add(key, r.Object, m.interner.intern(v))
+			x.records = append(x.records, *r)
 		}
 		return len(x.entries) <= maxFoundIndex
 	})
@@ -95,6 +104,7 @@ func (g *changeGoal) indexFound(m *machine, x *reverseIndex, key reference.Rever
 		x.read[key] = struct{}{}
 	} else {
 		x.truncate(known)
+		x.records = x.records[:known]
 	}
 	return err
 }

@@ -35,18 +35,24 @@ func unhashOp(hash operand, register int, info *stepInfo) op {
 func crcOp(text operand, hash place) op {
 	return func(next step) step {
 		return func(m *machine) bool {
-			c := text(m)
-			var h uint32
-			switch c.tag {
-			case tagName:
-				m.text = append(m.text[:0], m.names.At(c.n)...)
-				h = reference.NameHash(m.text)
-			case tagAtom:
-				h = reference.NameHash([]byte(engine.Atom(c.n).String()))
-			default:
+			if !m.readText(text(m)) {
 				return m.fail(errMistake)
 			}
+			h := reference.NameHash(m.text)
 			return hash.match(m, numberValue(uint64(h))) && next(m)
 		}
 	}
+}
+
+// readText puts a text into m.text; it reports false if a value is no text.
+func (m *machine) readText(c value) bool {
+	switch c.tag {
+	case tagName:
+		m.text = append(m.text[:0], m.names.At(c.n)...)
+	case tagAtom:
+		m.text = append(m.text[:0], engine.Atom(c.n).String()...)
+	default:
+		return false
+	}
+	return true
 }

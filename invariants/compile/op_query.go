@@ -13,6 +13,7 @@ type queryGoal struct {
 	fields  []change.Field // none for query/2
 	values  []valuePattern // of fields
 	reverse bool           // it uses the reverse index
+	named   bool           // it looks for a name, and the kind has KindInfo.ByName
 	first   bool           // one object is enough, and nothing of it is needed
 }
 
@@ -26,6 +27,8 @@ func (g *queryGoal) join(f change.Field, x valuePattern) {
 
 func queryOp(g *queryGoal, info *stepInfo) op {
 	switch {
+	case g.named:
+		return g.byName(info)
 	case g.key.exact:
 		return g.exact(info)
 	case g.key.ranged && !g.reverse:
@@ -66,6 +69,38 @@ func (g *queryGoal) exact(info *stepInfo) op {
 				return m.failView(err)
 			}
 			return exists && next(m)
+		}
+	}
+}
+
+// byName looks up the objects with a name.
+func (g *queryGoal) byName(info *stepInfo) op {
+	return func(next step) step {
+		return func(m *machine) bool {
+			lo, hi, single, ok := g.bounds(m)
+			if single {
+				hi = lo
+			}
+			switch {
+			case !ok:
+				return false
+			case m.row(info):
+				return true
+			case m.namer == nil:
+				return g.each(m, info, lo, hi, next)
+			case !m.readText(g.values[0].want(m)):
+				return false
+			}
+			base := len(m.objects)
+			m.scanning, m.scanInfo, m.stop = nil, info, false
+			m.namer.Named(lo, hi, m.text, m.gather)
+			n, stop := len(m.objects), m.stop
+			for i := base; i < n && !stop; i++ {
+				o := m.objects[i]
+				stop = g.object.match(m, &o) && next(m) || m.err != nil
+			}
+			m.objects = m.objects[:base]
+			return stop
 		}
 	}
 }

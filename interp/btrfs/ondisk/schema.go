@@ -42,6 +42,9 @@ var Schema = func() *change.Schema {
 		t := &ItemTypes[k]
 		unique := t.Shape == change.ShapeKey && !sharesKey(k)
 		info := change.KindInfo{Name: t.Name, Shape: t.Shape, Unique: unique, Doc: t.Doc}
+		if k == KindInodeRef || k == KindInodeExtref {
+			info.ByName = FieldName
+		}
 		if t.Layout != nil {
 			for _, f := range t.Layout.Fields {
 				if f.Field != 0 {

@@ -112,3 +112,60 @@ state(5,k(256,dir_item,5),link,k(261,inode_item,101)).
 expect(17, 5, k(256,dir_item,5)).
 expect(17, 5, k(256,dir_index,6)).
 expect(17, 5, k(261,inode_ref,a(256,6))).
+
+% The entries of a name lead to an inode that has another name with the index.
+change(5,k(256,dir_index,9),object,null,present).
+change(5,k(256,dir_index,9),name,null,'i').
+change(5,k(256,dir_index,9),location,null,k(265,inode_item,0)).
+change(5,k(256,dir_index,9),link,null,k(265,inode_item,105)).
+object(5,k(256,dir_index,9)).
+state(5,k(256,dir_index,9),name,'i').
+state(5,k(256,dir_index,9),location,k(265,inode_item,0)).
+state(5,k(256,dir_index,9),link,k(265,inode_item,105)).
+change(5,k(256,dir_item,1184720643),object,null,present).
+change(5,k(256,dir_item,1184720643),name,null,'i').
+change(5,k(256,dir_item,1184720643),location,null,k(265,inode_item,0)).
+change(5,k(256,dir_item,1184720643),link,null,k(265,inode_item,105)).
+object(5,k(256,dir_item,1184720643)).
+state(5,k(256,dir_item,1184720643),name,'i').
+state(5,k(256,dir_item,1184720643),location,k(265,inode_item,0)).
+state(5,k(256,dir_item,1184720643),link,k(265,inode_item,105)).
+object(5,k(265,inode_ref,a(256,9))).
+state(5,k(265,inode_ref,a(256,9)),name,'j').
+state(5,k(265,inode_ref,a(256,9)),link,k(265,inode_item,106)).
+expect(17, 5, k(256,dir_index,9)).
+expect(17, 5, k(256,dir_item,1184720643)).
+
+% The dir_index has another name than the dir_item. Both names have one link.
+object(5,k(256,dir_index,10)).
+state(5,k(256,dir_index,10),name,'l').
+state(5,k(256,dir_index,10),location,k(266,inode_item,0)).
+state(5,k(256,dir_index,10),link,k(266,inode_item,107)).
+object(5,k(256,dir_item,2812680180)).
+state(5,k(256,dir_item,2812680180),name,'k').
+state(5,k(256,dir_item,2812680180),location,k(266,inode_item,0)).
+state(5,k(256,dir_item,2812680180),link,k(266,inode_item,107)).
+change(5,k(266,inode_ref,a(256,10)),object,null,present).
+change(5,k(266,inode_ref,a(256,10)),name,null,'k').
+change(5,k(266,inode_ref,a(256,10)),link,null,k(266,inode_item,107)).
+object(5,k(266,inode_ref,a(256,10))).
+state(5,k(266,inode_ref,a(256,10)),name,'k').
+state(5,k(266,inode_ref,a(256,10)),link,k(266,inode_item,107)).
+expect(17, 5, k(266,inode_ref,a(256,10))).
+
+% The dir_index leads to another file than the dir_item.
+object(5,k(256,dir_index,11)).
+state(5,k(256,dir_index,11),name,'m').
+state(5,k(256,dir_index,11),location,k(268,inode_item,0)).
+state(5,k(256,dir_index,11),link,k(268,inode_item,109)).
+object(5,k(256,dir_item,2164781084)).
+state(5,k(256,dir_item,2164781084),name,'m').
+state(5,k(256,dir_item,2164781084),location,k(267,inode_item,0)).
+state(5,k(256,dir_item,2164781084),link,k(267,inode_item,109)).
+change(5,k(267,inode_ref,a(256,11)),object,null,present).
+change(5,k(267,inode_ref,a(256,11)),name,null,'m').
+change(5,k(267,inode_ref,a(256,11)),link,null,k(267,inode_item,109)).
+object(5,k(267,inode_ref,a(256,11))).
+state(5,k(267,inode_ref,a(256,11)),name,'m').
+state(5,k(267,inode_ref,a(256,11)),link,k(267,inode_item,109)).
+expect(17, 5, k(267,inode_ref,a(256,11))).

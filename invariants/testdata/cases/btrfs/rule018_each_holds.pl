@@ -127,4 +127,11 @@ change(5,k(256,dir_index,9),location,k(263,root_item,-1),null).
 change(5,k(256,dir_index,9),name,'h',null).
 object(5,k(263,inode_ref,a(256,9))).
 state(5,k(263,inode_ref,a(256,9)),name,'h').
+
+% The log is no file tree. It has the records of a name, and lost an entry.
+change(-6,k(256,dir_index,12),object,present,null).
+change(-6,k(256,dir_index,12),location,k(265,inode_item,0),null).
+change(-6,k(256,dir_index,12),name,'k',null).
+object(-6,k(265,inode_ref,a(256,12))).
+state(-6,k(265,inode_ref,a(256,12)),name,'k').
 expect_none.

@@ -1,0 +1,58 @@
+package btrfs
+
+import (
+	"slices"
+
+	"fsward/change"
+	"fsward/interp/btrfs/ondisk"
+)
+
+// Named yields those of the objects from lo to hi that have a name. The names of an inode in one
+// directory are in one inode_ref, and in an inode_extref for each hash of a name.
+func (v *view) Named(
+	lo, hi change.Object, name []byte, yield func(change.Object, error) bool,
+) {
+	k := ondisk.Key{ObjectID: lo.ID, Type: ondisk.InodeRefKey, Offset: lo.Sub}
+	if lo.Kind == ondisk.KindInodeExtref {
+		k.Type, k.Offset = ondisk.InodeExtrefKey, ondisk.ExtrefHash(lo.Sub, name)
+	}
+	if err := v.decodeNamed(lo.Tree, k, lo.Kind, name); err != nil {
+		yield(change.Object{}, err)
+		return
+	}
+	var few [4]change.Object
+	objs := few[:0]
+	for _, e := range v.named.ents {
+		if e.obj.Compare(lo) >= 0 && e.obj.Compare(hi) <= 0 {
+			objs = append(objs, e.obj)
+		}
+	}
+	slices.SortFunc(objs, change.Object.Compare)
+	for _, o := range objs {
+		if !yield(o, nil) {
+			return
+		}
+	}
+}
+
+// bytesPerStep is the number of bytes of names that are compared in one step of the judgment.
+const bytesPerStep = 64
+
+// decodeNamed decodes the names in the item with a key that are equal to name.
+func (v *view) decodeNamed(tree uint64, k ondisk.Key, kind change.Kind, name []byte) error {
+	v.named.reset()
+	root, ok, err := v.treeRoot(tree)
+	if !ok || err != nil {
+		return err
+	}
+	p, ok, err := v.seek(kind, tree, root.pointer, k)
+	if !ok || err != nil || p.key() != k {
+		return err
+	}
+	v.named.tree, v.named.named = tree, name
+	item := p.item()
+	if err := v.named.ref(&item); err != nil {
+		return err
+	}
+	return v.meter.Spend(1 + int64(item.data().Len())/bytesPerStep)
+}
