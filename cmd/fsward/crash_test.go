@@ -131,11 +131,11 @@ type daemonProcess struct {
 	log bytes.Buffer
 }
 
-func startDaemon(t *testing.T, image string) *daemonProcess {
+func startDaemon(t *testing.T, image string, options ...string) *daemonProcess {
 	t.Helper()
 	d := &daemonProcess{dir: t.TempDir()}
-	d.cmd = exec.Command("fsward", "guard", "--json", "--disk", image, "--transport", "fuse",
-		"--listen", d.dir)
+	d.cmd = exec.Command("fsward", append([]string{"guard", "--json", "--disk", image,
+		"--transport", "fuse", "--listen", d.dir}, options...)...)
 	d.cmd.Stdout, d.cmd.Stderr = &d.out, &d.log
 	if err := d.cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -127,9 +127,7 @@ func (r *recorder) reserve(n int) {
 	}
 	spare := r.memory.Spare(r.bytes(have)) / interp.RecordBytes
 	room := max(n+n/16, int(min(uint64(have/4), spare)))
-	records := make([]change.Record, have, have+room)
-	copy(records, r.txn.Records)
-	r.txn.Records = records
+	r.txn.Records = interp.MoveRecords(r.txn.Records, have+room)
 }
 
 // bytes returns the bytes that n records take, with the names and what else the comparison takes.
@@ -286,6 +284,13 @@ func (r *recorder) compare(old, now []entity) {
 	}
 }
 
+// From growFrom records on, the slice of records grows before fewer than growSpare records fit into
+// it. Objects that are written at once seldom have more. append would take the memory unasked.
+const (
+	growFrom  = 1 << 16
+	growSpare = 1 << 10
+)
+
 // makeRoom returns an error if the records exceed the memory budget. With a sink, or if records may
 // be dropped, it makes room instead.
 func (r *recorder) makeRoom() error {
@@ -294,6 +299,9 @@ func (r *recorder) makeRoom() error {
 			return nil
 		}
 		return r.sink(r.txn)
+	}
+	if n := len(r.txn.Records); n > growFrom && cap(r.txn.Records)-n < growSpare {
+		r.reserve(growSpare)
 	}
 	if !r.dropped {
 		if err := r.overBudget(); err == nil || !r.drop {

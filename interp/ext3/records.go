@@ -105,7 +105,7 @@ func (r *records) tooMany() error {
 	}
 	if n := len(r.txn.Records); n > maxExpected/4 &&
 		cap(r.txn.Records)-n < 2*len(ondisk.InodeRecordFields) {
-		r.move(n + n/2)
+		r.txn.Records = interp.MoveRecords(r.txn.Records, n+n/2)
 	}
 	full := r.full()
 	if full != nil && r.parts != nil && r.parts.drop {
@@ -120,16 +120,8 @@ func (r *records) expect(n int) {
 	all := len(r.txn.Records) + n
 	if all > cap(r.txn.Records) && all <= maxRecords &&
 		r.memory.Holds(uint64(all)*interp.RecordBytes+r.txn.Names.Bytes()) {
-		r.move(all)
+		r.txn.Records = interp.MoveRecords(r.txn.Records, all)
 	}
-}
-
-// move moves the records to a slice of capacity room. Unlike slices.Grow it does not clear the
-// rest: to clear many megabytes takes as long as to fill them.
-func (r *records) move(room int) {
-	records := make([]change.Record, len(r.txn.Records), room)
-	copy(records, r.txn.Records)
-	r.txn.Records = records
 }
 
 func (r *records) full() error {

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestProcessWithinItsMemory runs the guard in a control group that has the documented memory:
+// --memory, --reserve and 96 MiB. A commit that is much larger holds, and the guard is not killed.
+// The guest is outside the group: it would wait for the guard, and the guard for its memory.
+func TestProcessWithinItsMemory(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Fatal("loop mounts need root: run the tests as root")
+	}
+	image := filepath.Join(t.TempDir(), "btrfs.img")
+	run(t, "truncate", "-s", "2G", image)
+	run(t, "mkfs.btrfs", "-qf", image)
+	group := newMemoryGroup(t, (64+64+96)<<20)
+	d := startDaemon(t, image, "--memory", "64M", "--reserve", "64M")
+	group.add(t, d.cmd.Process.Pid)
+	m := d.mount(t, "btrfs")
+	run(t, "mount", "-o", "remount,commit=300", m.dir)
+	run(t, "sh", "-ec", fmt.Sprintf(`cd %s; perl -e 'for (1..40000) {
+		open $f, ">", "f$_" or die $!; print $f "contents of $_" }'; sync -f .`, m.dir))
+	m.unmount(t)
+	used := group.read(t, "memory.max_usage_in_bytes", "memory.peak")
+	d.stop(t, syscall.SIGTERM)
+	most := 0
+	for line := range strings.Lines(d.out.String()) {
+		var ev struct {
+			Verdict string
+			Records int
+		}
+		if err := json.Unmarshal([]byte(line), &ev); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		if ev.Verdict != "holds" {
+			t.Errorf("not held: %s", line)
+		}
+		most = max(most, ev.Records)
+	}
+	t.Logf("the largest commit had %d records; the group used at most %s bytes", most, used)
+	if most < 800_000 {
+		t.Errorf("the largest commit had %d records, too few to need more memory than there is", most)
+	}
+}
+
+// A memoryGroup is a control group with a limit of memory, of version 1 or 2.
+type memoryGroup string
+
+// newMemoryGroup makes a group that may use that many bytes. It skips the test on a machine that
+// shows no control groups, or only for reading.
+func newMemoryGroup(t *testing.T, bytes uint64) memoryGroup {
+	t.Helper()
+	root, limit := "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
+	if _, err := os.Stat(root); err != nil {
+		root, limit = "/sys/fs/cgroup", "memory.max"
+	}
+	dir, err := os.MkdirTemp(root, "fsward-test-")
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.EROFS) {
+		t.Skipf("SKIPPED: the bound of the process's memory needs a control group: %v", err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.Remove(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	g := memoryGroup(dir)
+	g.write(t, limit, strconv.FormatUint(bytes, 10))
+	return g
+}
+
+// add moves a process into the group.
+func (g memoryGroup) add(t *testing.T, pid int) {
+	t.Helper()
+	g.write(t, "cgroup.procs", strconv.Itoa(pid))
+}
+
+func (g memoryGroup) write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(string(g), file), []byte(text), 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// read returns the contents of the first of some files that exists, or "?".
+func (g memoryGroup) read(t *testing.T, files ...string) string {
+	t.Helper()
+	for _, file := range files {
+		if text, err := os.ReadFile(filepath.Join(string(g), file)); err == nil {
+			return strings.TrimSpace(string(text))
+		}
+	}
+	return "?"
+}

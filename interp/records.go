@@ -1,0 +1,41 @@
+package interp
+
+import (
+	"runtime"
+	"runtime/metrics"
+
+	"fsward/change"
+)
+
+const (
+	// largeRecords is the number of records from which MoveRecords looks at the memory of the process.
+	largeRecords = 1 << 17
+	recordSize   = 80 // of a change.Record, at most, in bytes
+)
+
+// MoveRecords moves records to a slice of capacity room. Unlike slices.Grow it does not clear the
+// rest: to clear many megabytes takes as long as to fill them.
+//
+// The runtime starts a collection after a large allocation, and not before. A slice of 400 MB would
+// stand beside as much garbage, and the process would exceed its limit. So MoveRecords collects the
+// garbage first.
+func MoveRecords(from []change.Record, room int) []change.Record {
+	if room >= largeRecords && beyondLimit(uint64(room)*recordSize) {
+		runtime.GC()
+	}
+	records := make([]change.Record, len(from), room)
+	copy(records, from)
+	return records
+}
+
+// beyondLimit reports whether the objects of the heap, garbage included, would exceed the soft
+// memory limit of the process with that many bytes more.
+func beyondLimit(bytes uint64) bool {
+	samples := []metrics.Sample{
+		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/gomemlimit:bytes"},
+	}
+	metrics.Read(samples)
+	heap, limit := samples[0].Value, samples[1].Value
+	return heap.Kind() == metrics.KindUint64 && limit.Kind() == metrics.KindUint64 &&
+		heap.Uint64()+bytes > limit.Uint64()
+}
