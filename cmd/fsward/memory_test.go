@@ -10,10 +10,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestProcessWithinItsMemory runs the guard in a control group that has the documented memory:
-// --memory, --reserve and 96 MiB. A commit that is much larger holds, and the guard is not killed.
+// --memory, --reserve and 96 MiB. A commit that is much larger holds, reports how far its judgment
+// is, and the guard is not killed.
 // The guest is outside the group: it would wait for the guard, and the guard for its memory.
 func TestProcessWithinItsMemory(t *testing.T) {
 	if os.Getuid() != 0 {
@@ -32,11 +34,13 @@ func TestProcessWithinItsMemory(t *testing.T) {
 	m.unmount(t)
 	used := group.read(t, "memory.max_usage_in_bytes", "memory.peak")
 	d.stop(t, syscall.SIGTERM)
-	most := 0
+	most, held, progress := 0, time.Duration(0), 0
 	for line := range strings.Lines(d.out.String()) {
 		var ev struct {
-			Verdict string
-			Records int
+			Verdict  string
+			Records  int
+			Check    time.Duration `json:"check_ns"`
+			Progress struct{ What string }
 		}
 		if err := json.Unmarshal([]byte(line), &ev); err != nil {
 			t.Fatalf("%q: %v", line, err)
@@ -44,11 +48,18 @@ func TestProcessWithinItsMemory(t *testing.T) {
 		if ev.Verdict != "holds" {
 			t.Errorf("not held: %s", line)
 		}
-		most = max(most, ev.Records)
+		most, held = max(most, ev.Records), max(held, ev.Check)
+		if ev.Progress.What == "commit" {
+			progress++
+		}
 	}
-	t.Logf("the largest commit had %d records; the group used at most %s bytes", most, used)
+	t.Logf("the largest commit had %d records and was held for %v; the group used at most %s bytes",
+		most, held, used)
 	if most < 800_000 {
 		t.Errorf("the largest commit had %d records, too few to need more memory than there is", most)
+	}
+	if held > 2*time.Second && progress == 0 {
+		t.Error("the judgment of the commit reported no progress")
 	}
 }
 
