@@ -12,89 +12,46 @@ import (
 type finds struct {
 	meter change.WorkMeter // counts the records that are made
 	idle  []*recorder
-	last  [ondisk.KindCount]*foundRecords // of the last call for each kind
+	cache change.FindCache
 }
-
-// foundRecords are the records of the objects from lo to hi.
-type foundRecords struct {
-	lo, hi  change.Object
-	emptied uint64 // Names.Emptied when they were found
-	records []change.Record
-}
-
-// maxFound is the number of records up to which the result of a call of Find is kept.
-const maxFound = 1 << 8
 
 // errFound ends a search whose visitor has found what it wants.
 var errFound = errors.New("found")
 
 // Find visits the records of the objects from lo to hi. The visitor may call Find.
 func (s *commitStream) Find(lo, hi change.Object, visit func(*change.Record) bool) error {
-	if lo.Kind >= ondisk.KindCount {
-		return nil
-	}
-	// While the records are visited, another call may need the slot.
-	slot := &s.finds.last[lo.Kind]
-	f := *slot
-	*slot = nil
-	if f == nil || f.emptied != s.names.Emptied() || f.lo != lo || f.hi != hi {
-		if f == nil {
-			f = &foundRecords{}
-		}
-		f.lo, f.hi, f.emptied, f.records = lo, hi, s.names.Emptied(), f.records[:0]
-		ok, err := s.find(f, visit)
-		if ok {
-			*slot = f
-		}
-		return err
-	}
-	for i := range f.records {
-		if !visit(&f.records[i]) {
-			break
-		}
-	}
-	*slot = f
-	return nil
+	search := func(visit func(*change.Record) bool) error { return s.find(lo, hi, visit) }
+	return s.finds.cache.Find(s.names, lo, hi, search, visit)
 }
 
-// find visits the records from f.lo to f.hi and keeps them in f. ok is false if these are not all.
-func (s *commitStream) find(
-	f *foundRecords, visit func(*change.Record) bool,
-) (ok bool, err error) {
-	l := s.trees[f.lo.Tree]
-	if l == nil && f.lo.Tree != ondisk.SuperObject.Tree {
-		return true, nil
+// find visits the records of the items that can hold the objects from lo to hi.
+func (s *commitStream) find(lo, hi change.Object, visit func(*change.Record) bool) error {
+	l := s.trees[lo.Tree]
+	if lo.Kind >= ondisk.KindCount || l == nil && lo.Tree != ondisk.SuperObject.Tree {
+		return nil
 	}
 	out := s.idleRecorder()
 	defer func() {
 		out.txn.Records = out.txn.Records[:0]
 		s.finds.idle = append(s.finds.idle, out)
 	}()
-	ok = true
 	out.sink = func(part *change.Txn) error {
 		defer func() { part.Records = part.Records[:0] }()
 		if err := s.finds.meter.Spend(int64(len(part.Records))); err != nil {
 			return err
 		}
 		for i := range part.Records {
-			r := &part.Records[i]
-			if r.Object.Compare(f.lo) < 0 || r.Object.Compare(f.hi) > 0 {
-				continue
-			}
-			if ok = ok && len(f.records) < maxFound; ok {
-				f.records = append(f.records, *r)
-			}
-			if !visit(r) {
-				ok = false
+			if !visit(&part.Records[i]) {
 				return errFound
 			}
 		}
 		return nil
 	}
+	var err error
 	if l == nil {
 		err = s.super(out)
 	} else {
-		err = s.record(out, l, objectKeys(f.lo, f.hi)...)
+		err = s.record(out, l, objectKeys(lo, hi)...)
 	}
 	if err == nil {
 		err = out.sink(out.txn)
@@ -102,7 +59,7 @@ func (s *commitStream) find(
 	if errors.Is(err, errFound) {
 		err = nil
 	}
-	return ok && err == nil, err
+	return err
 }
 
 // idleRecorder returns a recorder that no call of Find uses.

@@ -49,7 +49,7 @@ type blockRuns struct {
 	xattr []uint32 // blocks that a pointer to extended attributes begins or stops to name
 }
 
-// runBytes is the memory that a run takes, with its copies in pieces, bytes.
+// runBytes is the memory that a run takes, with its copies while pieces are made, bytes.
 const runBytes = 72
 
 func (r *blockRuns) bytes() uint64 { return uint64(r.len()+len(r.xattr)) * runBytes }
@@ -73,10 +73,11 @@ func extend(runs []blockRun, b blockRun) []blockRun {
 	return append(runs, b)
 }
 
-// pieces calls visit for parts of the runs, in the order of the blocks. Two pieces have all blocks
-// in common or none, so that rules can join them by their first blocks. Each piece is as long as
-// possible.
-func (r *blockRuns) pieces(visit func(blockRun) error) error {
+// cut returns parts of the runs, in the order of their objects. Two pieces have all blocks in
+// common or none, so that rules can join them by their first blocks. Each piece is as long as
+// possible. There are at most as many pieces as pointers and bits; hold is told their number, and
+// its error ends cut.
+func (r *blockRuns) cut(hold func(pieces int) error) (pieces []blockRun, err error) {
 	runs := r.longest()
 	edges := make([]uint64, 0, 2*(len(runs)+len(r.xattr)))
 	for _, b := range runs {
@@ -87,19 +88,40 @@ func (r *blockRuns) pieces(visit func(blockRun) error) error {
 	}
 	slices.Sort(edges)
 	edges = slices.Compact(edges)
+	pieces = make([]blockRun, 0, len(runs))
 	var open []blockRun
 	for i, at := range edges {
 		open = slices.DeleteFunc(open, func(b blockRun) bool { return b.end() <= at })
 		for ; len(runs) > 0 && uint64(runs[0].first) == at; runs = runs[1:] {
 			open = append(open, runs[0])
 		}
+		if err := hold(len(pieces) + len(open)); err != nil {
+			return nil, err
+		}
+		from := len(pieces)
 		for _, b := range open {
-			if err := visit(b.part(at, edges[i+1])); err != nil {
-				return err
-			}
+			pieces = append(pieces, b.part(at, edges[i+1]))
+		}
+		if len(open) > 1 {
+			slices.SortFunc(pieces[from:], blockRun.compare)
 		}
 	}
-	return nil
+	return pieces, nil
+}
+
+// compare compares runs from the same block on: pointers come first, objects of one kind are in
+// order. The same pointer can be removed and added, by its indirect block.
+func (b blockRun) compare(c blockRun) int {
+	o, p := b.object(), c.object()
+	return cmp.Or(cmp.Compare(p.Kind, o.Kind), o.Compare(p), cmp.Compare(b.how, c.how))
+}
+
+// object returns the object in the records of a run.
+func (b blockRun) object() change.Object {
+	if b.how == named || b.how == left {
+		return change.Object{Kind: ondisk.KindOwner, ID: uint64(b.first), Sub: uint64(b.of), Aux: b.pos}
+	}
+	return change.Object{Kind: ondisk.KindBlock, ID: uint64(b.first), Sub: uint64(b.n)}
 }
 
 // longest joins runs that continue each other, and returns all runs in the order of their first
@@ -122,11 +144,9 @@ func (r *blockRuns) longest() (all []blockRun) {
 
 // runRecords makes the records of a run.
 func (r *records) runRecords(b blockRun) {
-	o, f, v := change.Object{Kind: ondisk.KindBlock, ID: uint64(b.first), Sub: uint64(b.n)},
-		ondisk.FieldGroup, change.Num(uint64(b.of))
-	if b.how == named || b.how == left {
-		o, f, v = change.Object{Kind: ondisk.KindOwner, ID: uint64(b.first), Sub: uint64(b.of),
-			Aux: b.pos}, ondisk.FieldLength, change.Num(uint64(b.n))
+	o, f, v := b.object(), ondisk.FieldGroup, change.Num(uint64(b.of))
+	if o.Kind == ondisk.KindOwner {
+		f, v = ondisk.FieldLength, change.Num(uint64(b.n))
 	}
 	if b.how == named || b.how == marked {
 		r.txn.Add(o)

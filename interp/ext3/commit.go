@@ -17,9 +17,10 @@ type comparison struct {
 }
 
 // compare makes the change records of a transaction. old is the state before it. dev holds the
-// transaction's copies. size is the size of the device in bytes.
+// transaction's copies. size is the size of the device in bytes. With drop, records that do not fit
+// into memory become a stream.
 func (m *Mounted) compare(t *transaction, old *State, dev io.ReaderAt, size uint64,
-	names *change.Names, memory *interp.MemoryBudget, work *change.Work) comparison {
+	names *change.Names, memory *interp.MemoryBudget, work *change.Work, drop bool) comparison {
 	c := comparison{t: t}
 	rewritten := m.rewritten(t, old)
 	// The first block that the comparison reads reports if these are too many.
@@ -33,7 +34,7 @@ func (m *Mounted) compare(t *transaction, old *State, dev io.ReaderAt, size uint
 	txn := &change.Txn{Schema: schema, Generation: uint64(t.seq), Names: names,
 		Records: make([]change.Record, 0, m.expected), Work: work}
 	c.delta = newDelta(m.Layout, c.layout, size, old, after, m.Roles, rewritten, txn)
-	c.delta.orphans.was, c.delta.memory = m.Orphans, memory
+	c.delta.orphans.was, c.delta.memory, c.delta.parts = m.Orphans, memory, &parts{drop: drop}
 	if c.err = c.delta.run(); c.err == nil {
 		c.err = m.Roles.check(len(c.delta.inodes.newRole), m.most)
 	}

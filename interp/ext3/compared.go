@@ -25,17 +25,7 @@ type compared struct {
 	device    uint64          // size, bytes
 
 	*records
-	todo worklist
-}
-
-// A worklist holds the objects that an earlier step found to differ and that a later step compares.
-type worklist struct {
-	inodes numberSet
-	named  numberSet // inodes that are named by directory entries that changed
-	groups numberSet // groups that get records
-	bodies numberSet // inodes that changed beyond their first 128 bytes, or came into use
-	xattrs numberSet // extended attribute blocks
-	owned  numberSet // inodes whose pointers changed
+	*plan
 }
 
 // rewrote reports whether the transaction rewrote a block.

@@ -20,6 +20,9 @@ import (
 // A dataRun is a run of blocks of one file that a transaction makes reachable.
 type dataRun struct{ block, n, ino uint32 }
 
+// dataRunBytes is the memory of a dataRun.
+const dataRunBytes = 12
+
 // A writtenRun is a write that may not be durable yet.
 type writtenRun struct {
 	block, n uint32

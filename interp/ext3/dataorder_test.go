@@ -113,7 +113,7 @@ func dataOf(t *testing.T, fs *FS, d *MemDisk, w interp.Write) []dataRun {
 		t.Fatal(err)
 	}
 	c := fs.m.compare(tr, fs.m.State, PendingDevice{d, w}, d.Size(), change.NewNames(), fs.memory,
-		nil)
+		nil, false)
 	if c.err != nil || c.fault != nil {
 		t.Fatal(c.err, c.fault)
 	}

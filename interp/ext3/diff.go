@@ -19,9 +19,23 @@ type delta struct {
 func newDelta(was, l *Layout, device uint64, old, new *State, r Roles, rewritten map[uint32]bool,
 	txn *change.Txn) *delta {
 	c := &compared{Layout: l, was: was, device: device, old: Snapshot{l, old}, new: Snapshot{l, new},
-		roles: r, rewritten: rewritten,
+		roles: r, rewritten: rewritten, plan: &plan{},
 		records: &records{txn: txn}}
-	return &delta{compared: c, groups: groupDiff{c}, inodes: newInodeDiff(c)}
+	d := &delta{compared: c, groups: groupDiff{c}, inodes: newInodeDiff(c)}
+	c.beside = d.bytes
+	return d
+}
+
+// again returns a delta that makes records from the plan of d and has found nothing of its own.
+func (d *delta) again(r *records) *delta {
+	c := *d.compared
+	c.records = r
+	return &delta{compared: &c, groups: groupDiff{&c}, inodes: newInodeDiff(&c)}
+}
+
+// bytes returns the memory that the comparison takes besides the records.
+func (d *delta) bytes() uint64 {
+	return d.plan.bytes() + d.orphans.bytes() + d.inodes.bytes()
 }
 
 // run makes all records of a transaction. The error is that of a read, errTooMany, or an
@@ -29,7 +43,7 @@ func newDelta(was, l *Layout, device uint64, old, new *State, r Roles, rewritten
 func (d *delta) run() error {
 	d.begin()
 	for _, step := range []func() error{d.superblock, d.superCopy, d.compareGroups, d.compareTrees,
-		d.compareBlocks, d.compareOrphans, d.compareFields} {
+		d.compareBlocks, d.compareOrphans, d.fieldRecords, d.checkBodies} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -81,51 +95,91 @@ func (d *delta) compareTrees() error {
 			return err
 		}
 	}
+	d.inodes.dirs.names.reset()
 	d.todo.inodes.addAll(&d.todo.named)
 	return nil
 }
 
 // compareBlocks makes the records of the blocks that the steps before found.
-func (d *delta) compareBlocks() error {
-	defer func() { d.blocks = blockRuns{} }()
-	d.expect(4 * d.blocks.len()) // two for a run, and as many for the bits or pointers beside it
-	return d.blocks.pieces(func(b blockRun) error {
-		d.runRecords(b)
-		return d.tooMany()
-	})
-}
-
-// compareOrphans compares the list of orphans.
-func (d *delta) compareOrphans() error {
-	fault, err := d.orphans.compare(d.new, &d.todo.inodes, d.txn)
-	if fault != nil {
-		d.fault(*fault)
+func (d *delta) compareBlocks() (err error) {
+	before := d.bytes()
+	d.pieces, err = d.blocks.cut(func(n int) error { return d.holds(before + uint64(n)*pieceBytes) })
+	d.blocks = blockRuns{}
+	if err == nil {
+		err = d.expect(2 * len(d.pieces))
+	}
+	if err == nil {
+		err = d.blockRecords()
 	}
 	return err
 }
 
-// compareFields compares the fields of inodes, extended attribute blocks and groups.
-func (d *delta) compareFields() error {
-	for ino := range d.todo.inodes.all() {
-		if err := d.inodes.compareFields(ino); err != nil {
-			return err
+// blockRecords makes the records of blocks and of the pointers to them.
+func (d *delta) blockRecords() error {
+	for i, b := range d.pieces {
+		d.runRecords(b)
+		if i+1 < len(d.pieces) && d.pieces[i+1].object() == b.object() {
+			continue
 		}
 		if err := d.tooMany(); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// compareOrphans compares the list of orphans.
+func (d *delta) compareOrphans() error {
+	fault, err := d.orphans.compare(d.new, &d.todo.inodes)
+	if err != nil {
+		return err
+	}
+	if fault != nil {
+		d.fault(*fault)
+	}
+	return d.allOrphans()
+}
+
+// allOrphans makes the records of the inodes that came to the list of orphans or left it.
+func (d *delta) allOrphans() error {
+	came, gone := d.orphans.turned()
+	for _, inodes := range [][]uint32{came, gone} {
+		for _, ino := range inodes {
+			d.orphanRecords(ino)
+			if err := d.tooMany(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fieldRecords makes the records of inodes, extended attribute blocks and groups.
+func (d *delta) fieldRecords() error {
+	for _, of := range []struct {
+		todo *numberSet
+		make func(n uint32) error
+	}{
+		{&d.todo.inodes, d.inodes.compareFields},
+		{&d.todo.xattrs, d.inodes.compareXattrBlock},
+		{&d.todo.groups, d.groups.compareFields},
+	} {
+		for n := range of.todo.all() {
+			if err := of.make(n); err != nil {
+				return err
+			}
+			if err := d.tooMany(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkBodies checks the inodes that changed beyond their first 128 bytes.
+func (d *delta) checkBodies() error {
 	for ino := range d.todo.bodies.all() {
 		if err := d.inodes.checkBody(ino); err != nil {
-			return err
-		}
-	}
-	for block := range d.todo.xattrs.all() {
-		if err := d.inodes.compareXattrBlock(block); err != nil {
-			return err
-		}
-	}
-	for g := range d.todo.groups.all() {
-		if err := d.groups.compareFields(g); err != nil {
 			return err
 		}
 	}
@@ -133,9 +187,24 @@ func (d *delta) compareFields() error {
 }
 
 // conclude puts the findings into an observation. It leaves out the records if the structure is not
-// sound.
-func (d *compared) conclude(obs *interp.Observation) {
-	if obs.Violations = append(obs.Violations, d.faults...); len(obs.Violations) == 0 {
-		obs.Txn, obs.View = d.txn, &view{Snapshot: d.new, names: d.txn.Names, orphan: d.isOrphan}
+// sound. If they did not fit into memory, they become a stream.
+func (d *delta) conclude(obs *interp.Observation) {
+	if obs.Violations = append(obs.Violations, d.faults...); len(obs.Violations) > 0 {
+		return
 	}
+	obs.View = d.view()
+	if !d.parts.partial() {
+		obs.Txn = d.txn
+		return
+	}
+	if err := d.handOn(0); err != nil {
+		obs.Unknown = err
+		return
+	}
+	obs.Stream = newCommitStream(d)
+}
+
+// view returns a view of the state after the comparison.
+func (d *compared) view() *view {
+	return &view{Snapshot: d.new, names: d.txn.Names, orphan: d.isOrphan}
 }

@@ -2,9 +2,11 @@ package ext3
 
 import (
 	"cmp"
+	"errors"
+	"slices"
+
 	"fsward/change"
 	"fsward/interp/ext3/ondisk"
-	"slices"
 )
 
 // A dirDiff compares directories, one after the other.
@@ -18,23 +20,8 @@ type dirDiff struct {
 func (d *dirDiff) compare(ino uint32, before, after side, oldBlocks, newBlocks []dirBlock) error {
 	names := d.names
 	names.reset()
-	bs := d.Geo.BlockSize
-	if before.inode != nil {
-		visible := before.inode.DirBlocks(bs)
-		for _, db := range oldBlocks {
-			if db.start >= visible || !before.marked && before.inode.Links() == 0 ||
-				!d.Geo.InRange(db.block) {
-				continue
-			}
-			b, err := d.old.Block(db.block)
-			if err != nil {
-				return err
-			}
-			ondisk.Entries(b, d.Geo.FileType, func(e ondisk.Entry) {
-				names.at(e.Name).was = entryValue{e.Ino,
-					e.Type}
-			})
-		}
+	if err := d.oldEntries(before, oldBlocks); err != nil {
+		return err
 	}
 	if after.mapped(ino) != nil && after.inode.ListsNames() {
 		if err := d.newEntries(ino, before, after.inode, newBlocks); err != nil {
@@ -50,10 +37,40 @@ func (d *dirDiff) compare(ino uint32, before, after side, oldBlocks, newBlocks [
 	}
 	for _, list := range [][]*nameDiff{gone, now} {
 		for _, n := range list {
+			d.entries.add(ino, n)
 			d.entryRecords(ino, n.name, n.was, n.is)
+			if err := d.tooMany(); err != nil {
+				return err
+			}
 		}
 	}
-	return d.tooMany()
+	return nil
+}
+
+// oldEntries notes the names in the blocks of a directory that changed, before the transaction.
+func (d *dirDiff) oldEntries(before side, blocks []dirBlock) error {
+	i := before.inode
+	if i == nil || !before.marked && i.Links() == 0 {
+		return nil
+	}
+	visible := i.DirBlocks(d.Geo.BlockSize)
+	for _, db := range blocks {
+		if db.start >= visible || !d.Geo.InRange(db.block) {
+			continue
+		}
+		b, err := d.old.Block(db.block)
+		if err != nil {
+			return err
+		}
+		ondisk.Entries(b, d.Geo.FileType, func(e ondisk.Entry) {
+			d.names.at(e.Name).was = entryOf(db.block, e)
+		})
+		d.names.noted++
+		if err := d.tooMany(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // newEntries checks the blocks of a directory that changed, notes the names in them, and checks the
@@ -80,16 +97,58 @@ func (d *dirDiff) newEntries(ino uint32, before side, i ondisk.Inode, blocks []d
 				d.fault(on(checkDirentName.at(d.Geo.Addr(db.block)+uint64(e.Off), "%q occurs twice", e.Name),
 					ondisk.KindInode, uint64(ino)))
 			}
-			n.is = entryValue{e.Ino, e.Type}
+			n.is = entryOf(db.block, e)
 		})
 		for _, v := range faults {
 			d.fault(v)
+		}
+		d.names.noted++
+		if err := d.tooMany(); err != nil {
+			return err
 		}
 	}
 	if old := before.mapped(ino); i.HasIndex() && (len(blocks) > 0 || old == nil || !old.HasIndex()) {
 		return d.index(ino, before, i, blocks)
 	}
 	return nil
+}
+
+// changed makes the records of an entry that changed.
+func (d *dirDiff) changed(dir uint32, c changedEntry) error {
+	name, was, is, err := d.read(c)
+	if err == nil {
+		d.entryRecords(dir, name, was, is)
+	}
+	return err
+}
+
+// read reads an entry that changed, in both states.
+func (d *dirDiff) read(c changedEntry) (name []byte, was, is entryValue, err error) {
+	name, was, err = d.entryAt(d.old, c.wasBlock, c.wasOff)
+	if err != nil || c.block == 0 {
+		return name, was, is, err
+	}
+	name, is, err = d.entryAt(d.new, c.block, c.off)
+	return name, was, is, err
+}
+
+var errChanged = errors.New("ext3: a directory block changed while it was read")
+
+// entryAt returns the entry at a place in a state, or a nil name for block 0.
+func (d *dirDiff) entryAt(s Snapshot, block uint32, off uint16) (name []byte, v entryValue,
+	err error) {
+	if block == 0 {
+		return nil, v, nil
+	}
+	b, err := s.Block(block)
+	if err != nil {
+		return nil, v, err
+	}
+	e, ok := ondisk.EntryAt(b, int(off), d.Geo.FileType)
+	if !ok || e.Ino == 0 {
+		return nil, v, errChanged
+	}
+	return e.Name, entryOf(block, e), nil
 }
 
 // entryRecords makes the records of one entry. An entryValue of inode 0 means no entry. If only the

@@ -2,12 +2,14 @@ package ext3
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
-	"fsward/change"
-	"fsward/interp/ext3/ondisk"
 	"maps"
 	"math/bits"
 	"slices"
+
+	"fsward/change"
+	"fsward/interp/ext3/ondisk"
 )
 
 // A groupDiff compares the bitmaps, the inode tables and the descriptors of groups. It puts the
@@ -55,9 +57,9 @@ func (d *groupDiff) compare(g uint32) error {
 		return err
 	}
 	start := d.Geo.GroupStart(g)
-	had, hadInodes := uint32(0), uint32(0)
+	had := uint32(0)
 	if !d.fresh(g) {
-		had, hadInodes = d.was.Geo.GroupBlocks(g), d.Geo.InodesPerGroup
+		had = d.was.Geo.GroupBlocks(g)
 	}
 	err := d.bitmap(p.BlockBitmap, had, d.Geo.GroupBlocks(g), func(first, n uint32, set bool) {
 		d.todo.groups.add(g)
@@ -73,21 +75,35 @@ func (d *groupDiff) compare(g uint32) error {
 	if err != nil {
 		return err
 	}
-	err = d.bitmap(p.InodeBitmap, hadInodes, d.Geo.InodesPerGroup, func(first, n uint32,
-		set bool) {
+	err = d.inodeBits(g, func(ino uint32, set bool) error {
 		d.todo.groups.add(g)
-		for i := range n {
-			ino := g*d.Geo.InodesPerGroup + first + i + 1
-			d.todo.inodes.add(ino)
-			if d.image == nil {
-				d.inodeBit(ino, g, set)
-			}
+		d.todo.inodes.add(ino)
+		if d.image != nil {
+			return nil
 		}
+		d.inodeBit(ino, g, set)
+		return d.tooMany()
 	})
 	if err != nil {
 		return err
 	}
 	return d.inodeTable(g, p.InodeTable)
+}
+
+// inodeBits calls visit for the changed bits in the inode bitmap of a group. It returns the first
+// error of visit.
+func (d *groupDiff) inodeBits(g uint32, visit func(ino uint32, set bool) error) (failed error) {
+	had := d.Geo.InodesPerGroup
+	if d.fresh(g) {
+		had = 0
+	}
+	err := d.bitmap(d.Places[g].InodeBitmap, had, d.Geo.InodesPerGroup, func(first, n uint32,
+		set bool) {
+		for i := uint32(0); i < n && failed == nil; i++ {
+			failed = visit(g*d.Geo.InodesPerGroup+first+i+1, set)
+		}
+	})
+	return cmp.Or(failed, err)
 }
 
 // descriptor compares the descriptor of a group, and checks it.
@@ -212,8 +228,7 @@ func (d *groupDiff) expectTurned(groups []uint32) error {
 		}
 		n += inodes * (len(ondisk.InodeRecordFields) + 8)
 	}
-	d.expect(n + n/16 + 4*len(ondisk.InodeRecordFields))
-	return nil
+	return d.expect(n + n/16 + 4*len(ondisk.InodeRecordFields))
 }
 
 // turned counts the bits of a bitmap that differ.

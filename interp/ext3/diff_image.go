@@ -1,11 +1,11 @@
 package ext3
 
 import (
-	"cmp"
-	"fsward/change"
-	"fsward/interp/ext3/ondisk"
 	"io"
 	"slices"
+
+	"fsward/change"
+	"fsward/interp/ext3/ondisk"
 )
 
 // An imageDiff makes the records of a file system in which everything is new. Only sets of bits
@@ -29,8 +29,9 @@ func newImageDiff(s Snapshot, generation uint32, dev io.ReaderAt, size uint64, p
 	names *change.Names) *imageDiff {
 	txn := &change.Txn{Schema: schema, Generation: uint64(generation), Names: names}
 	c := &compared{Layout: s.Layout, was: s.Layout, device: size, old: Snapshot{s.Layout,
-		NewState(dev, s.Geo, size)}, new: s,
+		NewState(dev, s.Geo, size)}, new: s, plan: &plan{},
 		records: &records{txn: txn, parts: p}}
+	c.beside = c.plan.bytes
 	c.image = &imageDiff{compared: c, groups: groupDiff{c}, inodes: newInodeDiff(c)}
 	return c.image
 }
@@ -66,10 +67,7 @@ func (d *imageDiff) run() error {
 			return err
 		}
 	}
-	slices.SortFunc(d.sharers, func(a, b sharer) int {
-		return cmp.Or(cmp.Compare(a.block, b.block),
-			cmp.Compare(a.ino, b.ino))
-	})
+	slices.SortFunc(d.sharers, sharer.compare)
 	if d.parts.partial() {
 		return d.handOn(0)
 	}

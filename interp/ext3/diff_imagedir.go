@@ -30,7 +30,7 @@ func (d *imageDiff) directory(ino uint32, s side, blocks []dirBlock) error {
 		}
 		faults := d.checkDir(ino, b, db.block, db.start == 0, func(e ondisk.Entry) {
 			names++
-			d.inodes.dirs.entryRecords(ino, e.Name, entryValue{}, entryValue{e.Ino, e.Type})
+			d.inodes.dirs.entryRecords(ino, e.Name, entryValue{}, entryOf(db.block, e))
 		})
 		for _, v := range faults {
 			d.fault(v)

@@ -28,6 +28,12 @@ func newInodeDiff(c *compared) inodeDiff {
 		indirect: make(map[uint32][]indirectBlock)}
 }
 
+// bytes returns the memory of the comparison that grows with the transaction.
+func (d *inodeDiff) bytes() uint64 {
+	return uint64(len(d.newRole)+len(d.noRole))*roleBytes + uint64(cap(d.data))*dataRunBytes +
+		d.dirs.names.bytes(d.Geo.BlockSize)
+}
+
 // rewroteRole notes that the transaction rewrote a directory block or an indirect block of an
 // inode.
 func (d *inodeDiff) rewroteRole(block uint32, r Role) {
@@ -127,19 +133,23 @@ func (d *inodeDiff) xattrPointer(ino uint32, before, after side) error {
 	if d.image != nil {
 		return d.image.claimXattr(is, ino)
 	}
-	owner := func(block uint32) change.Object {
-		d.todo.xattrs.add(block)
-		d.todo.owned.add(ino)
-		d.blocks.xattr = append(d.blocks.xattr, block)
-		return change.Object{Kind: ondisk.KindXattrOwner, ID: uint64(block), Sub: uint64(ino)}
-	}
+	s := share{ino: ino}
 	if was != 0 && d.Geo.InRange(was) {
-		d.txn.Delete(owner(was))
+		s.was = was
 	}
 	if is != 0 && d.Geo.InRange(is) { // a block out of range has been reported
-		d.txn.Add(owner(is))
+		s.is = is
 		d.newRole[is] = Role{ino, RoleXattr, 0}
 	}
+	for _, block := range []uint32{s.was, s.is} {
+		if block != 0 {
+			d.todo.xattrs.add(block)
+			d.todo.owned.add(ino)
+			d.blocks.xattr = append(d.blocks.xattr, block)
+		}
+	}
+	d.shares = append(d.shares, s)
+	d.shareRecords(s)
 	return nil
 }
 

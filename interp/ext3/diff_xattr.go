@@ -46,6 +46,24 @@ func (d *inodeDiff) compareXattrBlock(block uint32) error {
 	return nil
 }
 
+// A share is an inode that names another extended attribute block than before; 0: none.
+type share struct{ ino, was, is uint32 }
+
+// object returns the object in the records of a share of a block.
+func (s share) object(block uint32) change.Object {
+	return change.Object{Kind: ondisk.KindXattrOwner, ID: uint64(block), Sub: uint64(s.ino)}
+}
+
+// shareRecords makes the records of a share.
+func (r *records) shareRecords(s share) {
+	if s.was != 0 {
+		r.txn.Delete(s.object(s.was))
+	}
+	if s.is != 0 {
+		r.txn.Add(s.object(s.is))
+	}
+}
+
 // checkBody checks an inode after its first 128 bytes: the length of its additional fields, and the
 // extended attributes after them.
 func (d *inodeDiff) checkBody(ino uint32) error {

@@ -75,7 +75,7 @@ func (fc *forecast) Prepare() (interp.Part, bool) {
 	w := interp.Write{Off: fc.journal.Geo.Addr(fc.journal.Block(t.commit)), Len: uint64(len(block)),
 		Data: block}
 	fc.cmp = fc.m.compare(t, fc.old, PendingDevice{fc.dev, w}, fc.size, fc.names, fc.Memory,
-		fc.work)
+		fc.work, false)
 	var obs interp.Observation
 	fc.cmp.conclude(&obs)
 	fc.ok = obs.Txn != nil || obs.Unknown == nil && len(obs.Violations) > 0

@@ -81,7 +81,7 @@ func wholeImage(now Snapshot, generation uint32, dev io.ReaderAt, size uint64,
 	case p.dropped:
 		obs.Unknown = d.stream(generation, dev, &obs)
 	default:
-		d.conclude(&obs)
+		obs.Txn, obs.View = d.txn, d.view()
 	}
 	return obs
 }

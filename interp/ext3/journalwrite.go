@@ -92,7 +92,7 @@ func (f *FS) observeCommit(w interp.Write, at tailMove, obs *interp.Observation)
 	}
 	f.names.Reset()
 	f.commit(m.compare(t, m.State, dev, f.disk.Size(), f.names, f.memory,
-		f.limits.Work.Begin()), obs)
+		f.limits.Work.Begin(), true), obs)
 }
 
 // commit puts the changes of a transaction into an observation.

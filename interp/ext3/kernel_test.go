@@ -97,6 +97,9 @@ func (f *follower) Handle(_ context.Context, r *blocktap.Request, do func() erro
 	if f.visit != nil {
 		f.visit(obs)
 	}
+	if obs.Txn != nil && f.fs.pending.commit != nil {
+		sameAsStream(f.t, f.fs.pending.commit.delta)
+	}
 	err := do()
 	f.fs.Settle(err == nil)
 	if f.fs.m != nil {

@@ -4,13 +4,24 @@ import (
 	"bytes"
 	"hash/maphash"
 	"slices"
+
+	"fsward/interp/ext3/ondisk"
 )
 
-// An entryValue is the inode and the file type of a directory entry.
+// An entryValue is the inode and the file type of a directory entry, and its place.
 type entryValue struct {
-	ino uint32 // 0: there is no entry
-	typ uint8
+	ino   uint32 // 0: there is no entry
+	block uint32
+	off   uint16 // in the block
+	typ   uint8
 }
+
+func entryOf(block uint32, e ondisk.Entry) entryValue {
+	return entryValue{ino: e.Ino, block: block, off: uint16(e.Off), typ: e.Type}
+}
+
+// same reports whether two entries of one name have the same value, at any place.
+func (v entryValue) same(w entryValue) bool { return v.ino == w.ino && v.typ == w.typ }
 
 // A nameDiff is a name in a directory with its values before and after a transaction.
 type nameDiff struct {
@@ -26,7 +37,21 @@ type nameTable struct {
 	seed  maphash.Seed
 	slots []uint32 // index in names plus 1; 0: empty. Their number is a power of two.
 	names []nameDiff
+	// noted counts the blocks whose names were added, in either state. The names keep them in memory.
+	noted int
 }
+
+// nameBytes is the memory that a name in the table takes without its slots, bytes.
+const nameBytes = 64
+
+// bytes returns the memory of the table, with the blocks that the names are in.
+func (d *nameTable) bytes(blockSize uint32) uint64 {
+	return uint64(len(d.slots))*4 + uint64(cap(d.names))*nameBytes +
+		uint64(d.noted)*uint64(blockSize)
+}
+
+// short returns a part of the hash of a name that does not depend on the size of the table.
+func short(hash uint64) uint32 { return uint32(hash >> 32) }
 
 const (
 	minSlots = 64
@@ -45,7 +70,10 @@ func (d *nameTable) reset() {
 		clear(d.slots)
 	}
 	clear(d.names) // release the blocks
-	d.names = d.names[:0]
+	d.names, d.noted = d.names[:0], 0
+	if cap(d.names) > maxSlots {
+		d.names = nil
+	}
 }
 
 // find returns a name and the slot where it is or would be. The name is nil if it is not there.
@@ -100,7 +128,7 @@ func (d *nameTable) changed() (gone, now []*nameDiff) {
 		switch n := &d.names[i]; {
 		case n.is.ino == 0 && n.was.ino != 0:
 			gone = append(gone, n)
-		case n.is != n.was:
+		case !n.is.same(n.was):
 			now = append(now, n)
 		}
 	}

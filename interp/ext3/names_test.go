@@ -20,7 +20,7 @@ func TestDirDiff(t *testing.T) {
 		}
 		for range most {
 			name := fmt.Sprint("f", random.IntN(most))
-			v := entryValue{1 + uint32(random.IntN(3)), 1}
+			v := entryValue{ino: 1 + uint32(random.IntN(3)), typ: 1}
 			if random.IntN(4) > 0 {
 				was[name] = v
 				d.at([]byte(name)).was = v

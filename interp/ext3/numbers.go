@@ -3,6 +3,7 @@ package ext3
 import (
 	"iter"
 	"maps"
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -16,7 +17,11 @@ type numberSet struct {
 	last  *numberPage
 }
 
-const pageBits = 512
+const (
+	pageBits = 512
+	// numberPageBytes is the memory of a page and of its entry in the map, bytes.
+	numberPageBytes = 104
+)
 
 type numberPage [pageBits / 64]uint64
 
@@ -89,6 +94,26 @@ func (s *numberSet) len() (n int) {
 		}
 	}
 	return n
+}
+
+// bytes returns the memory of the set, approximately.
+func (s *numberSet) bytes() uint64 { return uint64(len(s.pages)) * numberPageBytes }
+
+// within yields the numbers from lo to hi in order.
+func (s *numberSet) within(lo, hi uint64) iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		if lo == hi {
+			if lo <= math.MaxUint32 && s.has(uint32(lo)) {
+				yield(uint32(lo))
+			}
+			return
+		}
+		for n := range s.all() {
+			if uint64(n) > hi || uint64(n) >= lo && !yield(n) {
+				return
+			}
+		}
+	}
 }
 
 // all yields the numbers in order. It may miss numbers that are added during the iteration.

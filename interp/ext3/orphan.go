@@ -42,6 +42,9 @@ type orphanRun struct {
 	came        bool
 }
 
+// orphanBytes is the memory that an entry of an orphanDiff takes, bytes.
+const orphanBytes = 40
+
 // An orphanDiff is the difference between two states of the list.
 type orphanDiff struct {
 	runs       []orphanRun // the new list
@@ -229,27 +232,47 @@ type orphanChange struct {
 	diff *orphanDiff // nil: the list stays the same
 }
 
-// compare compares the list with the one in a state, and makes the records. inodes are those that
-// may differ.
-func (c *orphanChange) compare(now Snapshot, inodes *numberSet, txn *change.Txn) (*change.Violation,
-	error) {
+// compare compares the list with the one in a state. inodes are those that may differ.
+func (c *orphanChange) compare(now Snapshot, inodes *numberSet) (*change.Violation, error) {
 	diff, err := c.was.diff(now, inodes)
 	if err != nil || diff == nil {
 		return nil, err
 	}
 	c.diff = diff
-	for _, ino := range slices.Sorted(maps.Keys(diff.came)) {
-		txn.Add(change.Object{Kind: ondisk.KindOrphan, ID: uint64(ino)})
-	}
-	for _, ino := range slices.Sorted(maps.Keys(diff.gone)) {
-		txn.Delete(change.Object{Kind: ondisk.KindOrphan, ID: uint64(ino)})
-	}
 	if diff.fault == "" {
 		return nil, nil
 	}
 	v := on(checkOrphans.at(ondisk.SuperOff+ondisk.SuperLastOrphanAt, "%s", diff.fault),
 		ondisk.KindSuperblock, 0)
 	return &v, nil
+}
+
+// bytes returns the memory of the difference.
+func (c *orphanChange) bytes() uint64 {
+	if c.diff == nil {
+		return 0
+	}
+	return uint64(len(c.diff.runs)+len(c.diff.came)+len(c.diff.gone)) * orphanBytes
+}
+
+// turned returns, in order, the inodes that came to the list, and those that left it.
+func (c *orphanChange) turned() (came, gone []uint32) {
+	if c.diff == nil {
+		return nil, nil
+	}
+	return slices.Sorted(maps.Keys(c.diff.came)), slices.Sorted(maps.Keys(c.diff.gone))
+}
+
+// orphanRecords makes the record of an inode that came to the list or left it, and none of another.
+func (d *compared) orphanRecords(ino uint32) {
+	o := change.Object{Kind: ondisk.KindOrphan, ID: uint64(ino)}
+	switch diff := d.orphans.diff; {
+	case diff == nil:
+	case diff.came[ino]:
+		d.txn.Add(o)
+	case diff.gone[ino]:
+		d.txn.Delete(o)
+	}
 }
 
 // has reports whether an inode is on the list after the transaction.

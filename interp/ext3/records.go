@@ -25,13 +25,13 @@ var errTooMany = errors.New("ext3: the transaction has more than 8,388,608 chang
 // of the structure.
 type records struct {
 	txn    *change.Txn
-	blocks blockRuns // of which records are still to be made
 	memory *interp.MemoryBudget
+	beside func() uint64 // memory that the comparison takes besides records, bytes
 	faults []change.Violation
 	parts  *parts // nil: all records are kept
 }
 
-// parts takes the records of a whole file system, if they are not all kept.
+// parts takes the records if they are not all kept.
 type parts struct {
 	take    func(*change.Txn) error // takes the records part by part; may be nil
 	drop    bool                    // if memory runs out, count and drop the records
@@ -101,35 +101,60 @@ func (r *records) inodeBit(ino, g uint32, set bool) {
 // records four times.
 func (r *records) tooMany() error {
 	if r.parts.partial() {
+		if err := r.holds(r.beside()); err != nil {
+			return err
+		}
 		return r.handOn(change.PartRecords)
 	}
 	if n := len(r.txn.Records); n > maxExpected/4 &&
 		cap(r.txn.Records)-n < 2*len(ondisk.InodeRecordFields) {
 		r.txn.Records = interp.MoveRecords(r.txn.Records, n+n/2)
 	}
-	full := r.full()
+	full := r.full(len(r.txn.Records))
 	if full != nil && r.parts != nil && r.parts.drop {
-		r.parts.dropped = true
-		return r.handOn(0)
+		return r.drop()
 	}
 	return full
 }
 
-// expect makes room for about n more records at once, if the budget allows.
-func (r *records) expect(n int) {
-	all := len(r.txn.Records) + n
-	if all > cap(r.txn.Records) && all <= maxRecords &&
-		r.memory.Holds(uint64(all)*interp.RecordBytes+r.txn.Names.Bytes()) {
-		r.txn.Records = interp.MoveRecords(r.txn.Records, all)
+// freeBytes is what a comparison may take besides records in any case.
+const freeBytes = 1 << 20
+
+// holds returns an error if that many bytes besides records are too many.
+func (r *records) holds(beside uint64) error {
+	if beside > freeBytes && !r.memory.Holds(beside) {
+		return r.memory.Full()
 	}
+	return nil
 }
 
-func (r *records) full() error {
-	if len(r.txn.Records) > maxRecords || r.blocks.bytes() > maxRecords*runBytes {
+// drop begins to count and drop the records.
+func (r *records) drop() error {
+	r.parts.dropped = true
+	return r.handOn(0)
+}
+
+// expect makes room for about n more records at once. If the budget does not allow them, and
+// records may be dropped, it drops them now: it would have to do so in the end.
+func (r *records) expect(n int) error {
+	all := len(r.txn.Records) + n
+	switch {
+	case all <= cap(r.txn.Records) || r.parts.partial():
+	case r.full(all) == nil:
+		r.txn.Records = interp.MoveRecords(r.txn.Records, all)
+	case r.parts != nil && r.parts.drop:
+		return r.drop()
+	}
+	return nil
+}
+
+// full returns an error if n records are too many.
+func (r *records) full(n int) error {
+	beside := r.beside()
+	if n > maxRecords || beside > maxRecords*runBytes {
 		return errTooMany
 	}
-	if !r.memory.Holds(uint64(len(r.txn.Records))*interp.RecordBytes + r.txn.Names.Bytes() +
-		r.blocks.bytes()) {
+	if !r.memory.Holds(uint64(n)*interp.RecordBytes + r.txn.Names.Bytes() + beside) {
 		return r.memory.Full()
 	}
 	return nil

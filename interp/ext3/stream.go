@@ -1,6 +1,7 @@
 package ext3
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -65,6 +66,16 @@ type owners struct {
 
 // A sharer is an inode that names an extended attribute block.
 type sharer struct{ block, ino uint32 }
+
+func (s sharer) compare(t sharer) int {
+	return cmp.Or(cmp.Compare(s.block, t.block), cmp.Compare(s.ino, t.ino))
+}
+
+// sharersFrom returns those of sorted sharers that are not before one.
+func sharersFrom(all []sharer, first sharer) []sharer {
+	i, _ := slices.BinarySearchFunc(all, first, sharer.compare)
+	return all[i:]
+}
 
 // An ownerView answers queries for the owners of a block that the present part has a record of, or
 // that has several owners.
@@ -154,12 +165,11 @@ func (v *ownerView) of(k change.Kind, block uint64) (owners []change.Object, err
 	}
 	b := uint32(block)
 	if k == ondisk.KindXattrOwner {
-		i, _ := slices.BinarySearchFunc(v.sharers, b, func(s sharer,
-			b uint32) int {
-			return int(s.block) - int(b)
-		})
-		for ; i < len(v.sharers) && v.sharers[i].block == b; i++ {
-			owners = append(owners, change.Object{Kind: k, ID: block, Sub: uint64(v.sharers[i].ino)})
+		for _, s := range sharersFrom(v.sharers, sharer{block: b}) {
+			if s.block != b {
+				break
+			}
+			owners = append(owners, change.Object{Kind: k, ID: block, Sub: uint64(s.ino)})
 		}
 		return owners, nil
 	}

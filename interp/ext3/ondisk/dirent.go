@@ -21,6 +21,24 @@ func RecLen(b []byte, off int) int {
 	return n
 }
 
+// EntryAt returns the entry at an offset of a directory block; ok is false if it does not fit there.
+func EntryAt(b []byte, off int, fileType bool) (e Entry, ok bool) {
+	if off+DirentLen > len(b) {
+		return e, false
+	}
+	head := DirentHeadOf(b[off:])
+	e.Off, e.Ino = off, head.Inode()
+	if fileType {
+		e.Type = head.FileType()
+	}
+	end := off + DirentLen + int(head.NameLen())
+	if end > len(b) {
+		return e, false
+	}
+	e.Name = b[off+DirentLen : end]
+	return e, true
+}
+
 // Entries calls visit for each entry in a directory block that names an inode. It stops at the
 // first entry of wrong length; fault says why, and is "" if there is none. The checks are those of
 // the kernel's ext4_check_dir_entry. As there, the length of a name takes one byte even without the
