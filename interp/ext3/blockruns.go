@@ -2,7 +2,6 @@ package ext3
 
 import (
 	"cmp"
-	"slices"
 
 	"fsward/change"
 	"fsward/interp/ext3/ondisk"
@@ -49,17 +48,13 @@ type blockRuns struct {
 	xattr []uint32 // blocks that a pointer to extended attributes begins or stops to name
 }
 
-// runBytes is the memory that a run takes, with its copies while pieces are made, bytes.
-const runBytes = 72
+const runBytes = 24
 
-func (r *blockRuns) bytes() uint64 { return uint64(r.len()+len(r.xattr)) * runBytes }
-
-// len returns the number of runs.
-func (r *blockRuns) len() (n int) {
+func (r *blockRuns) bytes() (n uint64) {
 	for _, runs := range r.runs {
-		n += len(runs)
+		n += uint64(cap(runs)) * runBytes
 	}
-	return n
+	return n + uint64(cap(r.xattr))*4
 }
 
 // add adds a run. It extends the run added before if it can.
@@ -71,42 +66,6 @@ func extend(runs []blockRun, b blockRun) []blockRun {
 		return runs
 	}
 	return append(runs, b)
-}
-
-// cut returns parts of the runs, in the order of their objects. Two pieces have all blocks in
-// common or none, so that rules can join them by their first blocks. Each piece is as long as
-// possible. There are at most as many pieces as pointers and bits; hold is told their number, and
-// its error ends cut.
-func (r *blockRuns) cut(hold func(pieces int) error) (pieces []blockRun, err error) {
-	runs := r.longest()
-	edges := make([]uint64, 0, 2*(len(runs)+len(r.xattr)))
-	for _, b := range runs {
-		edges = append(edges, uint64(b.first), b.end())
-	}
-	for _, block := range r.xattr {
-		edges = append(edges, uint64(block), uint64(block)+1)
-	}
-	slices.Sort(edges)
-	edges = slices.Compact(edges)
-	pieces = make([]blockRun, 0, len(runs))
-	var open []blockRun
-	for i, at := range edges {
-		open = slices.DeleteFunc(open, func(b blockRun) bool { return b.end() <= at })
-		for ; len(runs) > 0 && uint64(runs[0].first) == at; runs = runs[1:] {
-			open = append(open, runs[0])
-		}
-		if err := hold(len(pieces) + len(open)); err != nil {
-			return nil, err
-		}
-		from := len(pieces)
-		for _, b := range open {
-			pieces = append(pieces, b.part(at, edges[i+1]))
-		}
-		if len(open) > 1 {
-			slices.SortFunc(pieces[from:], blockRun.compare)
-		}
-	}
-	return pieces, nil
 }
 
 // compare compares runs from the same block on: pointers come first, objects of one kind are in
@@ -122,24 +81,6 @@ func (b blockRun) object() change.Object {
 		return change.Object{Kind: ondisk.KindOwner, ID: uint64(b.first), Sub: uint64(b.of), Aux: b.pos}
 	}
 	return change.Object{Kind: ondisk.KindBlock, ID: uint64(b.first), Sub: uint64(b.n)}
-}
-
-// longest joins runs that continue each other, and returns all runs in the order of their first
-// blocks.
-func (r *blockRuns) longest() (all []blockRun) {
-	for _, runs := range r.runs {
-		slices.SortFunc(runs, func(a, b blockRun) int {
-			return cmp.Or(cmp.Compare(a.of, b.of), cmp.Compare(a.pos, b.pos),
-				cmp.Compare(a.first, b.first))
-		})
-		joined := runs[:0]
-		for _, b := range runs {
-			joined = extend(joined, b)
-		}
-		all = append(all, joined...)
-	}
-	slices.SortStableFunc(all, func(a, b blockRun) int { return cmp.Compare(a.first, b.first) })
-	return all
 }
 
 // runRecords makes the records of a run.

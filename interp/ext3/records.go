@@ -13,6 +13,8 @@ const (
 	// maxRecords bounds the records of a transaction: about 600 MB. Beyond it a commit is
 	// undecided.
 	maxRecords = 8 << 20
+	// maxBeside bounds what a comparison takes besides records, bytes.
+	maxBeside = 1 << 29
 	// maxFaults is the maximum number of structure violations that are reported for one write.
 	maxFaults = 100
 	// maxExpected bounds the initial capacity in records: 5 MB.
@@ -151,7 +153,7 @@ func (r *records) expect(n int) error {
 // full returns an error if n records are too many.
 func (r *records) full(n int) error {
 	beside := r.beside()
-	if n > maxRecords || beside > maxRecords*runBytes {
+	if n > maxRecords || beside > maxBeside {
 		return errTooMany
 	}
 	if !r.memory.Holds(uint64(n)*interp.RecordBytes + r.txn.Names.Bytes() + beside) {
