@@ -32,13 +32,25 @@ func TestStreamJudgesCommitsAsOneTransaction(t *testing.T) {
 	}
 }
 
+// TestStreamJudgesExt3CommitsAsOneTransaction does the same for ext3.
+func TestStreamJudgesExt3CommitsAsOneTransaction(t *testing.T) {
+	t.Parallel()
+	s := newCommitTest(t, "ext3", 0)
+	s.replay("ext3-default", func(commit int) bool { return commit%4 == 2 })
+	if s.judged < 100 || len(s.violated) < 20 {
+		t.Error("too little was altered to show anything")
+	}
+}
+
 // TestStreamCommitsInShares does so with so little memory that sums are computed in parts.
 func TestStreamCommitsInShares(t *testing.T) {
 	t.Parallel()
-	s := newCommitTest(t, "btrfs", 128<<10)
-	s.replay("btrfs-single-4k", func(int) bool { return false })
-	if s.passes <= 2 {
-		t.Errorf("%d passes: the sums were not partitioned", s.passes)
+	for fs, log := range map[string]string{"btrfs": "btrfs-single-4k", "ext3": "ext3-default"} {
+		s := newCommitTest(t, fs, 128<<10)
+		s.replay(log, func(int) bool { return false })
+		if s.passes <= 2 {
+			t.Errorf("%s: %d passes: the sums were not partitioned", fs, s.passes)
+		}
 	}
 }
 
@@ -191,6 +203,21 @@ func (s *countedFinder) Each(visit func(*change.Txn) error) error {
 func (s *countedFinder) Len() int                                { return s.Finder.Len() }
 func (s *countedFinder) Names() *change.Names                    { return s.Finder.Names() }
 func (s *countedFinder) Made(k change.Kind, f change.Field) bool { return s.Finder.Made(k, f) }
+
+// TestExt3VariantsPartByPart runs the load of TestExt3Variants with so little memory that all its
+// commits are judged part by part.
+func TestExt3VariantsPartByPart(t *testing.T) {
+	for _, v := range []ext3Variant{
+		{mkfs: "-b 1024 -I 128"},
+		{mkfs: "-O ^dir_index,^filetype"},
+		{mount: "data=journal"},
+		{on: "tune2fs -L online -m 2 -c 9 -o ^acl $DISK0; tune2fs -U random $DISK0"},
+		{mkfs: "-g 4096 -b 1024 -i 1024", on: "rm -r d; sync -f ."},
+	} {
+		v.memory = memory.Limits{PerDisk: 192 << 10, NoReserve: true}
+		t.Run(v.name(), func(t *testing.T) { v.run(t) })
+	}
+}
 
 // TestVariantsPartByPart runs the load of TestVariants with so little memory that nearly all
 // commits are judged part by part.

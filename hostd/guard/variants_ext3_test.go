@@ -10,6 +10,7 @@ import (
 	"fsward/change"
 	"fsward/hostd/guard"
 	"fsward/hostd/guardtest"
+	"fsward/hostd/memory"
 )
 
 // An ext3Variant is a way to make, mount and change an ext3.
@@ -19,6 +20,8 @@ type ext3Variant struct {
 	tool  string // changes the unmounted file system on $DISK0, between two mounts
 	on    string // changes the mounted file system
 	all   bool   // runs only with all variants (make variants)
+
+	memory memory.Limits
 }
 
 func (v ext3Variant) name() string {
@@ -101,7 +104,7 @@ func TestExt3Variants(t *testing.T) {
 // run returns the number of commits.
 func (v ext3Variant) run(t *testing.T) int {
 	image := guardtest.Mkfs(t, "ext3", 160<<20, strings.Fields(v.mkfs)...)
-	r := guardtest.Attach(t, image, nil)
+	r := guardtest.Attach(t, image, func(c *guard.Config) { c.Memory = v.memory })
 	fs, options := "ext3", v.mount
 	if rest, is := strings.CutPrefix(options, "ext4 "); is {
 		fs, options = "ext4", rest
