@@ -46,7 +46,7 @@ func sameAsStream(t testing.TB, d *delta) {
 	if !slices.Equal(got, want) {
 		t.Fatalf("as a stream:\n%s\nas one transaction:\n%s", got, want)
 	}
-	c.find(1 + len(c.all)/5000)
+	c.find(1 + len(c.all)/1000)
 }
 
 func recordTexts(txn *change.Txn) (texts []string) {

@@ -43,7 +43,7 @@ func (d *delta) bytes() uint64 {
 func (d *delta) run() error {
 	d.begin()
 	for _, step := range []func() error{d.superblock, d.superCopy, d.compareGroups, d.compareTrees,
-		d.compareBlocks, d.compareOrphans, d.fieldRecords, d.checkBodies} {
+		d.compareBlocks, d.compareOrphans, d.fieldRecords} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -171,16 +171,6 @@ func (d *delta) fieldRecords() error {
 			if err := d.tooMany(); err != nil {
 				return err
 			}
-		}
-	}
-	return nil
-}
-
-// checkBodies checks the inodes that changed beyond their first 128 bytes.
-func (d *delta) checkBodies() error {
-	for ino := range d.todo.bodies.all() {
-		if err := d.inodes.checkBody(ino); err != nil {
-			return err
 		}
 	}
 	return nil

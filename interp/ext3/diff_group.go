@@ -207,7 +207,9 @@ func (d *groupDiff) inodeTable(g, table uint32) error {
 				d.todo.inodes.add(ino)
 			}
 			if d.Geo.InodeSize > ondisk.InodeLen {
-				d.todo.bodies.add(ino)
+				if err := d.checkBody(ino); err != nil {
+					return err
+				}
 			}
 		}
 	}

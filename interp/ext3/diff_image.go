@@ -93,7 +93,7 @@ func (d *imageDiff) allInodes() error {
 				d.progress(told, max(told, total))
 			}
 		}
-		d.todo.inodes, d.todo.bodies = numberSet{}, numberSet{}
+		d.todo.inodes = numberSet{}
 	}
 	return nil
 }
@@ -128,11 +128,6 @@ func (d *imageDiff) inode(ino uint32) error {
 	}
 	if err := d.inodes.compareFields(ino); err != nil {
 		return err
-	}
-	if d.todo.bodies.has(ino) {
-		if err := d.inodes.checkBody(ino); err != nil {
-			return err
-		}
 	}
 	return d.tooMany()
 }

@@ -66,7 +66,7 @@ func (r *records) shareRecords(s share) {
 
 // checkBody checks an inode after its first 128 bytes: the length of its additional fields, and the
 // extended attributes after them.
-func (d *inodeDiff) checkBody(ino uint32) error {
+func (d *compared) checkBody(ino uint32) error {
 	_, after, err := d.sides(ino)
 	if err != nil || !after.exists() {
 		return err

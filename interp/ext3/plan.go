@@ -28,13 +28,12 @@ type worklist struct {
 	inodes numberSet
 	named  numberSet // inodes that are named by directory entries that changed
 	groups numberSet // groups that get records
-	bodies numberSet // inodes that changed beyond their first 128 bytes, or came into use
 	xattrs numberSet // extended attribute blocks
 	owned  numberSet // inodes whose pointers changed
 }
 
 func (w *worklist) bytes() (n uint64) {
-	for _, s := range []*numberSet{&w.inodes, &w.named, &w.groups, &w.bodies, &w.xattrs, &w.owned} {
+	for _, s := range []*numberSet{&w.inodes, &w.named, &w.groups, &w.xattrs, &w.owned} {
 		n += s.bytes()
 	}
 	return n

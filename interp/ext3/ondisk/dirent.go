@@ -21,7 +21,8 @@ func RecLen(b []byte, off int) int {
 	return n
 }
 
-// EntryAt returns the entry at an offset of a directory block; ok is false if it does not fit there.
+// EntryAt returns the entry at an offset of a directory block. ok is false if it does not fit the
+// block.
 func EntryAt(b []byte, off int, fileType bool) (e Entry, ok bool) {
 	if off+DirentLen > len(b) {
 		return e, false
