@@ -41,6 +41,14 @@ func TestNumberSet(t *testing.T) {
 			s.len() != len(want) {
 			t.Fatalf("%d numbers, %d counted, want %d", len(got), s.len(), len(want))
 		}
+		lo := uint64(at) + uint64(random.IntN(1000))
+		hi := lo + uint64(random.IntN(3)*500)
+		near := slices.DeleteFunc(slices.Sorted(maps.Keys(want)), func(n uint32) bool {
+			return uint64(n) < lo || uint64(n) > hi
+		})
+		if got := slices.Collect(s.within(lo, hi)); !slices.Equal(got, near) {
+			t.Fatalf("from %d to %d: %v, want %v", lo, hi, got, near)
+		}
 	}
 	for range new(numberSet).all() {
 		t.Error("an empty set has a number")
