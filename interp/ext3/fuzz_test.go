@@ -153,6 +153,9 @@ func FuzzObserve(f *testing.F) {
 			if obs.Txn != nil && (obs.View == nil || len(obs.Violations) > 0) {
 				t.Error("a transaction has records although its structure is not sound")
 			}
+			if obs.Txn != nil && fs.pending.commit != nil {
+				sameAsStream(t, fs.pending.commit.delta)
+			}
 			d.Apply(w)
 			fs.Settle(true)
 		}
