@@ -1,6 +1,8 @@
 package change_test
 
 import (
+	"errors"
+	"io"
 	"slices"
 	"testing"
 
@@ -12,9 +14,12 @@ import (
 func TestFindCache(t *testing.T) {
 	var cache change.FindCache
 	names, searches := change.NewNames(), 0
+	var failure error // of a search
 	find := func(lo, hi uint64, most int) (ids []uint64) {
 		search := func(visit func(*change.Record) bool) error {
-			searches++
+			if searches++; failure != nil {
+				return failure
+			}
 			for id := range uint64(10) {
 				if !visit(&change.Record{Object: change.Object{Kind: 1, ID: id}}) {
 					break
@@ -31,7 +36,7 @@ func TestFindCache(t *testing.T) {
 			}
 			return len(ids) < most
 		})
-		if err != nil {
+		if !errors.Is(err, failure) {
 			t.Fatal(err)
 		}
 		return ids
@@ -55,6 +60,12 @@ func TestFindCache(t *testing.T) {
 		if !slices.Equal(got, step.want) || searches-before != step.searches {
 			t.Errorf("%v: found %v in %d searches", step, got, searches-before)
 		}
+	}
+	failure = io.ErrUnexpectedEOF
+	find(5, 5, 9)
+	failure = nil
+	if got := find(5, 5, 9); len(got) != 1 {
+		t.Errorf("after a search that failed: %v", got)
 	}
 	before := searches
 	names.Reset()
