@@ -31,7 +31,7 @@ func newImageDiff(s Snapshot, generation uint32, dev io.ReaderAt, size uint64, p
 	c := &compared{Layout: s.Layout, was: s.Layout, device: size, old: Snapshot{s.Layout,
 		NewState(dev, s.Geo, size)}, new: s, plan: &plan{},
 		records: &records{txn: txn, parts: p}}
-	c.beside = c.plan.bytes
+	c.beside = c.blocks.bytes
 	c.image = &imageDiff{compared: c, groups: groupDiff{c}, inodes: newInodeDiff(c)}
 	return c.image
 }
