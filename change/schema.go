@@ -33,6 +33,9 @@ type KindInfo struct {
 	ByName Field   // the field by which a Namer finds such objects; 0: none
 	Doc    string  // one line for authors of rules
 	Fields []Field // the fields that such an object can have besides FieldObject
+	// What the cost of a rule is called that goes through all objects of one id ("extents of one
+	// file"), or of one key or first number of a pair ("names of one hash"). "": one object, or few.
+	Group, KeyGroup string
 }
 
 // A Schema maps the numbers in a file system's change records to names. The interpreter declares

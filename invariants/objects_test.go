@@ -66,6 +66,29 @@ func (v *pairView) Scan(lo, hi change.Object) iter.Seq2[change.Object, error] {
 	}
 }
 
+// Many objects with one key are found by a value as few are.
+func TestManyObjectsOfOneKey(t *testing.T) {
+	for _, n := range []int{3, 30} {
+		var text strings.Builder
+		for i := range n {
+			fmt.Fprintf(&text, "object(5, k(257,inode_ref,a(256,%d))).\n"+
+				"state(5, k(257,inode_ref,a(256,%d)), name, n%d).\n", i, i, i%3)
+			fmt.Fprintf(&text, "state(5, k(257,inode_ref,a(256,%d)), index, %d).\n", i, i)
+		}
+		name := func(value string) string {
+			return "query(5, k(257,inode_ref,a(256,N)), name, " + value + ")"
+		}
+		answers(t, text.String(), map[string]string{
+			"member(V, [n0,n2,n3]), " + name("V") + ", N < 3, X = V/N":                   "n0/0 n2/2",
+			"member(V, [n0,n2,n0]), count(" + name("V") + ", X)":                         fmt.Sprint(n / 3),
+			"member(V, [n1,n3]), \\+ " + name("V") + ", X = V":                           "n3",
+			name("n1") + ", query(5, k(257,inode_ref,a(256,N)), index, N), N < 2, X = N": "1",
+			"member(D, [255,256]), query(5, k(257,inode_ref,a(D,2)), name, n2), X = D":   "256",
+			"member(D, [255,256]), query(5, k(257,inode_ref,a(D,N)), name, n2), X = D":   "256",
+		})
+	}
+}
+
 // In ext3, the kind stands in the place of the tree, and identifiers have their own shapes.
 func TestKindIsTree(t *testing.T) {
 	text := `

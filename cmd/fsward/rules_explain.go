@@ -14,6 +14,7 @@ type planJSON struct {
 	Rule      string     `json:"rule"`
 	Source    string     `json:"source"`
 	Trigger   string     `json:"trigger"`
+	Cost      string     `json:"cost,omitempty"`
 	Steps     []stepJSON `json:"steps"`
 	Reference string     `json:"reference,omitempty"`
 }
@@ -25,6 +26,19 @@ type stepJSON struct {
 	Depth   int              `json:"depth"`
 	Or      bool             `json:"or,omitempty"`
 	Warning string           `json:"warning,omitempty"`
+}
+
+// planOf returns the JSON of a plan.
+func planOf(p invariants.Plan) planJSON {
+	out := planJSON{Rule: p.Rule, Source: p.Source, Trigger: p.Trigger, Steps: []stepJSON{},
+		Reference: p.Reference}
+	if p.Reference == "" {
+		out.Cost = p.BoundText()
+	}
+	for _, s := range p.Steps {
+		out.Steps = append(out.Steps, stepJSON{s.Goal, s.Access, s.Class, s.Depth, s.Or, s.Warning})
+	}
+	return out
 }
 
 func rulesExplainCommand() *cobra.Command {
@@ -44,6 +58,11 @@ a goal grows:
   directory   with the entries of a directory, or the parts of a file
   tree        with all records of the commit, or all objects of a kind
 
+"cost" is a bound of what the whole plan goes through: a sum of products, such as
+n · names of one hash. n is the number of changes that start the plan. "once" stands
+behind what is read once for all of them. The bound leaves out factors that grow with
+the depth of a tree on the disk.
+
 If a clause cannot be compiled, the slow reference engine runs it, and explain shows the
 reason. RULE is a number, or a name such as btrfs/17.`,
 		Example: "  fsward rules explain btrfs/17\n  fsward rules explain 101 --rules my-rules",
@@ -58,11 +77,7 @@ reason. RULE is a number, or a name such as btrfs/17.`,
 					offline.WritePlan(os.Stdout, p)
 					continue
 				}
-				out := planJSON{p.Rule, p.Source, p.Trigger, []stepJSON{}, p.Reference}
-				for _, s := range p.Steps {
-					out.Steps = append(out.Steps, stepJSON(s))
-				}
-				if err := printJSON(out); err != nil {
+				if err := printJSON(planOf(p)); err != nil {
 					return err
 				}
 			}

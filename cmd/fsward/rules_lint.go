@@ -18,7 +18,8 @@ func rulesLintCommand() *cobra.Command {
 		Long: `Loads rule files as fsward does before it guards a disk, and prints all mistakes, not
 only the first: an unknown predicate, kind or field, a wrong number of arguments, a
 malformed clause. It also warns about rules whose comment block lacks a part that reports
-show.
+show, and about rules whose cost may be a square: see "cost" of fsward rules explain. Such a
+rule can say in its comment block why it is cheap: "Cost: …".
 
 A FILE may be a folder; lint then reads all .pl files in it. The folder's name (btrfs or
 ext3) says which file system the rules are for. lint reads all files of such a folder,

@@ -44,6 +44,10 @@ func fileShapes(fs string, mkfs []string) (list []shape) {
 		{name: "n directories in one", smallest: 1000, full: map[string]int{"btrfs": 1_000_000,
 			"ext3": 64_000}[fs], each: 20 * kib, least: 8,
 			script: `perl -e 'mkdir "d$_" or die $! for 1..$ARGV[0]' $N`},
+		{name: "n directories, one in the other", smallest: 2500, full: 40_000, each: 20 * kib, least: 8,
+			script: chain},
+		{name: "n directories, one in the other, turned over", smallest: 2500, full: 40_000,
+			each: 20 * kib, least: 2, prepare: chain, script: turnOver},
 		{name: "n hard links to a file", smallest: 4000, full: 64_000, least: 3,
 			script: `touch f; perl -e 'link("f", "link$_") or die $! for 1..$ARGV[0]' $N`},
 		{name: "deletion of n hard links to a file", smallest: 4000, full: 64_000, least: 3,
@@ -122,3 +126,11 @@ var ext3Shapes = []shape{
 		bigFile: true, script: `truncate -s 1000 f`,
 	},
 }
+
+// chain makes n directories, each in the one before.
+const chain = `perl -e 'for (1..$ARGV[0]) { mkdir "d" or die $!; chdir "d" or die $! }' $N`
+
+// turnOver moves each directory of a chain into the one that was in it.
+const turnOver = `perl -e '$n = $ARGV[0]; rename "d", "t1" or die $!;
+	for (2..$n) { rename "t" . ($_ - 1) . "/d", "t$_" or die $! }
+	for (1..$n - 1) { rename "t$_", "t" . ($_ + 1) . "/d" or die $! }' $N`

@@ -34,6 +34,9 @@ func WriteInvariants(w io.Writer) error {
 			writeWrapped(w, "- If violated: "+r.User, "  ")
 			writeWrapped(w, "- Severity: "+r.Severity, "  ")
 			writeWrapped(w, "- Source: "+r.Origin, "  ")
+			if r.Cost != "" {
+				writeWrapped(w, "- Cost: "+r.Cost, "  ")
+			}
 			writeWrapped(w, "- Defined in: `"+r.Source+"`", "  ")
 		}
 		fmt.Fprintf(w, "\n### Checks before the rules of %s\n\n"+

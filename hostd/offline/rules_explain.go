@@ -51,7 +51,7 @@ func WritePlan(w io.Writer, p invariants.Plan) {
 	if trigger == "" {
 		trigger = "nothing: it runs for every commit"
 	}
-	fmt.Fprintf(w, "  started by  %s\n", trigger)
+	fmt.Fprintf(w, "  started by  %s\n  cost        %s\n", trigger, p.BoundText())
 	for i, s := range p.Steps {
 		indent := strings.Repeat("  ", s.Depth)
 		if s.Or {

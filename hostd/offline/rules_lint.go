@@ -18,7 +18,7 @@ import (
 // Levels of findings.
 const (
 	LintError   = "error"   // the rules do not load
-	LintWarning = "warning" // the rules load, but lack text that reports show
+	LintWarning = "warning" // the rules load, but lack text that reports show, or cost a square
 	LintNote    = "note"    // worth knowing
 )
 
@@ -223,12 +223,26 @@ func engineNotes(e invariants.Engine, named map[string]bool) []Finding {
 			continue // not reached: the rule is one of this engine
 		}
 		for _, p := range plans {
-			for _, s := range p.Steps {
-				if s.Warning != "" {
-					note(p.Source, LintNote, fmt.Sprintf("%s, %s: %s", r.Name, s.Goal, s.Warning))
-				}
-			}
+			noteCost(r, p, note)
 		}
 	}
 	return out
+}
+
+// noteCost notes the slow goals of a plan. It warns of goals that make the bound of its cost a
+// square, unless the comment block of the rule says why the rule is cheap.
+func noteCost(r invariants.Rule, p invariants.Plan, note func(source, level, text string)) {
+	for _, s := range p.Steps {
+		if s.Warning != "" {
+			note(p.Source, LintNote, fmt.Sprintf("%s, %s: %s", r.Name, s.Goal, s.Warning))
+		}
+	}
+	if r.Cost != "" {
+		return
+	}
+	for _, x := range p.Bound() {
+		if x.Square() {
+			note(p.Source, LintWarning, fmt.Sprintf("%s, %s", r.Name, p.SquareWarning(x)))
+		}
+	}
 }

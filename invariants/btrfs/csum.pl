@@ -6,6 +6,8 @@
 % process_file_extent). A preallocated extent has no data yet. A compressed extent is read as a
 % whole.
 % For the user: the file cannot be read: each read of it ends with EIO.
+% Cost: the items of checksums and the extents that lie in one range of at most 128 MiB; few ranges
+% overlap, and verify/1 asks once for each.
 violation(23, TREE, k(INODE, extent_data, OFFSET)) :-
   new(TREE, k(INODE, extent_data, OFFSET)),
   file_tree(TREE),
@@ -119,6 +121,8 @@ violation(21, TREE, k(INODE, extent_data, OFFSET)) :-
 % Source: thesis, table 5.2: rule 21 seen from the checksum, through the back references of an
 % extent that is added.
 % For the user: the file is written without updating its checksums, and then cannot be read.
+% Cost: each extent lies in the range of few records, so that each new reference is looked at few
+% times.
 violation(22, 7, k(-10, extent_csum, START)) :-
   default_zero(7, k(-10, extent_csum, START), nsums, OLD, NEW),
   NEW > OLD,

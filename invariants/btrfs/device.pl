@@ -25,7 +25,7 @@ device_use_agrees(DEVICE) :-
 % verify_one_dev_extent() of the kernel.
 % For the user: two chunks share disk space, and writing to one destroys the other.
 violation(44, 4, k(DEVICE, dev_extent, START)) :-
-  new(4, k(DEVICE, dev_extent, START), length, LENGTH),
+  new(4, k(DEVICE, dev_extent, START), length, _),
   not(query(3, k(1, dev_item, DEVICE))).
 
 violation(44, 4, k(DEVICE, dev_extent, START)) :-

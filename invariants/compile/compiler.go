@@ -43,7 +43,7 @@ type compiler struct {
 	predicates map[syntax.Indicator][]ruleset.ParsedClause
 	recursive  map[syntax.Indicator]bool
 	procedures map[string]*procedureEntry
-	properties map[string]uint64 // numbers of verify/1 goals and of sums
+	properties map[string]uint64 // numbers of verify/1 goals, of sums and of procedures
 	counters   int               // of count/2 and sum/3
 	mistakes   *mistakes
 }
@@ -185,10 +185,15 @@ func (c *compiler) property(t template) uint64 {
 		}
 	}
 	write(t)
-	n, ok := c.properties[b.String()]
+	return c.number(b.String())
+}
+
+// number returns the number of a text, by which the memo knows a property or a procedure.
+func (c *compiler) number(text string) uint64 {
+	n, ok := c.properties[text]
 	if !ok {
 		n = uint64(len(c.properties))
-		c.properties[b.String()] = n
+		c.properties[text] = n
 	}
 	return n
 }
@@ -261,7 +266,7 @@ func (c *compiler) calls(goal engine.Term, negative bool,
 	}
 	for i, g := range goals {
 		plain := p == syntax.Pred(",", 2) || p == syntax.Pred(";", 2) || p == syntax.Pred("call", 1) ||
-			p == syntax.Pred("->", 2) && i == 1
+			p == syntax.Pred("once", 1) || p == syntax.Pred("->", 2) && i == 1
 		inner := negative || !plain
 		arg := goal.(engine.Compound).Arg(g.Arg)
 		if q, isGoal := syntax.IndicatorOf(arg); isGoal && g.More > 0 {

@@ -25,6 +25,9 @@ func (p *planner) emit(g *goalInfo, e *bindings, next continuation, r *result) e
 	case syntax.Pred("verify", 1):
 		return p.emitVerify(g.goal, t, args[0], e, r)
 	case syntax.Pred("once", 1):
+		if done, err := p.emitOnce(args[0], e, r); done || err != nil {
+			return err
+		}
 		yes := template(constant(atomValue(atomTrue)))
 		return p.emitThen(g.goal, args[0], yes, nil, e, next, r)
 	case syntax.Pred("->", 2):
@@ -73,6 +76,7 @@ func (p *planner) emitNot(g goal, t, inner template, e *bindings, r *result) err
 		return err
 	}
 	p.explain.worst(at)
+	p.explain.scope(at)
 	switch {
 	case !alive:
 		r.ops = failing(ops)
@@ -104,6 +108,7 @@ func (p *planner) emitVerify(g goal, t, inner template, e *bindings, r *result) 
 		return err
 	}
 	p.explain.worst(at)
+	p.explain.scope(at)
 	if !alive {
 		r.ops = failing(ops)
 		return nil

@@ -32,6 +32,7 @@ func (p *planner) emitThen(g goal, condition, then, otherwise template, e *bindi
 		return err
 	}
 	p.explain.worst(at)
+	p.explain.filters(at + 1)
 	never := template(constant(atomValue(atomFail)))
 	if otherwise == nil {
 		otherwise = never

@@ -91,7 +91,11 @@ func (em *lookupEmitter) emitChange(g goal, t template, args []template, e *bind
 	em.noteStream(goal, rank)
 	goal.object.settle(em.registers.spare())
 	goal.loose = goal.fieldPart.mode == placeAny && goal.old.any() && goal.new.any()
+	begins := em.mode.top && !em.starts.triggered
 	info := em.explain.step(e, t, access, class)
+	if !begins {
+		em.explain.rows(em.groupOfChange(goal), false)
+	}
 	em.starts.triggered = em.starts.triggered || em.mode.top
 	ops = append(ops, changeOp(goal, info))
 	r.ops = ops

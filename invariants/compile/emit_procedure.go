@@ -21,31 +21,79 @@ const maxArity = 8 // of a helper: ruleset.Load accepts no more
 // emitCall emits a call of a recursive helper.
 func (p *planner) emitCall(t template, q syntax.Indicator, args []template, e *bindings,
 	r *result) error {
-	var pattern strings.Builder
-	fmt.Fprintf(&pattern, "%s:", q)
-	var ins []operand
-	var wanted []template
-	for _, a := range args {
-		if v, ok := pack(e, a); ok {
-			pattern.WriteByte('i')
-			ins = append(ins, v)
-		} else {
-			pattern.WriteByte('o')
-			wanted = append(wanted, a)
-		}
-	}
-	proc, err := p.procedure(pattern.String(), q)
+	pattern, ins, wanted := callPattern(q, args, e)
+	proc, err := p.procedure(pattern, q)
 	if err != nil {
 		return err
 	}
 	info := p.explain.step(e, t, "a helper that calls itself", verdict.LogN)
-	results := make([]int, len(wanted))
-	for i := range results {
-		results[i] = p.registers.next()
+	p.explain.rows("calls of "+q.String(), false)
+	if len(wanted) == 0 {
+		p.explain.filters(len(p.explain.steps) - 1)
 	}
-	r.ops = []op{callOp(proc, ins, results, info)}
+	c := p.callOf(proc, ins, len(wanted), info)
+	r.ops = []op{c.each}
+	return p.giveResults(c, wanted, e, r)
+}
+
+// emitOnce emits once(CALL) of a recursive helper, whose answer is kept. ok is false if it is
+// anything else: a result that is partly known could reject the first answer.
+func (p *planner) emitOnce(inner template, e *bindings, r *result) (ok bool, err error) {
+	q, args, isGoal := goalOfTemplate(e.walk(inner))
+	if !isGoal || !p.compiler.recursive[q] {
+		return false, nil
+	}
+	pattern, ins, wanted := callPattern(q, args, e)
+	seen := map[template]bool{}
+	for _, w := range wanted {
+		v, isVariable := e.walk(w).(variable)
+		if !isVariable || seen[v] {
+			return false, nil
+		}
+		seen[v] = true
+	}
+	proc, err := p.procedure(pattern, q)
+	if err != nil {
+		return true, err
+	}
+	info := p.explain.step(e, inner, "a helper that calls itself, its answer kept", verdict.LogN)
+	c := p.callOf(proc, ins, len(wanted), info)
+	c.number = p.compiler.number(pattern)
+	r.ops = []op{c.once}
+	return true, p.giveResults(c, wanted, e, r)
+}
+
+// callPattern returns the arguments of a call that have values, those that have none, and the
+// pattern that they make.
+func callPattern(q syntax.Indicator, args []template, e *bindings) (pattern string, ins []operand,
+	wanted []template) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:", q)
+	for _, a := range args {
+		if v, ok := pack(e, a); ok {
+			b.WriteByte('i')
+			ins = append(ins, v)
+		} else {
+			b.WriteByte('o')
+			wanted = append(wanted, a)
+		}
+	}
+	return b.String(), ins, wanted
+}
+
+// callOf returns a call with registers for its results.
+func (p *planner) callOf(proc *procedure, ins []operand, results int, info *stepInfo) *call {
+	c := &call{procedure: proc, ins: ins, results: make([]int, results), info: info}
+	for i := range c.results {
+		c.results[i] = p.registers.next()
+	}
+	return c
+}
+
+// giveResults gives the results of a call to the arguments that had no value.
+func (p *planner) giveResults(c *call, wanted []template, e *bindings, r *result) error {
 	for i, w := range wanted {
-		ops, alive := p.unifier.unify(e, w, register{results[i], typeAny}, true)
+		ops, alive := p.unifier.unify(e, w, register{c.results[i], typeAny}, true)
 		if !alive {
 			r.dead = true
 			return nil
@@ -132,53 +180,4 @@ func (c *compiler) compileProcedure(proc *procedure, pattern string, q syntax.In
 	}
 	proc.registers, proc.first = p.registers.count, sequence(ops, nil)
 	return nil
-}
-
-// callOp calls a procedure and continues with each of its solutions.
-func callOp(proc *procedure, ins []operand, results []int, info *stepInfo) op {
-	return func(next step) step {
-		then := func(m *machine) bool {
-			for i, r := range results {
-				m.r[r] = m.returned[i]
-			}
-			return next(m)
-		}
-		return func(m *machine) bool {
-			if m.row(info) {
-				return true
-			}
-			if m.depth >= m.options.MaxDepth {
-				return m.fail(errMistake)
-			}
-			caller, top := m.frame, len(m.stack)
-			f := m.push(proc.registers, caller, then)
-			for i, v := range ins {
-				f.registers[proc.ins[i]] = v(m)
-			}
-			m.depth++
-			m.frame, m.r = f, f.registers
-			stop := proc.first(m)
-			m.frame, m.r = caller, caller.registers
-			m.depth--
-			m.stack = m.stack[:top]
-			m.free(f)
-			return stop
-		}
-	}
-}
-
-// returnOp continues in the frame of the caller.
-func returnOp(proc *procedure) op {
-	return func(step) step {
-		return func(m *machine) bool {
-			f := m.frame
-			for i, r := range proc.outs {
-				m.returned[i] = f.registers[r]
-			}
-			m.frame, m.r = f.caller, f.caller.registers
-			stop := f.then(m)
-			m.frame, m.r = f, f.registers
-			return stop
-		}
-	}
 }

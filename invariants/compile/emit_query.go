@@ -60,6 +60,7 @@ func (em *lookupEmitter) emitQuery(g goal, t template, args []template, e *bindi
 	goal.object.settle(em.registers.spare())
 	access, class := accessOfQuery(rank, goal)
 	info := em.explain.step(e, t, access, class)
+	em.explain.rows(em.groupOfQuery(rank, goal))
 	if goal.key.exact && len(goal.fields) == 0 {
 		em.absent = absentOp(goal, info)
 	}

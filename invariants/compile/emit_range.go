@@ -65,6 +65,9 @@ func (em *lookupEmitter) emitRange(t template, args []template, e *bindings, dow
 		return unsupportedf("%s of any kind", em.explain.text(e, t))
 	}
 	info := em.explain.step(e, t, "the objects between two keys, in order", em.rangeClass())
+	if !em.mode.exists {
+		em.explain.rows(em.groupOfRange(goal), false)
+	}
 	ops = append(ops, rangeOp(goal, info))
 	r.ops = ops
 	return nil

@@ -31,6 +31,7 @@ func (p *planner) emitSum(g goal, t, amount, inner, want template, typ valueType
 		return err
 	}
 	p.explain.worst(at)
+	p.explain.scope(at)
 	var kept *keptSum
 	if alive {
 		kept = p.keepSum(g, amount, inner, e, at)
@@ -104,6 +105,7 @@ func (p *planner) keepSum(g goal, amount, inner template, e *bindings, at int) *
 	p.explain.steps[at].Access, p.explain.steps[at].Class = p.registers.keptText(kept.keys),
 		verdict.Constant
 	p.explain.steps = append(p.explain.steps[:at+1:at+1], pass...)
+	p.explain.steps[at].Kept = true
 	kept.table, kept.pass = table, sequence(ops, nil)
 	return kept
 }

@@ -34,7 +34,8 @@ type machine struct {
 	lists    *recordLists  // of the transaction, for look-ups
 	triggers triggerIndex  // of the current batch, for starting rules
 	reverse  reverseIndex
-	memo     memo
+	memo     memo // of properties that hold
+	answers  memo // of helpers
 
 	r        []value // the registers of the current frame
 	frame    *frame
@@ -71,7 +72,8 @@ type machine struct {
 
 func newMachine(v *ruleset.Vocabulary, o ruleset.Options, lists *recordLists) *machine {
 	m := &machine{interner: *newInterner(v), options: o, lists: lists}
-	m.reverse, m.memo.Seeds = newReverseIndex(lists.Seeds), lists.Seeds
+	m.reverse = newReverseIndex(lists.Seeds)
+	m.memo.Seeds, m.answers.Seeds = lists.Seeds, lists.Seeds
 	m.gather, m.collect = m.take, reference.NewCollector()
 	m.aggregates = aggregates{seeds: lists.Seeds, eager: o.EagerSums, kept: map[uint64]*sumTable{}}
 	return m
@@ -83,6 +85,7 @@ func (m *machine) begin(ctx context.Context, t *change.Txn, v change.View, repor
 	m.namer, _ = v.(change.Namer)
 	m.interner.begin(t.Names)
 	m.memo.reset()
+	m.answers.reset()
 	m.reverse.reset()
 	m.hashed.Reset()
 	for _, t := range m.aggregates.kept {
@@ -242,13 +245,19 @@ func (m *machine) build(t template) engine.Term {
 // transaction.
 func (m *machine) appendValues(key []uint64, registers []int) (_ []uint64, ok bool) {
 	for _, r := range registers {
-		c := m.r[r]
-		if c.tag == tagBig && c.n >= uint64(m.keepBigs) || c.tag == tagCompound {
+		if key, ok = m.appendValue(key, m.r[r]); !ok {
 			return key, false
 		}
-		key = append(key, c.n, c.m, uint64(c.tag)<<8|uint64(c.kind))
 	}
 	return key, true
+}
+
+// appendValue appends a value; ok is false if it does not last for the transaction.
+func (m *machine) appendValue(key []uint64, c value) (_ []uint64, ok bool) {
+	if c.tag == tagBig && c.n >= uint64(m.keepBigs) || c.tag == tagCompound {
+		return key, false
+	}
+	return append(key, c.n, c.m, uint64(c.tag)<<8|uint64(c.kind)), true
 }
 
 // bounded restores the one form of a number; it fails if the number is too large.

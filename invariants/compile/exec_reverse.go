@@ -13,6 +13,7 @@ type reverseIndex struct {
 	read    map[reference.ReverseKey]struct{}
 	first   map[uint64]int32 // by hash: 1 + the latest entry
 	entries []reverseEntry
+	groups  int // of the sets, those of objects with one key
 }
 
 type reverseEntry struct {
@@ -34,11 +35,15 @@ func (x *reverseIndex) reset() {
 	}
 	clear(x.read)
 	clear(x.first)
-	x.entries = x.entries[:0]
+	x.entries, x.groups = x.entries[:0], 0
 }
 
 func (x *reverseIndex) hash(k reference.ReverseKey, v value) uint64 {
-	return x.Mix(x.Mix(k.Tree, k.ID), x.Mix(uint64(k.Kind)<<8|uint64(k.Field), hashOf(x.Seeds, v)))
+	object := x.Mix(k.Tree, k.ID)
+	if k.OfSub {
+		object = x.Mix(object, k.Sub)
+	}
+	return x.Mix(object, x.Mix(uint64(k.Kind)<<8|uint64(k.Field), hashOf(x.Seeds, v)))
 }
 
 // truncate removes the entries from n on.

@@ -162,6 +162,9 @@ func (m *machine) next(part *change.Txn) {
 	if len(m.memo.words) > maxStreamMemo {
 		m.memo.reset()
 	}
+	if len(m.answers.words) > maxStreamAnswers {
+		m.answers.reset()
+	}
 	if len(m.reverse.entries) > reference.MaxReverse/2 {
 		m.reverse.reset()
 	}
@@ -174,6 +177,7 @@ func (m *machine) next(part *change.Txn) {
 		m.interner.forget()
 		m.interner.begin(part.Names)
 		m.memo.reset()
+		m.answers.reset()
 		m.reverse.reset()
 		s.byOld.reset()
 		s.byNew.reset()
@@ -183,6 +187,9 @@ func (m *machine) next(part *change.Txn) {
 // maxStreamMemo bounds the words of proofs that are kept from one part to the next; objects that
 // are near each other come in sequence.
 const maxStreamMemo = 1 << 18
+
+// maxStreamAnswers is the same for the answers of helpers, which are about objects far away.
+const maxStreamAnswers = 1 << 22
 
 // sumUp adds a part to the sums over the whole, and keeps the records that goals look up otherwise.
 func (w *worker) sumUp(part *change.Txn) {

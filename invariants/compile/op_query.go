@@ -133,10 +133,14 @@ func (g *queryGoal) ranged(info *stepInfo) op {
 	return func(next step) step {
 		return func(m *machine) bool {
 			var lo change.Object
-			if !g.key.object(m, &lo) {
+			switch {
+			case !g.key.object(m, &lo):
 				return false
+			case g.tells():
+				return g.group(m, info, lo, g.key.end(lo), next)
+			default:
+				return g.each(m, info, lo, g.key.end(lo), next)
 			}
-			return g.each(m, info, lo, g.key.end(lo), next)
 		}
 	}
 }
@@ -184,19 +188,25 @@ func (g *queryGoal) look(m *machine, o *change.Object) bool {
 func (g *queryGoal) each(m *machine, info *stepInfo, lo, hi change.Object, next step) (stop bool) {
 	base := len(m.objects)
 	stop = m.scan(g, info, lo, hi)
-	n := len(m.objects)
 	switch {
 	case m.err != nil:
 	case g.first:
 		m.objects = m.objects[:base]
 		return stop && next(m)
 	default:
-		for i := base; i < n && !stop; i++ {
-			o := m.objects[i]
-			stop = g.object.match(m, &o) && (len(g.fields) == 0 || g.look(m, &o)) && next(m) || m.err != nil
-		}
+		stop = stop || g.through(m, base, next)
 	}
 	m.objects = m.objects[:base]
+	return stop
+}
+
+// through goes through the objects that a scan has read into m.objects from base on.
+func (g *queryGoal) through(m *machine, base int, next step) (stop bool) {
+	n := len(m.objects)
+	for i := base; i < n && !stop; i++ {
+		o := m.objects[i]
+		stop = g.object.match(m, &o) && (len(g.fields) == 0 || g.look(m, &o)) && next(m) || m.err != nil
+	}
 	return stop
 }
 
@@ -225,54 +235,6 @@ func (m *machine) take(o change.Object, err error) bool {
 		m.objects = append(m.objects, o)
 	}
 	return !m.stop
-}
-
-// backward goes through the objects of one id and kind that have a value in a field.
-func (g *queryGoal) backward(m *machine, info *stepInfo, lo, hi change.Object, next step) bool {
-	x, key := &m.reverse, reference.ReverseKey{Tree: lo.Tree, ID: lo.ID, Kind: lo.Kind,
-		Field: g.fields[0]}
-	if _, read := x.read[key]; !read {
-		if len(x.entries) > reference.MaxReverse {
-			return g.each(m, info, lo, hi, next)
-		}
-		if !g.read(m, info, key, lo, hi) {
-			return true
-		}
-		x.read[key] = struct{}{}
-	}
-	want := g.values[0].want(m)
-	for i := x.first[x.hash(key, want)]; i != 0; {
-		e := &x.entries[i-1]
-		i = e.next
-		if m.row(info) {
-			return true
-		}
-		o := e.object
-		if e.key == key && e.value == want && g.object.match(m, &o) && next(m) {
-			return true
-		}
-	}
-	return false
-}
-
-// read adds the objects of a directory to the reverse index; it reports false after an error.
-func (g *queryGoal) read(m *machine, info *stepInfo, key reference.ReverseKey,
-	lo, hi change.Object) bool {
-	base := len(m.objects)
-	defer func() { m.objects = m.objects[:base] }()
-	if m.scan(nil, info, lo, hi) {
-		return false
-	}
-	for _, o := range m.objects[base:] {
-		v, ok, err := m.view.Get(o, g.fields[0])
-		if err != nil {
-			return !m.failView(err)
-		}
-		if ok {
-			m.reverse.add(key, o, m.interner.intern(v))
-		}
-	}
-	return true
 }
 
 // A neighborGoal is previous/3 or one of its kind.

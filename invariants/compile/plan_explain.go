@@ -81,6 +81,25 @@ func (x *explainer) step(e *bindings, t template, access string, class verdict.C
 	return &stepInfo{s.Goal}
 }
 
+// rows says of the last step what it goes through for each row before it, or if once is true, what
+// it reads once for all rows.
+func (x *explainer) rows(what string, once bool) {
+	s := &x.steps[len(x.steps)-1]
+	if s.Rows, s.Once = what, ""; once {
+		s.Rows, s.Once = "", what
+	}
+}
+
+// scope marks a step as one that contains steps.
+func (x *explainer) scope(at int) { x.steps[at].Scope = true }
+
+// filters marks the steps of a condition, of which the first answer is taken.
+func (x *explainer) filters(from int) {
+	for i := from; i < len(x.steps); i++ {
+		x.steps[i].Filter = true
+	}
+}
+
 // note adds a step that costs nothing for each row and needs no name at run time.
 func (x *explainer) note(goal, access string) {
 	x.steps = append(x.steps, verdict.Step{Goal: goal, Access: access, Class: verdict.Constant,

@@ -9,6 +9,7 @@
 % verify_reserved_gdb.
 % For the user: the file system cannot grow while it is mounted, or writes descriptors over files
 % when it does.
+% Cost: the powers of 3, 5 and 7 up to the number of groups, at most 20 each.
 violation(24, owner, k(B,owner,a(7,P))) :-
   add(owner, k(B,owner,a(7,P))),
   \+ lacks(feature_compat, 16),
@@ -101,6 +102,7 @@ powers_up_to(BASE, POWER, LIMIT, N) :-
 % Source: e2fsck PR_0_RESIZE_INODE_INVALID; ext2fs_create_resize_inode; add_new_gdb,
 % ext4_convert_meta_bg.
 % For the user: the file system cannot grow while it is mounted.
+% Cost: the powers of 3, 5 and 7 up to the number of groups, at most 20 each.
 violation(25, inode, 7) :-
   resized,
   \+ lacks(feature_compat, 16),

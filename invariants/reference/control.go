@@ -2,8 +2,6 @@ package reference
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/ichiban/prolog/engine"
 
@@ -16,6 +14,7 @@ type control struct {
 	solver     *solver
 	arithmetic *arithmetic
 	held       map[string]struct{} // properties that verify/1 found to hold
+	kept       map[string][]engine.Term
 }
 
 // conjunction implements (,)/2 inside goals that are terms.
@@ -83,21 +82,6 @@ func (ct *control) not(_ *engine.VM, goal engine.Term, k engine.Cont,
 	})
 }
 
-// first implements once/1.
-func (ct *control) first(_ *engine.VM, goal engine.Term, k engine.Cont,
-	env *engine.Env) *engine.Promise {
-	return engine.Delay(func(ctx context.Context) *engine.Promise {
-		first, ok, err := ct.solver.once(ctx, goal, env)
-		if err != nil {
-			return engine.Error(err)
-		}
-		if !ok {
-			return engine.Bool(false)
-		}
-		return k(first)
-	})
-}
-
 // forall implements forall(CONDITION, GOAL): GOAL holds for every solution of CONDITION.
 func (ct *control) forall(_ *engine.VM, condition, goal engine.Term, k engine.Cont,
 	env *engine.Env) *engine.Promise {
@@ -119,62 +103,6 @@ func (ct *control) call(closure engine.Term, more []engine.Term, k engine.Cont,
 	default:
 		return ct.solver.solve(c, k, env) // solve reports what is wrong
 	}
-}
-
-// holds implements '$holds'/1, on which verify/1 is built: GOAL has a solution. A goal without
-// variables that held once in this transaction is not run again.
-func (ct *control) holds(_ *engine.VM, goal engine.Term, k engine.Cont,
-	env *engine.Env) *engine.Promise {
-	var key strings.Builder
-	ground := writeKey(&key, goal, env)
-	if ground {
-		if _, ok := ct.held[key.String()]; ok {
-			return k(env)
-		}
-	}
-	return engine.Delay(func(ctx context.Context) *engine.Promise {
-		_, ok, err := ct.solver.once(ctx, goal, env)
-		if err != nil {
-			return engine.Error(err)
-		}
-		if !ok {
-			return engine.Bool(false)
-		}
-		if ground {
-			ct.held[key.String()] = struct{}{}
-		}
-		return k(env)
-	})
-}
-
-// maxKeyLen bounds the text of a goal that verify/1 remembers, in bytes.
-const maxKeyLen = 4096
-
-// writeKey writes a term so that different terms give different texts; it reports false if the term
-// contains a variable or is too long to keep.
-func writeKey(b *strings.Builder, t engine.Term, env *engine.Env) bool {
-	if b.Len() > maxKeyLen {
-		return false
-	}
-	switch t := env.Resolve(t).(type) {
-	case engine.Variable:
-		return false
-	case engine.Compound:
-		fmt.Fprintf(b, "c%d/%d", t.Functor(), t.Arity())
-		for i := range t.Arity() {
-			b.WriteByte(' ')
-			if !writeKey(b, t.Arg(i), env) {
-				return false
-			}
-		}
-	case engine.Atom:
-		fmt.Fprintf(b, "a%d", t)
-	case syntax.Name:
-		fmt.Fprintf(b, "n%d:%s", len(t), string(t))
-	default:
-		fmt.Fprintf(b, "%v", t)
-	}
-	return true
 }
 
 // count implements count(GOAL, N): N is the number of solutions of GOAL. Variables in GOAL stay

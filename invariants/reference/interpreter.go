@@ -43,7 +43,7 @@ func (r *interpreter) begin(ctx context.Context, t *change.Txn, v change.View, o
 	r.budget.maxSteps = o.Steps + o.StepsPerRecord*int64(len(t.Records))
 	r.budget.work = t.Work
 	r.solver.maxDepth = o.MaxDepth
-	r.control.held = map[string]struct{}{}
+	r.control.held, r.control.kept = map[string]struct{}{}, map[string][]engine.Term{}
 	r.state.reverse, r.state.reverseSize = map[ReverseKey]map[change.Value][]change.Object{}, 0
 	r.records.index = recordIndex{records: t.Records}
 	r.records.hashed.Reset()
@@ -53,7 +53,8 @@ func (r *interpreter) begin(ctx context.Context, t *change.Txn, v change.View, o
 func (r *interpreter) end() {
 	r.input.txn, r.input.view = nil, nil
 	r.budget.ctx, r.budget.work, r.budget.last = nil, nil, lookup{}
-	r.control.held, r.state.reverse, r.records.index = nil, nil, recordIndex{}
+	r.control.held, r.control.kept = nil, nil
+	r.state.reverse, r.records.index = nil, recordIndex{}
 }
 
 // startRule gives the next rule its whole budget.

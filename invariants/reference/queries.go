@@ -23,11 +23,13 @@ type state struct {
 const MaxReverse = 1 << 18
 
 // A ReverseKey names a set of objects with one id and kind, such as the entries of a directory, and
-// a field.
+// a field. If OfSub is true, it names those with one key, or of one pair's first number, Sub.
 type ReverseKey struct {
 	Tree, ID uint64
 	Kind     change.Kind
 	Field    change.Field
+	Sub      uint64
+	OfSub    bool
 }
 
 // query2 implements query(TREE, ID), modes 3 to 5 of thesis table 3.1: the objects that exist after
@@ -207,7 +209,7 @@ func (s *state) scanFor(p *ruleset.Pattern, f change.Field, x change.Value,
 	if !bound || p.Kind == 0 || p.Sub.Bound {
 		return s.scan(p)
 	}
-	key := ReverseKey{p.Tree.N, p.ID.N, p.Kind, f}
+	key := ReverseKey{Tree: p.Tree.N, ID: p.ID.N, Kind: p.Kind, Field: f}
 	byValue, ok := s.reverse[key]
 	if !ok {
 		objects, err := s.scan(p)

@@ -183,7 +183,7 @@ func (l *Set) defineRule(c ParsedClause) {
 		d := c.Text.RuleDoc(text)
 		r = &LoadedRule{file: c.Text.File, Number: number, Order: int32(len(l.Rules))}
 		r.Rule = Rule{Name: text, Doc: d.Doc, Source: source, Origin: d.Origin, User: d.User,
-			Severity: d.Severity}
+			Cost: d.Cost, Severity: d.Severity}
 		if fs := l.Vocabulary.Schema.FS; fs != "" {
 			r.Name = fs + "/" + text
 		}

@@ -9,6 +9,9 @@ type Rule struct {
 	Source string // "invariants/btrfs/dir.pl:12", of the first clause
 	Origin string // where the property comes from: "Source:" of the comment block
 	User   string // what a violation means for the user: "For the user:" of the comment block
+	// Cost says why the rule is cheap although the bound of its plan is not: "Cost:" of the comment
+	// block; "" for most rules.
+	Cost string
 	// Severity is one word: "Severity:" of the comment block, or DefaultSeverity.
 	Severity string
 }

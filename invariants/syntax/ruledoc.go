@@ -3,13 +3,14 @@ package syntax
 import "strings"
 
 // ruleDoc is the content of the comment block above a rule.
-type ruleDoc struct{ Doc, Origin, User, Severity string }
+type ruleDoc struct{ Doc, Origin, User, Cost, Severity string }
 
 // DefaultSeverity is the severity of a rule whose comment block has no "Severity:".
 const DefaultSeverity = "corruption"
 
 // parseDoc parses a comment block: "Rule N. Sentence.", then "Source: …", then "For the user: …",
-// then, if it is not the default, "Severity: …". Each part may span several lines.
+// then, if its cost needs a reason, "Cost: …", then, if it is not the default, "Severity: …". Each
+// part may span several lines.
 func parseDoc(block []comment) ruleDoc {
 	var d ruleDoc
 	at := &d.Doc
@@ -19,6 +20,8 @@ func parseDoc(block []comment) ruleDoc {
 			at, text = &d.Origin, s
 		} else if s, ok := strings.CutPrefix(text, "For the user:"); ok {
 			at, text = &d.User, s
+		} else if s, ok := strings.CutPrefix(text, "Cost:"); ok {
+			at, text = &d.Cost, s
 		} else if s, ok := strings.CutPrefix(text, "Severity:"); ok {
 			at, text = &d.Severity, s
 		} else if strings.HasPrefix(text, "Rule ") {

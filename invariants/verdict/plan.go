@@ -34,6 +34,12 @@ type Step struct {
 	Class  Class  // its cost for each row of the steps before it
 	Depth  int    // nesting in negations, aggregates and alternatives
 	Or     bool   // it begins an alternative to the steps before it, at its depth
+	// Rows is what it goes through for each row of the steps before it, if they may be many: "names
+	// of one hash". Once is what it reads once for all rows: "entries of one directory".
+	Rows, Once string
+	// If Filter is true, at most one of its rows goes on. If Scope is true, that is so of the steps
+	// inside it: a negation or a sum. If Kept is true, these run once for all records.
+	Filter, Scope, Kept bool
 	// Warning says what to do about a step that costs more than a search for each record; it is ""
 	// for most steps.
 	Warning string

@@ -41,7 +41,8 @@ var Schema = func() *change.Schema {
 	for k := KindFreeSpaceHeader; k < KindCount; k++ {
 		t := &ItemTypes[k]
 		unique := t.Shape == change.ShapeKey && !sharesKey(k)
-		info := change.KindInfo{Name: t.Name, Shape: t.Shape, Unique: unique, Doc: t.Doc}
+		info := change.KindInfo{Name: t.Name, Shape: t.Shape, Unique: unique, Doc: t.Doc,
+			Group: groups[k].ofID, KeyGroup: groups[k].ofKey}
 		if k == KindInodeRef || k == KindInodeExtref {
 			info.ByName = FieldName
 		}

@@ -138,6 +138,7 @@ var schema = &change.Schema{
 			Doc: "a(BLOCK,LENGTH): the block bitmap of a group marks LENGTH blocks from BLOCK on as used." +
 				" Records have ranges as owner has. query(block,a(BLOCK,1)) asks for one block"},
 		{Name: "owner", Shape: change.ShapePair, Fields: []change.Field{FieldLength},
+			Group: "owners of one block", KeyGroup: "owners of one block",
 			Doc: "k(BLOCK,owner,a(INODE,POSITION)): a pointer of an inode to a block, and length-1 more" +
 				" pointers to the blocks after it. POSITION is the number of the block in the file. For" +
 				" an indirect block it is its level times 2^40 plus the number of the first block below" +
@@ -146,12 +147,13 @@ var schema = &change.Schema{
 				" xattr_owner is a range of its own. INODE 0 owns the superblocks, group descriptors," +
 				" bitmaps and inode tables, each at the position of its own number (in the check of a" +
 				" whole image, and in a file system that grows)"},
-		{Name: "xattr_owner", Shape: change.ShapeNums,
+		{Name: "xattr_owner", Shape: change.ShapeNums, Group: "files of one xattr block",
 			Doc: "a(BLOCK,INODE): i_file_acl of INODE names the extended attribute block; several inodes" +
 				" may share one"},
 		{Name: "xattr_block", Shape: change.ShapeNum, Fields: []change.Field{FieldRefcount},
 			Doc: "xattr_block(NUMBER): an extended attribute block"},
 		{Name: "dirent", Shape: change.ShapeNamed, Fields: []change.Field{FieldInode, FieldFileType},
+			Group: "entries of one directory",
 			Doc: "a(DIRECTORY,'name'): an entry of a directory that has links, . and .. included, at any" +
 				" place in the directory. If only its file_type changed, its inode has a record too"},
 		{Name: "orphan", Shape: change.ShapeNum,

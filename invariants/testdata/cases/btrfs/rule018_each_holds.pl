@@ -134,4 +134,23 @@ change(-6,k(256,dir_index,12),location,k(265,inode_item,0),null).
 change(-6,k(256,dir_index,12),name,'k',null).
 object(-6,k(265,inode_ref,a(256,12))).
 state(-6,k(265,inode_ref,a(256,12)),name,'k').
+
+% A name moves from an inode_extref to an inode_ref.
+change(5,k(265,inode_extref,a(256,12)),object,present,null).
+change(5,k(265,inode_extref,a(256,12)),name,'k',null).
+object(5,k(265,inode_ref,a(256,12))).
+state(5,k(265,inode_ref,a(256,12)),name,'k').
+state(5,k(265,inode_ref,a(256,12)),link,k(265,inode_item,107)).
+object(5,k(256,dir_index,12)).
+state(5,k(256,dir_index,12),name,'k').
+state(5,k(256,dir_index,12),location,k(265,inode_item,0)).
+state(5,k(256,dir_index,12),link,k(265,inode_item,107)).
+
+% Trees that are not file trees have no names.
+change(4,k(266,inode_ref,a(256,13)),object,present,null).
+change(4,k(266,inode_ref,a(256,13)),name,'a',null).
+object(4,k(256,dir_item,3427024844)).
+state(4,k(256,dir_item,3427024844),name,'a').
+state(4,k(256,dir_item,3427024844),location,k(266,inode_item,0)).
+state(4,k(256,dir_item,3427024844),link,k(266,inode_item,97)).
 expect_none.

@@ -68,3 +68,15 @@ state(5,k(256,dir_item,411982631),name,'f').
 state(5,k(256,dir_item,411982631),location,k(261,inode_item,0)).
 state(5,k(256,dir_item,411982631),link,k(261,inode_item,102)).
 expect(18, 5, k(261,inode_ref,a(256,6))).
+
+% The entries of a name are removed, and its inode keeps it under another index.
+change(5,k(256,dir_index,20),object,present,null).
+change(5,k(256,dir_index,20),location,k(270,inode_item,0),null).
+change(5,k(256,dir_index,20),name,'p',null).
+change(5,k(256,dir_item,78),object,present,null).
+change(5,k(256,dir_item,78),location,k(270,inode_item,0),null).
+change(5,k(256,dir_item,78),name,'p',null).
+object(5,k(270,inode_ref,a(256,21))).
+state(5,k(270,inode_ref,a(256,21)),name,'p').
+state(5,k(270,inode_ref,a(256,21)),link,k(270,inode_item,112)).
+expect(18, 5, k(270,inode_ref,a(256,21))).

@@ -26,4 +26,7 @@ change(dirent,a(15,'..'),object,present,present).
 change(dirent,a(15,'..'),inode,2,14).
 object(dirent,a(15,'..')).
 state(dirent,a(15,'..'),inode,14).
+
+% A file system that is new as a whole: the root lies in itself.
+change(dirent,a(2,'..'),inode,null,2).
 expect_none.

@@ -1,0 +1,64 @@
+package offline_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fsward/hostd/offline"
+)
+
+// Lint warns of a rule whose cost may be a square, unless its comment block says why it is cheap.
+func TestLintSquares(t *testing.T) {
+	const head = "% Rule 900. A rule.\n% Source: none.\n% For the user: nothing.\n"
+	const rule = "violation(900, TREE, k(DIR, dir_index, INDEX)) :-\n" +
+		"  add(TREE, k(DIR, dir_index, INDEX)),\n"
+	for _, test := range []struct{ text, want string }{
+		{head + rule + "  query(TREE, k(DIR, inode_item, 0), nlink, 0).\n", ""},
+		{head + rule + "  query(TREE, k(DIR, dir_index, OTHER)),\n  OTHER > INDEX.\n", ""},
+		{head + rule + "  query(TREE, k(DIR, dir_index, OTHER)),\n" +
+			"  query(TREE, k(DIR, extent_data, OFFSET)),\n  OFFSET > OTHER.\n",
+			"4: btrfs/900, query(TREE,k(DIR,extent_data,OFFSET)): the cost may grow as " +
+				"n · entries of one directory · extents of one file;"},
+		{head + rule + "  add(TREE, k(OTHER, inode_item, 0)),\n  OTHER < DIR.\n",
+			"4: btrfs/900, change(TREE,k(OTHER,inode_item,0),object,null,present): the cost may grow as " +
+				"n · n;"},
+		{head + "% Cost: few inodes are new.\n" + rule +
+			"  add(TREE, k(OTHER, inode_item, 0)),\n  OTHER < DIR.\n", ""},
+	} {
+		path := filepath.Join(t.TempDir(), "a.pl")
+		if err := os.WriteFile(path, []byte(test.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		findings, err := offline.LintRules("btrfs", []string{path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, f := range findings {
+			if f.Level == offline.LintWarning {
+				got += strings.TrimPrefix(f.String(), path+":")
+			}
+		}
+		if want := strings.Replace(test.want, ": ", ": warning: ", 1); test.want == "" && got != "" ||
+			!strings.HasPrefix(got, want) {
+			t.Errorf("%s\nwarnings: %q\nwant %q", test.text, got, want)
+		}
+	}
+}
+
+// The built-in rules lint without warnings.
+func TestLintBuiltin(t *testing.T) {
+	for _, fs := range []string{"btrfs", "ext3"} {
+		findings, err := offline.LintRules("", []string{"../../invariants/" + fs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range findings {
+			if f.Level != offline.LintNote {
+				t.Error(f)
+			}
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package compile
+
+import "fsward/change"
+
+// What a goal goes through, in the words of the schema; "" for one object, or few.
+
+// groupOfQuery returns what a query goes through; once reports that it reads this once, for the
+// index of a value that few objects have.
+func (em *lookupEmitter) groupOfQuery(rank int, g *queryGoal) (group string, once bool) {
+	kind := em.kindInfo(g.object.kind)
+	once = g.tells() && g.values[0].mode != placeConst
+	switch {
+	case rank == rankKey || g.first:
+		return "", false
+	case rank == rankKeyGroup || rank == rankNarrow:
+		return kind.KeyGroup, once
+	case g.object.kind != 0:
+		return kind.Group, once && g.reverse
+	default:
+		return "objects of one id", false
+	}
+}
+
+// groupOfRange returns what a range goes through.
+func (em *lookupEmitter) groupOfRange(g *rangeGoal) string {
+	if kind := em.kindInfo(g.object.kind); g.object.id.known() && kind.Group != "" {
+		return kind.Group
+	}
+	return "objects of one range"
+}
+
+// groupOfChange returns what a change that starts no plan goes through.
+func (em *lookupEmitter) groupOfChange(g *changeGoal) string {
+	kind := em.kindInfo(g.object.kind)
+	if g.index < 0 {
+		return allChanges
+	}
+	constant := g.new.known() && g.new.mode == placeConst || g.old.known() && g.old.mode == placeConst
+	switch g.key {
+	case byPair:
+		return ""
+	case byObjectSub:
+		return kind.KeyGroup
+	case byIDNewValue, byIDOldValue:
+		if !constant {
+			return "" // few changes of one object have one value
+		}
+	case byNewValue, byOldValue:
+		return "changes of one value"
+	}
+	if g.object.kind == 0 {
+		return "changes of one id"
+	}
+	return kind.Group
+}
+
+// allChanges stands for all records of a kind or field.
+const allChanges = "n"
+
+// kindInfo returns the declaration of a kind.
+func (em *lookupEmitter) kindInfo(k change.Kind) change.KindInfo {
+	if kinds := em.vocabulary.Schema.Kinds; k != 0 && int(k) < len(kinds) {
+		return kinds[k]
+	}
+	return change.KindInfo{}
+}
