@@ -155,10 +155,10 @@ items_agree(TREE, DIR, HASH, INODE) :-
        \+ item_agrees(TREE, DIR, HASH, INODE, WHICH) ).
 
 item_agrees(TREE, DIR, HASH, INODE, WHICH) :-
-  name_kind(KIND),
-  query(TREE, k(INODE, KIND, a(DIR, INDEX)), link, k(INODE, inode_item, WHICH)),
-  query(TREE, k(INODE, KIND, a(DIR, INDEX)), name, NAME),
+  query(TREE, k(DIR, dir_item, HASH), link, k(INODE, inode_item, WHICH)),
+  query(TREE, k(DIR, dir_item, HASH), name, NAME),
   crc32c(NAME, HASH),
+  inode_name(TREE, INODE, DIR, INDEX, NAME),
   query(TREE, k(DIR, dir_index, INDEX), link, k(INODE, inode_item, WHICH)).
 
 % Rule 18. The three records of a name are removed together: if one is removed, none of them

@@ -80,9 +80,9 @@ func (c *call) once(next step) step {
 		var words [1 + 3*maxArity]uint64
 		key, lasts := append(words[:0], c.number), true
 		for _, v := range c.ins {
-			ok := false
-			key, ok = m.appendValue(key, v(m))
-			lasts = lasts && ok
+			var fixed bool
+			key, fixed = m.appendValue(key, v(m))
+			lasts = lasts && fixed
 		}
 		if lasts {
 			if answer, ok := m.answers.answer(key); ok {

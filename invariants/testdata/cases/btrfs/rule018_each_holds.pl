@@ -153,4 +153,25 @@ object(4,k(256,dir_item,3427024844)).
 state(4,k(256,dir_item,3427024844),name,'a').
 state(4,k(256,dir_item,3427024844),location,k(266,inode_item,0)).
 state(4,k(256,dir_item,3427024844),link,k(266,inode_item,97)).
+% A file is renamed over another, whose name it takes. The entry leads to the file.
+change(5,k(266,inode_ref,a(256,13)),object,present,null).
+change(5,k(266,inode_ref,a(256,13)),name,'l',null).
+change(5,k(266,inode_ref,a(256,13)),link,k(266,inode_item,108),null).
+change(5,k(256,dir_index,13),object,present,null).
+change(5,k(256,dir_index,13),name,'l',null).
+change(5,k(256,dir_index,13),location,k(266,inode_item,0),null).
+change(5,k(256,dir_index,13),link,k(266,inode_item,108),null).
+change(5,k(256,dir_item,1936487199),location,k(266,inode_item,0),k(267,inode_item,0)).
+change(5,k(256,dir_item,1936487199),link,k(266,inode_item,108),k(267,inode_item,108)).
+object(5,k(256,dir_item,1936487199)).
+state(5,k(256,dir_item,1936487199),name,'l').
+state(5,k(256,dir_item,1936487199),location,k(267,inode_item,0)).
+state(5,k(256,dir_item,1936487199),link,k(267,inode_item,108)).
+object(5,k(256,dir_index,14)).
+state(5,k(256,dir_index,14),name,'l').
+state(5,k(256,dir_index,14),location,k(267,inode_item,0)).
+state(5,k(256,dir_index,14),link,k(267,inode_item,108)).
+object(5,k(267,inode_ref,a(256,14))).
+state(5,k(267,inode_ref,a(256,14)),name,'l').
+state(5,k(267,inode_ref,a(256,14)),link,k(267,inode_item,108)).
 expect_none.
