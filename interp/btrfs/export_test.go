@@ -166,6 +166,7 @@ func Difference(old, now State, tree uint64, halves bool) (lines []string, ok bo
 	t := d.newTree(tree, version(old), root, false)
 	d.out.begin(tree)
 	d.out.reserve(t.newRecords / 2) // does not suffice for some trees
+	d.out.growFrom = 0              // the records also move where some would still fit
 	if ok = true; halves {
 		ok = d.mergeHalves(t, t.leaves())
 	} else {

@@ -64,8 +64,8 @@ func (d *diff) mergeHalves(t *treeDiff, l *treeLeaves) bool {
 	d.record(&treeLeaves{tree: l.tree, from: l.from, new: l.new[:newsAt],
 		old: l.old[:oldsAt]}, first, nil)
 	wg.Wait()
-	if n := len(out.txn.Records); n <= behind { // otherwise the first half has a new slice
-		out.txn.Records = whole[:n]
+	if cap(out.txn.Records) == behind { // otherwise the first half has a new, larger slice
+		out.txn.Records = whole[:len(out.txn.Records)]
 	}
 	d.absorb(other)
 	return true

@@ -19,6 +19,7 @@ type recorder struct {
 	group      ondisk.Key // of the items gathered in the decoders
 	gathered   bool
 	settleAt   int // the number of gathered objects at which the settled ones are written
+	growFrom   int // the number of records from which growSpare is kept
 	memory     *interp.MemoryBudget
 	otherBytes uint64 // of memory that the comparison takes besides records
 	// drop: when the memory does not suffice, drop the records, and check only the structure of the
@@ -42,6 +43,7 @@ func newRecorder(txn *change.Txn, ctx itemContext) *recorder {
 		dec:      decoder{ctx: ctx, objectBuilder: builder},
 		oldDec:   decoder{ctx: oldCtx, objectBuilder: builder},
 		settleAt: settleFrom,
+		growFrom: growFrom,
 	}
 }
 
@@ -300,7 +302,7 @@ func (r *recorder) makeRoom() error {
 		}
 		return r.sink(r.txn)
 	}
-	if n := len(r.txn.Records); n > growFrom && cap(r.txn.Records)-n < growSpare {
+	if n := len(r.txn.Records); n > r.growFrom && cap(r.txn.Records)-n < growSpare {
 		r.reserve(growSpare)
 	}
 	if !r.dropped {
