@@ -10,7 +10,7 @@ func (em *lookupEmitter) groupOfQuery(rank int, g *queryGoal) (group string, onc
 	kind := em.kindInfo(g.object.kind)
 	once = g.tells() && g.values[0].mode != placeConst
 	switch {
-	case rank == rankKey || g.first:
+	case rank == rankKey || g.first || g.named:
 		return "", false
 	case rank == rankKeyGroup || rank == rankNarrow:
 		return kind.KeyGroup, once
