@@ -9,6 +9,9 @@ import (
 	"fsward/change"
 )
 
+// object returns the object of an id.
+func object(id uint64) change.Object { return change.Object{Kind: 1, ID: id} }
+
 // A FindCache searches once for what is asked twice in a row, unless a visitor ended the search or
 // the names were reset.
 func TestFindCache(t *testing.T) {
@@ -21,13 +24,12 @@ func TestFindCache(t *testing.T) {
 				return failure
 			}
 			for id := range uint64(10) {
-				if !visit(&change.Record{Object: change.Object{Kind: 1, ID: id}}) {
+				if !visit(&change.Record{Object: object(id)}) {
 					break
 				}
 			}
 			return nil
 		}
-		object := func(id uint64) change.Object { return change.Object{Kind: 1, ID: id} }
 		err := cache.Find(names, object(lo), object(hi), search, func(r *change.Record) bool {
 			ids = append(ids, r.Object.ID)
 			if lo < hi { // a call within a call

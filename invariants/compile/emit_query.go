@@ -48,11 +48,7 @@ func (em *lookupEmitter) emitQuery(g goal, t template, args []template, e *bindi
 			r.dead = true
 			return nil
 		}
-		goal.fields, goal.values = []change.Field{f}, []valuePattern{value}
-		goal.reverse = value.known() && !goal.object.sub.known() && goal.object.kind != 0 &&
-			em.vocabulary.Shape(goal.object.kind) != change.ShapeNum
-		goal.named = value.known() && goal.object.sub.known() && goal.object.kind != 0 &&
-			f == em.vocabulary.Schema.Kinds[goal.object.kind].ByName && f != change.FieldObject
+		goal.ask(f, value, em.kindInfo(goal.object.kind))
 	}
 	goal.first = em.mode.exists && last && len(args) == 2 && goal.object.firstLoad() < 0
 	goal.key = newKeyMaker(em.vocabulary, &goal.object)

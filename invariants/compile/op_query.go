@@ -20,6 +20,16 @@ type queryGoal struct {
 // maxFields bounds the fields that one look-up reads.
 const maxFields = 8
 
+// ask adds the first field, and selects how objects with a known value are found.
+func (g *queryGoal) ask(f change.Field, x valuePattern, kind change.KindInfo) {
+	g.fields, g.values = []change.Field{f}, []valuePattern{x}
+	if g.object.kind != 0 && x.known() {
+		ofSub := g.object.sub.known()
+		g.reverse = !ofSub && kind.Shape != change.ShapeNum
+		g.named = ofSub && f == kind.ByName && f != change.FieldObject
+	}
+}
+
 // join adds a field of the same object that another goal asks for.
 func (g *queryGoal) join(f change.Field, x valuePattern) {
 	g.fields, g.values = append(g.fields, f), append(g.values, x)
