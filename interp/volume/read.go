@@ -1,0 +1,171 @@
+package volume
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"fsward/interp"
+)
+
+// diskState is what the tables on one disk say.
+type diskState struct {
+	whole device
+	table *table // nil if the disk has no partition table
+}
+
+// Read returns the volumes on the disks of d. An error is that of a read from the disk: a damaged
+// table gives volumes as far as it is sound, and a Fault.
+func Read(d interp.Disk) (*Map, error) {
+	var states []*diskState
+	for i, size := range interp.Sizes(d) {
+		s, err := readDisk(d, i, size)
+		if err != nil {
+			return nil, err
+		}
+		states = append(states, s)
+	}
+	return assemble(states), nil
+}
+
+// readDisk reads the tables of one disk.
+func readDisk(d interp.Disk, i int, size uint64) (*diskState, error) {
+	s := &diskState{whole: device{all: d, disk: i, size: size}}
+	var err error
+	if s.table, err = readGPT(&s.whole); s.table != nil || err != nil {
+		return s, err
+	}
+	s.table, err = readMBR(&s.whole)
+	return s, err
+}
+
+// assemble makes a Map of the tables on all disks.
+func assemble(states []*diskState) *Map {
+	m := &Map{}
+	for _, s := range states {
+		m.sizes = append(m.sizes, s.whole.size)
+		if s.table == nil {
+			m.addVolume(Volume{Kind: Whole, Disk: s.whole.disk, Size: s.whole.size,
+				Segments: linear(s.whole.extent(0, s.whole.size))})
+			m.concern(s.whole.extent(0, appearBytes))
+			continue
+		}
+		m.addTable(&s.whole, s.table)
+	}
+	m.finish()
+	return m
+}
+
+// appearBytes is the size of the range at the start of a disk or of a partition in which a table or
+// the label of a PV can appear.
+const appearBytes = 2048
+
+// linear returns the segments of a volume of one extent.
+func linear(e Extent) []Segment {
+	if e.Len == 0 {
+		return nil
+	}
+	return []Segment{{Len: e.Len, Stripes: []uint64{e.Addr}}}
+}
+
+func (m *Map) addVolume(v Volume) { m.Volumes = append(m.Volumes, v) }
+
+func (m *Map) concern(e Extent) {
+	if e.Len > 0 {
+		m.concerns = append(m.concerns, e)
+	}
+}
+
+// addTable adds a partition table and its partitions.
+func (m *Map) addTable(d *device, t *table) {
+	m.Faults = append(m.Faults, t.faults...)
+	m.Tables = append(m.Tables, Table{Kind: t.kind, Disk: d.disk, Name: t.name, Regions: t.regions})
+	for _, r := range t.regions {
+		m.concern(r)
+	}
+	for _, p := range t.parts {
+		if p.container {
+			continue
+		}
+		e := d.extent(p.start, p.size)
+		m.addVolume(Volume{Path: fmt.Sprintf("p%d", p.number), Disk: d.disk, Size: e.Len,
+			Kind: Partition, Segments: linear(e), Unguarded: p.unguarded, Type: p.typ, Label: p.label})
+		m.concern(Extent{e.Addr, min(e.Len, appearBytes)})
+	}
+}
+
+// finish sorts what look-ups use. Where volumes overlap, the first of them has the bytes, and none
+// of them is guarded: it cannot be known which one the guest uses.
+func (m *Map) finish() {
+	for i := range m.Tables {
+		for _, r := range m.Tables[i].Regions {
+			m.tables = append(m.tables, owned{r, int32(i)})
+		}
+	}
+	m.tables = apart(m.tables)
+	m.concerns = merged(m.concerns)
+	for v := range m.Volumes {
+		for s := range m.Volumes[v].Segments {
+			seg := &m.Volumes[v].Segments[s]
+			for i, addr := range seg.Stripes {
+				m.runs = append(m.runs, run{addr, seg.stripeLen(), int32(v), int32(s), int32(i)})
+			}
+		}
+	}
+	m.separate()
+}
+
+// separate cuts runs that overlap.
+func (m *Map) separate() {
+	slices.SortStableFunc(m.runs, func(a, b run) int { return cmp.Compare(a.addr, b.addr) })
+	kept := m.runs[:0]
+	for _, r := range m.runs {
+		if n := len(kept); n > 0 && r.addr < kept[n-1].addr+kept[n-1].n {
+			m.overlap(kept[n-1], r)
+			continue
+		}
+		kept = append(kept, r)
+	}
+	m.runs = slices.Clip(kept)
+}
+
+func (m *Map) overlap(a, b run) {
+	v, w := &m.Volumes[a.volume], &m.Volumes[b.volume]
+	disk, _ := interp.Locate(b.addr)
+	m.Faults = append(m.Faults, Fault{disk, b.addr, fmt.Sprintf("%s overlaps %s", w.Path, v.Path)})
+	for _, x := range []*Volume{v, w} {
+		if x.Unguarded == "" {
+			x.Unguarded = "volume that overlaps another"
+		}
+	}
+}
+
+// apart sorts regions by address, and drops the parts that an earlier one covers.
+func apart(regions []owned) []owned {
+	slices.SortStableFunc(regions, func(a, b owned) int { return cmp.Compare(a.Addr, b.Addr) })
+	var kept []owned
+	end := uint64(0)
+	for _, r := range regions {
+		last := r.Addr + r.Len
+		r.Addr = max(r.Addr, end)
+		if r.Addr < last {
+			r.Len = last - r.Addr
+			kept, end = append(kept, r), last
+		}
+	}
+	return kept
+}
+
+// merged sorts extents by address, and joins those that touch.
+func merged(extents []Extent) []Extent {
+	slices.SortFunc(extents, func(a, b Extent) int { return cmp.Compare(a.Addr, b.Addr) })
+	var kept []Extent
+	for _, e := range extents {
+		if n := len(kept); n > 0 && e.Addr <= kept[n-1].Addr+kept[n-1].Len {
+			kept[n-1].Len = max(kept[n-1].Len, e.Addr+e.Len-kept[n-1].Addr)
+			continue
+		}
+		kept = append(kept, e)
+	}
+	return kept
+}
