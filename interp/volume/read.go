@@ -12,6 +12,7 @@ import (
 type diskState struct {
 	whole device
 	table *table // nil if the disk has no partition table
+	pvs   []*pv  // on the whole disk, or on partitions
 }
 
 // Read returns the volumes on the disks of d. An error is that of a read from the disk: a damaged
@@ -28,32 +29,120 @@ func Read(d interp.Disk) (*Map, error) {
 	return assemble(states), nil
 }
 
-// readDisk reads the tables of one disk.
+// readDisk reads the tables of one disk. A partition table wins over the label of a PV, as for LVM.
 func readDisk(d interp.Disk, i int, size uint64) (*diskState, error) {
 	s := &diskState{whole: device{all: d, disk: i, size: size}}
 	var err error
-	if s.table, err = readGPT(&s.whole); s.table != nil || err != nil {
-		return s, err
+	if s.table, err = readGPT(&s.whole); err != nil {
+		return nil, err
 	}
-	s.table, err = readMBR(&s.whole)
-	return s, err
+	if s.table == nil {
+		if s.table, err = readMBR(&s.whole); err != nil {
+			return nil, err
+		}
+	}
+	for _, dev := range s.devices() {
+		p, err := findPV(&dev)
+		if err != nil {
+			return nil, err
+		}
+		if p != nil {
+			s.pvs = append(s.pvs, p)
+		}
+	}
+	return s, nil
+}
+
+// devices returns what can hold a PV: the partitions of the disk, or the whole disk.
+func (s *diskState) devices() []device {
+	if s.table == nil {
+		return []device{s.whole}
+	}
+	var all []device
+	for _, p := range s.table.parts {
+		if !p.container && p.unguarded == "" {
+			all = append(all, s.device(p))
+		}
+	}
+	return all
+}
+
+func (s *diskState) device(p part) device {
+	d := s.whole
+	d.path, d.off, d.size = pathOf(p), p.start, p.size
+	return d
+}
+
+func pathOf(p part) string { return fmt.Sprintf("p%d", p.number) }
+
+// findPV reads the PV on a device, nil if there is none. The label on a member of an md array
+// belongs to the array.
+func findPV(d *device) (*pv, error) {
+	p, err := readPV(d)
+	if p == nil || err != nil {
+		return nil, err
+	}
+	if member, err := mdMember(d); member != "" || err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// pvOn returns the PV on the device with a path, or nil.
+func (s *diskState) pvOn(path string) *pv {
+	for _, p := range s.pvs {
+		if p.path == path {
+			return p
+		}
+	}
+	return nil
 }
 
 // assemble makes a Map of the tables on all disks.
 func assemble(states []*diskState) *Map {
 	m := &Map{}
+	var all []*pv
 	for _, s := range states {
 		m.sizes = append(m.sizes, s.whole.size)
-		if s.table == nil {
-			m.addVolume(Volume{Kind: Whole, Disk: s.whole.disk, Size: s.whole.size,
-				Segments: linear(s.whole.extent(0, s.whole.size))})
-			m.concern(s.whole.extent(0, appearBytes))
-			continue
-		}
-		m.addTable(&s.whole, s.table)
+		m.addDisk(s)
+		all = append(all, s.pvs...)
+	}
+	groups := m.gather(all)
+	for _, g := range groups {
+		g.volumes(m)
+	}
+	for _, p := range all {
+		m.addPV(p, groups)
 	}
 	m.finish()
 	return m
+}
+
+// addDisk adds the volumes of a disk but those of LVM.
+func (m *Map) addDisk(s *diskState) {
+	if s.table != nil {
+		m.addTable(s)
+		return
+	}
+	m.concern(s.whole.extent(0, appearBytes))
+	if s.pvOn("") == nil {
+		m.addVolume(Volume{Kind: Whole, Disk: s.whole.disk, Size: s.whole.size,
+			Segments: linear(s.whole.extent(0, s.whole.size))})
+	}
+}
+
+func (m *Map) addPV(p *pv, groups []*group) {
+	m.Faults = append(m.Faults, p.faults...)
+	t := Table{Kind: PV, Disk: p.disk, Path: p.path, Regions: p.regions()}
+	for _, g := range groups {
+		if slices.Contains(g.devs, p) {
+			t.Name = g.name
+		}
+	}
+	m.Tables = append(m.Tables, t)
+	for _, r := range t.Regions {
+		m.concern(r)
+	}
 }
 
 // appearBytes is the size of the range at the start of a disk or of a partition in which a table or
@@ -77,7 +166,8 @@ func (m *Map) concern(e Extent) {
 }
 
 // addTable adds a partition table and its partitions.
-func (m *Map) addTable(d *device, t *table) {
+func (m *Map) addTable(s *diskState) {
+	d, t := &s.whole, s.table
 	m.Faults = append(m.Faults, t.faults...)
 	m.Tables = append(m.Tables, Table{Kind: t.kind, Disk: d.disk, Name: t.name, Regions: t.regions})
 	for _, r := range t.regions {
@@ -88,9 +178,12 @@ func (m *Map) addTable(d *device, t *table) {
 			continue
 		}
 		e := d.extent(p.start, p.size)
-		m.addVolume(Volume{Path: fmt.Sprintf("p%d", p.number), Disk: d.disk, Size: e.Len,
-			Kind: Partition, Segments: linear(e), Unguarded: p.unguarded, Type: p.typ, Label: p.label})
 		m.concern(Extent{e.Addr, min(e.Len, appearBytes)})
+		if s.pvOn(pathOf(p)) != nil {
+			continue
+		}
+		m.addVolume(Volume{Path: pathOf(p), Disk: d.disk, Size: e.Len, Kind: Partition,
+			Segments: linear(e), Unguarded: p.unguarded, Type: p.typ, Label: p.label})
 	}
 }
 
