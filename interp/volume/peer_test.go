@@ -22,6 +22,31 @@ type image struct {
 
 func (i image) Size() uint64 { return i.size }
 
+// noSync is a library in which sync(2) does nothing. The tools call it at their end, and it would
+// wait for the file systems of all other tests.
+var noSync string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "volume")
+	if err != nil {
+		panic(err)
+	}
+	noSync = filepath.Join(dir, "nosync.so")
+	c := exec.Command("gcc", "-shared", "-fPIC", "-x", "c", "-o", noSync, "-")
+	c.Stdin = strings.NewReader("void sync(void) {}\nunsigned sleep(unsigned n) { return n - n; }\n")
+	if out, err := c.CombinedOutput(); err != nil {
+		panic(fmt.Sprintf("gcc: %v\n%s", err, out))
+	}
+	status := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(status)
+}
+
+// environment returns the environment of the tools.
+func environment() []string {
+	return append(os.Environ(), "PATH="+os.Getenv("PATH")+":/sbin:/usr/sbin", "LD_PRELOAD="+noSync)
+}
+
 // newImage makes a sparse file of size bytes.
 func newImage(t *testing.T, size int64) image {
 	t.Helper()
@@ -40,7 +65,7 @@ func newImage(t *testing.T, size int64) image {
 func (i image) sh(t *testing.T, script string) string {
 	t.Helper()
 	c := exec.Command("sh", "-ec", script)
-	c.Env = append(os.Environ(), "D="+i.Name(), "PATH="+os.Getenv("PATH")+":/sbin:/usr/sbin")
+	c.Env = append(environment(), "D="+i.Name())
 	out, err := c.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", script, err, out)
