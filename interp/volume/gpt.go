@@ -25,6 +25,8 @@ type gptCopy struct {
 	lba    uint64
 	signed bool   // it has the magic
 	fault  string // "" if its checksums and bounds are right
+	// badHeader means that the checksum of the header is wrong.
+	badHeader bool
 	// fields of the header, if fault is ""
 	alternate, firstUsable, lastUsable uint64
 	entriesAt                          uint64 // LBA
@@ -114,7 +116,7 @@ func (t *table) useCopies(d *device, last uint64) {
 	}
 	t.regions = append(t.regions, d.extent(last*size, size), d.extent(g.backup.lba*size, size))
 	for _, c := range []*gptCopy{&g.primary, &g.backup} {
-		if c.fault == "" {
+		if c.count > 0 {
 			t.regions = append(t.regions, d.extent(c.entriesAt*size, c.count*c.entrySize))
 		}
 	}
@@ -145,10 +147,12 @@ func (t *table) addEntries(d *device, c *gptCopy) {
 			t.fault(d, c.entriesAt*t.sector, fmt.Sprintf(
 				"p%d has the sectors %d to %d: outside the usable sectors %d to %d", i+1, first, end,
 				c.firstUsable, c.lastUsable))
-			if first > end || end >= d.size/t.sector {
-				continue // Linux ignores it
-			}
 		}
+		if first > end {
+			continue
+		}
+		const most = stride / sector // no sector of a disk is there, and sums do not overflow
+		first, end = min(first, most), min(end, 2*most)
 		p := t.add(d, int(i)+1, first*t.sector, (end-first+1)*t.sector, typ, label(e))
 		p.guid = guid(e, 16)
 		if typ == typeBIOSBoot && p.unguarded == "" {
@@ -197,24 +201,29 @@ func (c *gptCopy) readHeader(r disk.Region, sectors uint64) string {
 	head := bytes.Clone(r.Bytes()[:n])
 	clear(head[16:20])
 	if c.headerCRC = r.U32(16); crc32.ChecksumIEEE(head) != c.headerCRC {
+		c.badHeader = true
 		return "the checksum of the header is wrong"
 	}
 	c.alternate, c.firstUsable, c.lastUsable = r.U64(32), r.U64(40), r.U64(48)
 	c.guid, c.entriesAt = guid(r, 56), r.U64(72)
 	c.count, c.entrySize, c.arrayCRC = uint64(r.U32(80)), uint64(r.U32(84)), r.U32(88)
+	fault := ""
 	switch {
 	case r.U64(24) != c.lba:
-		return fmt.Sprintf("the header names the sector %d as its own", r.U64(24))
+		fault = fmt.Sprintf("the header names the sector %d as its own", r.U64(24))
 	case c.entrySize < gptMinEntry || c.entrySize&(c.entrySize-1) != 0:
-		return fmt.Sprintf("an entry has %d bytes", c.entrySize)
+		fault = fmt.Sprintf("an entry has %d bytes", c.entrySize)
 	case c.count == 0 || c.count > gptMaxArray/c.entrySize:
-		return fmt.Sprintf("there are %d entries of %d bytes", c.count, c.entrySize)
+		fault = fmt.Sprintf("there are %d entries of %d bytes", c.count, c.entrySize)
 	case c.entriesAt >= sectors:
-		return "the entries lie behind the end of the disk"
+		fault = "the entries lie behind the end of the disk"
 	case c.firstUsable > c.lastUsable || c.lastUsable >= sectors:
-		return fmt.Sprintf("the usable sectors are %d to %d of %d", c.firstUsable, c.lastUsable, sectors)
+		fault = fmt.Sprintf("the usable sectors are %d to %d of %d", c.firstUsable, c.lastUsable, sectors)
 	}
-	return ""
+	if fault != "" {
+		c.count = 0
+	}
+	return fault
 }
 
 // guid returns the text of a GUID: its first three parts are little-endian.

@@ -27,6 +27,8 @@ type pv struct {
 	areas   []mda
 	faults  []Fault
 	damaged string // why a label with the magic cannot be read, "" if it can
+	// badLabel means that the checksum of the label is wrong.
+	badLabel bool
 }
 
 // mda is a metadata area of a PV: a header, and a ring with texts.
@@ -34,6 +36,7 @@ type mda struct {
 	off, size uint64  // on the device
 	text      *vgText // the committed text; nil if there is none
 	torn      string  // why the area cannot be read, "" if it can
+	badCRC    string  // torn, if a checksum is wrong under the magic
 	crc       uint32  // of the committed text
 }
 
@@ -78,6 +81,7 @@ func (p *pv) readLabel(r disk.Region, n uint64) string {
 	case r.U64(8) != n:
 		return fmt.Sprintf("the label of a PV names the sector %d as its own", r.U64(8))
 	case lvmCRC(r.Bytes()[20:]) != r.U32(16):
+		p.badLabel = true
 		return "the checksum of the label of a PV is wrong"
 	case at < 32 || at > sector-40:
 		return fmt.Sprintf("the header of a PV is at byte %d of its label", at)
@@ -122,10 +126,11 @@ func (p *pv) readArea(a *mda) error {
 		return nil
 	}
 	switch {
-	case lvmCRC(r.Bytes()[4:]) != r.U32(0):
-		a.torn = "the checksum of the header of a metadata area is wrong"
 	case string(r.Bytes()[4:20]) != mdaMagic || r.U32(20) != 1:
 		a.torn = "the header of a metadata area has no magic, or an unknown version"
+	case lvmCRC(r.Bytes()[4:]) != r.U32(0):
+		a.torn = "the checksum of the header of a metadata area is wrong"
+		a.badCRC = a.torn
 	case r.U64(24) != a.off || r.U64(32) != a.size:
 		a.torn = "the header of a metadata area names another place as its own"
 	}
@@ -163,6 +168,7 @@ func (p *pv) readText(a *mda, off, n uint64, crc uint32) error {
 	}
 	if a.crc = lvmCRC(text); a.crc != crc {
 		a.torn = "the checksum of the metadata of a PV is wrong"
+		a.badCRC = a.torn
 		return nil
 	}
 	group, err := readGroup(text)

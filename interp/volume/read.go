@@ -13,6 +13,10 @@ type diskState struct {
 	whole device
 	table *table // nil if the disk has no partition table
 	pvs   []*pv  // on the whole disk, or on partitions
+	// copies are the copies of the GPT as they are, also while table is that of an earlier moment.
+	copies *gptCopies
+	// watched are the regions of a table that is not whole, and that table does not show.
+	watched []Extent
 }
 
 // Read returns the volumes on the disks of d. An error is that of a read from the disk: a damaged
@@ -20,7 +24,7 @@ type diskState struct {
 func Read(d interp.Disk) (*Map, error) {
 	var states []*diskState
 	for i, size := range interp.Sizes(d) {
-		s, err := readDisk(d, i, size)
+		s, err := readDisk(d, i, size, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -30,7 +34,8 @@ func Read(d interp.Disk) (*Map, error) {
 }
 
 // readDisk reads the tables of one disk. A partition table wins over the label of a PV, as for LVM.
-func readDisk(d interp.Disk, i int, size uint64) (*diskState, error) {
+// old is what the disk had before the write under observation, or nil: see retain.
+func readDisk(d interp.Disk, i int, size uint64, old *diskState) (*diskState, error) {
 	s := &diskState{whole: device{all: d, disk: i, size: size}}
 	var err error
 	if s.table, err = readGPT(&s.whole); err != nil {
@@ -41,12 +46,13 @@ func readDisk(d interp.Disk, i int, size uint64) (*diskState, error) {
 			return nil, err
 		}
 	}
+	s.retainTable(old)
 	for _, dev := range s.devices() {
 		p, err := findPV(&dev)
 		if err != nil {
 			return nil, err
 		}
-		if p != nil {
+		if p = p.retain(old.pvAt(&dev)); p != nil {
 			s.pvs = append(s.pvs, p)
 		}
 	}
@@ -120,6 +126,9 @@ func assemble(states []*diskState) *Map {
 
 // addDisk adds the volumes of a disk but those of LVM.
 func (m *Map) addDisk(s *diskState) {
+	for _, r := range s.watched {
+		m.concern(r)
+	}
 	if s.table != nil {
 		m.addTable(s)
 		return

@@ -1,0 +1,96 @@
+package volume
+
+import "cmp"
+
+// A tool writes a table piece by piece: the array of a GPT before or after its header, one sector of
+// a chain of logical partitions after the other. A table that is not whole does not count. What the
+// disk had before stays.
+
+// retainTable keeps the table of an earlier moment if the present one is not whole. old is nil if
+// there is no earlier moment: a table counts as far as it is sound then.
+func (s *diskState) retainTable(old *diskState) {
+	if s.table == nil {
+		return
+	}
+	s.copies = s.table.gpt
+	if old == nil || s.table.torn == "" {
+		return
+	}
+	s.watched = s.table.regions
+	s.table = old.table
+}
+
+// pvAt returns the PV at the place of a device, nil if there is none.
+func (s *diskState) pvAt(d *device) *pv {
+	if s == nil {
+		return nil
+	}
+	for _, p := range s.pvs {
+		if p.off == d.off {
+			return p
+		}
+	}
+	return nil
+}
+
+// retain keeps what the PV had before where it cannot be read now.
+func (p *pv) retain(old *pv) *pv {
+	if p == nil || old == nil || old.damaged != "" {
+		return p
+	}
+	if p.damaged != "" {
+		kept := *old
+		kept.device, kept.faults = p.device, p.faults
+		return &kept
+	}
+	for i := range p.areas {
+		a := &p.areas[i]
+		if a.torn == "" || p.id != old.id {
+			continue
+		}
+		for _, before := range old.areas {
+			if before.off == a.off {
+				a.text, a.crc = before.text, before.crc
+			}
+		}
+	}
+	return p
+}
+
+// writeFault says what is wrong with a table by a write, "" if nothing is: a sector with its own
+// checksum is written as a whole, so that a tool cannot leave it damaged. The same damage before
+// the write is no fault of it.
+func (s *diskState) writeFault(old *diskState, off, n uint64) (check, reason string, at uint64) {
+	touches := func(start, size uint64) bool { return off < start+size && start < off+n }
+	if g, was := s.copies, old.copies; g != nil {
+		for i, c := range []*gptCopy{&g.primary, &g.backup} {
+			size := cmp.Or(s.tableSector(), sector)
+			damaged := was != nil && []*gptCopy{&was.primary, &was.backup}[i].badHeader
+			if c.badHeader && !damaged && touches(c.lba*size, size) {
+				return "gpt-header", c.fault, c.lba * size
+			}
+		}
+	}
+	for _, p := range s.pvs {
+		was := old.pvAt(&p.device)
+		if label := p.off + p.label; p.badLabel && touches(label, sector) {
+			return "lvm-label", "the checksum of the label of a PV is wrong", label
+		}
+		for i, a := range p.areas {
+			if a.badCRC == "" || was != nil && i < len(was.areas) && was.areas[i].badCRC != "" {
+				continue
+			}
+			if touches(p.off+a.off, mdaHeader) {
+				return "lvm-metadata", a.badCRC, p.off + a.off
+			}
+		}
+	}
+	return "", "", 0
+}
+
+func (s *diskState) tableSector() uint64 {
+	if s.table == nil {
+		return 0
+	}
+	return s.table.sector
+}
