@@ -91,6 +91,14 @@ type Hook interface {
 	Handle(ctx context.Context, r *Request, do func() error) error
 }
 
+// A Splitter is a Hook that takes long requests in parts. For each part the device calls Run and then
+// Handle, as if the part were a request of its own. If one fails, those after it are not performed.
+type Splitter interface {
+	// Run returns the length of the first part of the n bytes from off on, in whole sectors. A result
+	// of 0, or of more than n, means all n bytes. n is at least one sector.
+	Run(off, n uint64) uint64
+}
+
 // A FlushHook is a Hook that also learns of flushes.
 //
 // The device calls Flushing when a flush begins, unless a change is in progress, so that Flushing
@@ -223,6 +231,33 @@ func (d *Device) ordered(ctx context.Context, r *Request) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	splitter, splits := d.hook.(Splitter)
+	if !splits || r.Len == 0 {
+		return d.one(ctx, r)
+	}
+	for at := uint64(0); at < r.Len; {
+		n := splitter.Run(r.Off+at, r.Len-at)
+		if n == 0 || n >= r.Len-at {
+			n = r.Len - at
+		}
+		if n == r.Len {
+			return d.one(ctx, r)
+		}
+		part := *r
+		part.Off, part.Len = r.Off+at, n
+		if r.Op == OpWrite {
+			part.Data = r.Data[at : at+n]
+		}
+		if err := d.one(ctx, &part); err != nil {
+			return err
+		}
+		at += n
+	}
+	return nil
+}
+
+// one records a change, and performs it through the hook.
+func (d *Device) one(ctx context.Context, r *Request) error {
 	r.Seq = d.seq.Add(1)
 	defer d.done.Store(r.Seq)
 	if d.rec != nil {

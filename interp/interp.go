@@ -73,6 +73,11 @@ type Observation struct {
 	// Baseline means that commits after this write are compared with the state that it leaves. No rule
 	// has judged that state.
 	Baseline bool
+	// Volume is the number of the volume that the write goes to, if the interpreter follows several;
+	// -1: it goes to none.
+	Volume int
+	// Remaps means that the write changes a table, and with it which volumes there are.
+	Remaps bool
 	// Note is a line for the log, mostly "": a file system appeared, was unmounted, or lost its
 	// superblock.
 	Note string

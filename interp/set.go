@@ -73,35 +73,45 @@ func (s *Set) ReadAt(p []byte, addr int64) (int, error) {
 	return n, err
 }
 
-// Sizes returns the sizes of the disks that d consists of, bytes: those of a Set, or of a wrapper
-// that has a method of this name, and else d's own size.
+// DiskSize returns the size of disk i in bytes.
+func (s *Set) DiskSize(i int) uint64 { return s.disks[i].Size() }
+
+// A Several is a Disk that consists of several: disk i begins at the address i·DiskStride. Sizes can
+// change, and disks can be added at the end.
+type Several interface {
+	Disk
+	Sizes() []uint64       // of the disks in bytes; 0 for a disk that is gone
+	DiskSize(i int) uint64 // of disk i, which must be one of Sizes
+}
+
+// Sizes returns the sizes of the disks that d consists of, in bytes: those of a Several, or d's own
+// size.
 func Sizes(d Disk) []uint64 {
-	if s, ok := d.(interface{ Sizes() []uint64 }); ok {
+	if s, ok := d.(Several); ok {
 		return s.Sizes()
 	}
 	return []uint64{d.Size()}
 }
 
-// Sub returns disk i of d. Its addresses begin at 0.
+// Sub returns disk i of d. Its addresses begin at 0. A Disk that is no Several has one disk, itself.
 func Sub(d Disk, i int) Disk {
-	sizes := Sizes(d)
-	if len(sizes) == 1 {
-		return d
+	if s, ok := d.(Several); ok {
+		return &subDisk{s, i}
 	}
-	return &subDisk{d, Address(i, 0), sizes[i]}
+	return d
 }
 
 // subDisk is one of several disks.
 type subDisk struct {
-	whole       Disk
-	start, size uint64
+	whole Several
+	disk  int
 }
 
-func (d *subDisk) Size() uint64 { return d.size }
+func (d *subDisk) Size() uint64 { return d.whole.DiskSize(d.disk) }
 
 func (d *subDisk) ReadAt(p []byte, off int64) (int, error) {
-	if off < 0 || uint64(off) >= d.size {
+	if off < 0 || uint64(off) >= d.Size() {
 		return 0, io.EOF
 	}
-	return d.whole.ReadAt(p, int64(d.start)+off)
+	return d.whole.ReadAt(p, int64(Address(d.disk, uint64(off))))
 }

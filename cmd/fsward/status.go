@@ -10,10 +10,11 @@ func statusCommand() *cobra.Command {
 	var control string
 	c := &cobra.Command{
 		Use:   "status --control unix:PATH",
-		Short: "Show the disks of a running daemon",
-		Long: `Prints a line for each disk that a running fsward guard or vm run guards: its file system,
-the commits judged and refused, the state of its volume, the check of the baseline, and the write
-that is held, if any. If the judgment of a commit takes longer than a second, a line below shows how
+		Short: "Show the volumes on the disks of a running daemon",
+		Long: `Prints a line for each volume on the disks that a running fsward guard or vm run guards:
+DISK for a whole disk, DISK:p2 for a partition, DISK:vg/lv for a logical volume. The line has the
+file system, the commits judged and refused, the state of the volume, the check of the baseline, and
+the write that is held, if any. If the judgment of a commit takes longer than a second, a line below shows how
 far it is.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -21,14 +22,14 @@ far it is.`,
 			if err != nil {
 				return err
 			}
-			disks, err := client.Status()
+			volumes, err := client.Status()
 			if err != nil {
 				return err
 			}
-			const row = "%-10s %-8s %10v %8v  %-26s %-28s %s\n"
-			fmt.Printf(row, "DISK", "FS", "COMMITS", "REFUSED", "VOLUME", "BASELINE", "HELD")
-			for _, s := range disks {
-				fmt.Printf(row, s.Name, s.FS, s.Commits, s.Refused, s.Volume, s.Baseline, s.Held)
+			const row = "%-16s %-8s %10v %8v  %-26s %-28s %s\n"
+			fmt.Printf(row, "VOLUME", "FS", "COMMITS", "REFUSED", "STATE", "BASELINE", "HELD")
+			for _, s := range volumes {
+				fmt.Printf(row, s.Name(), s.FS, s.Commits, s.Refused, s.State, s.Baseline, s.Held)
 				if s.Judging != nil {
 					fmt.Printf("%-10s a commit is being judged: %s\n", "", s.Judging)
 				}

@@ -73,12 +73,12 @@ func NewControl(socket string) *Control {
 }
 
 // Status returns the state of every disk.
-func (c *Control) Status() ([]guard.DiskStatus, error) {
+func (c *Control) Status() ([]guard.VolumeStatus, error) {
 	body, err := c.do("GET", "/disks")
 	if err != nil {
 		return nil, err
 	}
-	var out []guard.DiskStatus
+	var out []guard.VolumeStatus
 	return out, json.Unmarshal(body, &out)
 }
 

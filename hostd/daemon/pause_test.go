@@ -137,7 +137,7 @@ func serveControl(t *testing.T, disks *guard.Disks) *Control {
 }
 
 // waitStatus waits until the daemon reports a held write.
-func waitStatus(t *testing.T, control *Control) guard.DiskStatus {
+func waitStatus(t *testing.T, control *Control) guard.VolumeStatus {
 	t.Helper()
 	for range 1000 {
 		disks, err := control.Status()
@@ -150,7 +150,7 @@ func waitStatus(t *testing.T, control *Control) guard.DiskStatus {
 		time.Sleep(5 * time.Millisecond)
 	}
 	t.Fatal("nothing was held within five seconds")
-	return guard.DiskStatus{}
+	return guard.VolumeStatus{}
 }
 
 // rejectAll decides every write that is held until the returned function is called.

@@ -21,16 +21,17 @@ import (
 // with an image, while its guest goes on. Everything that it finds was there before. It is reported
 // as a finding of the baseline, and no commit is refused for it. See docs/decisions/0019.
 type baselineCheck struct {
-	guards []*Guard // of the disks of the file system, then of its seeds
-	own    int      // number of the guards that are not of seeds
-	fs     string
-	rules  RulesConfig
-	memory memory.Limits
-	limits interp.Limits
-	log    *zap.Logger
-	every  time.Duration // time between reports of progress
-	pause  time.Duration // time before another attempt
-	limit  uint64        // bound of what is kept of each disk, bytes
+	volumes []*guardedVolume // of the file system, then of its seeds
+	own     int              // number of the volumes that are not of seeds
+	fs      string
+	layout  *detect.Volumes
+	rules   RulesConfig
+	memory  memory.Limits
+	limits  interp.Limits
+	log     *zap.Logger
+	every   time.Duration // time between reports of progress
+	pause   time.Duration // time before another attempt
+	limit   uint64        // bound of what is kept of each disk, bytes
 	// skipLog leaves out the log: it was checked when the disk was attached, and must not hide
 	// findings in the trees.
 	skipLog bool
@@ -46,6 +47,7 @@ type baselineCheck struct {
 	mu     sync.Mutex
 	status Progress
 	sound  bool // the state was found sound
+	undone bool // the last attempt that ended could not decide
 }
 
 const (
@@ -75,31 +77,28 @@ func (a *attempt) kept() (bytes uint64) {
 
 // takeSnapshots begins an attempt on the present state. It is called while no write is being
 // performed.
-func (c *baselineCheck) takeSnapshots(
-	ctx context.Context,
-	needs func(disk int) func(off, n uint64) bool,
-) (*attempt, error) {
+func (c *baselineCheck) takeSnapshots(ctx context.Context) (*attempt, error) {
 	a := &attempt{memory: c.memory.BaselineBudget(c.limits)}
 	a.ctx, a.fail = context.WithCancelCause(ctx)
-	for i, g := range c.guards {
-		disk, err := overlay.New(g.base)
+	for i, v := range c.volumes {
+		disk, err := overlay.New(c.layout.Disk(v.number))
 		if err != nil {
 			c.release(a)
 			return nil, err
 		}
 		f := &snapshot{
 			disk:  disk,
-			start: interp.Address(g.disk, 0),
-			needs: needs(g.disk),
+			start: interp.Address(v.number, 0),
+			needs: c.layout.Needs(v.number),
 			limit: c.limit,
 			fail:  a.fail,
 		}
 		a.disks = append(a.disks, f)
 		if i < c.own { // nobody writes a seed, whose own check may have a snapshot
-			g.snapshot.Store(f)
+			v.snapshot.Store(f)
 		}
 	}
-	c.unverified = c.guards[0].volume.Load()
+	c.unverified = c.volumes[0].unverified.Load()
 	c.current.Store(a)
 	return a, nil
 }
@@ -107,7 +106,7 @@ func (c *baselineCheck) takeSnapshots(
 // release ends an attempt and drops its snapshots.
 func (c *baselineCheck) release(a *attempt) {
 	for i, f := range a.disks {
-		c.guards[i].snapshot.CompareAndSwap(f, nil)
+		c.volumes[i].snapshot.CompareAndSwap(f, nil)
 		// A write that is being performed may still try to keep something; nobody reads its error then.
 		_ = f.disk.Close()
 	}
@@ -158,14 +157,26 @@ func (c *baselineCheck) run(ctx context.Context, a *attempt, again func() (*atte
 			}
 			fallthrough
 		case err != nil:
-			ev = &Event{Kind: KindBaseline, Outcome: change.Undecided, Undecided: []string{err.Error()}}
+			ev = notChecked(err)
 		}
 		c.end(ev, PhaseDone)
-		if c.guards[0].volume.Load() == nil || ev.Outcome == change.Violated {
+		if c.volumes[0].unverified.Load() == nil && ev.Outcome != change.Undecided ||
+			ev.Outcome == change.Violated {
 			return
 		}
 		a, n = c.later(ctx, again), 0
 	}
+}
+
+// notChecked returns the event of a state that could not be checked.
+func notChecked(err error) *Event {
+	return &Event{Kind: KindBaseline, Outcome: change.Undecided, Undecided: []string{err.Error()}}
+}
+
+// failed reports that an attempt could not begin.
+func (c *baselineCheck) failed(err error) {
+	c.log.Error("cannot check the baseline", zap.String("disk", c.volumes[0].guard.name), zap.Error(err))
+	c.end(notChecked(err), PhaseDone)
 }
 
 // later makes another attempt after a rest. It returns nil once ctx has ended.
@@ -176,7 +187,7 @@ func (c *baselineCheck) later(ctx context.Context, again func() (*attempt, error
 		if err == nil {
 			return a
 		}
-		c.log.Error("cannot check the volume", zap.String("disk", c.guards[0].name), zap.Error(err))
+		c.failed(err)
 	}
 	return nil
 }
@@ -228,15 +239,17 @@ func (c *baselineCheck) attempt(a *attempt) (*Event, error) {
 		return nil, err
 	}
 	interpreted := time.Since(start)
-	ev := CheckImage(a.ctx, rules, fs, obs, func(i int) string { return c.guards[i].name })
+	ev := CheckImage(a.ctx, rules, fs, obs, func(i int) string {
+		return volumeName(c.volumes[i].guard.name, c.volumes[i].path())
+	})
 	ev.Kind = KindBaseline
 	ev.InterpNS, ev.CheckNS = interpreted.Nanoseconds(), time.Since(start).Nanoseconds()
 	return ev, nil
 }
 
 func (c *baselineCheck) requests() (n uint64) {
-	for _, g := range c.guards {
-		n += g.requests()
+	for _, v := range c.volumes {
+		n += v.guard.requests()
 	}
 	return n
 }
@@ -264,6 +277,7 @@ func (c *baselineCheck) end(ev *Event, phase string) {
 	if phase == PhaseDone {
 		c.status.Percent, c.status.Verdict = 100, ev.Outcome.String()
 		c.sound = ev.Kind == KindBaseline && ev.Outcome == change.Holds
+		c.undone = ev.Outcome == change.Undecided
 	}
 	c.mu.Unlock()
 	if c.unverified != nil && phase == PhaseDone && ev.Kind == KindBaseline {
@@ -278,8 +292,8 @@ func (c *baselineCheck) verified(ev *Event) {
 		c.unverified.finding(ev)
 		return
 	}
-	for _, g := range c.guards[:c.own] {
-		if !g.volume.CompareAndSwap(c.unverified, nil) {
+	for _, v := range c.volumes[:c.own] {
+		if !v.unverified.CompareAndSwap(c.unverified, nil) {
 			return // another write was undecided since
 		}
 	}
@@ -293,9 +307,17 @@ func (c *baselineCheck) foundSound() bool {
 	return c.sound
 }
 
+// lastFailed reports whether the last attempt that has ended could not decide.
+func (c *baselineCheck) lastFailed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.undone
+}
+
 func (c *baselineCheck) report(ev *Event) {
-	ev.Disk, ev.FS = c.guards[0].name, c.fs
-	c.guards[0].report(ev)
+	v := c.volumes[0]
+	ev.Disk, ev.Volume, ev.FS = v.guard.name, v.path(), c.fs
+	v.guard.report(v, ev)
 }
 
 // Status returns how far the check is.

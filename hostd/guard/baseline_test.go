@@ -9,11 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/zap"
+
 	"fsward/blocktap"
 	"fsward/change"
 	"fsward/hostd/guard"
 	"fsward/hostd/guardtest"
 	"fsward/hostd/offline"
+	"fsward/interp/detect"
 )
 
 // baselineOf waits for the check of the baseline of the first disk and returns its event.
@@ -195,24 +198,69 @@ func TestBaselineInterrupted(t *testing.T) {
 }
 
 // TestBaselineOutrun checks that the check starts again when the guest overwrites more than is
-// kept, and that in the end it is undecided.
+// kept, that it is undecided in the end, and that it is then made again until it decides.
 func TestBaselineOutrun(t *testing.T) {
 	for _, tc := range []struct {
-		times int // attempts that the guest outruns
-		want  change.Outcome
-	}{{guard.MaxAttempts - 1, change.Holds}, {guard.MaxAttempts, change.Undecided}} {
+		times     int // attempts that the guest outruns
+		undecided int // the events that say so
+	}{{guard.MaxAttempts - 1, 0}, {guard.MaxAttempts, 1}} {
 		r := guardtest.Attach(t, populated(t, "btrfs", 256<<20, 10, 100), nil)
 		begun := overwritten(t, r.Daemon, tc.times)
 		ev := baselineOf(r, 2*time.Minute)
-		if ev.Outcome != tc.want || *begun < tc.times {
+		if ev.Outcome != change.Holds || *begun < tc.times {
 			t.Errorf("overwritten %d times: %s", *begun, guardtest.TextOf(ev))
 		}
-		if tc.want == change.Undecided && !strings.Contains(guardtest.TextOf(ev),
-			guard.ErrMoved.Error()) {
-			t.Errorf("it does not say why: %s", guardtest.TextOf(ev))
+		found := 0
+		for _, ev := range r.Seen.Events() {
+			if ev.Kind == guard.KindBaseline && ev.Outcome == change.Undecided {
+				found++
+				if !strings.Contains(guardtest.TextOf(ev), guard.ErrMoved.Error()) {
+					t.Errorf("it does not say why: %s", guardtest.TextOf(ev))
+				}
+			}
+		}
+		if s := r.Daemon.Status()[0].State; found != tc.undecided || s != guard.StateGuarded {
+			t.Errorf("%d undecided, want %d; the volume is %s", found, tc.undecided, s)
 		}
 		r.End()
 	}
+}
+
+// TestBaselineWithoutTemporaryFile checks that a baseline whose check cannot begin is undecided, and
+// says so in the status and in the outcome.
+func TestBaselineWithoutTemporaryFile(t *testing.T) {
+	image := populated(t, "ext3", 64<<20, 1, 10)
+	t.Setenv("TMPDIR", "/nonexistent")
+	d, seen := openQuietly(t, image)
+	defer d.Close()
+	for range 100 {
+		if d.Status()[0].State == guard.StateBaselineFailed {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if s := d.Status()[0].State; s != guard.StateBaselineFailed || d.Outcome() != change.Undecided {
+		t.Errorf("the volume is %s, the outcome %s", s, d.Outcome())
+	}
+	events := seen.Events()
+	if last := events[len(events)-1]; last.Kind != guard.KindBaseline ||
+		last.Outcome != change.Undecided || !strings.Contains(last.Undecided[0], "/nonexistent") {
+		t.Errorf("the last event is %s", guardtest.TextOf(last))
+	}
+}
+
+// openQuietly guards an image, without a log, and checks its baseline.
+func openQuietly(t *testing.T, image string) (*guard.Disks, *guardtest.Recorder) {
+	t.Helper()
+	seen := &guardtest.Recorder{}
+	cfg := guard.Config{FS: detect.Auto, Policies: guard.Policies{OnViolation: guard.OnRefuse},
+		Verify: true, Sinks: []guard.Sink{seen},
+		Disks: []guard.DiskSpec{{Name: "disk", Path: image}}}
+	d, err := guard.Open(cfg, zap.NewNop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, seen
 }
 
 // overwritten begins a check of the baseline. Each time that the check asks how busy the guest is,

@@ -15,7 +15,12 @@ type Config struct {
 	Disks []DiskSpec
 	FS    string // detect.Auto or a name
 	Policies
-	Rules RulesConfig
+	// Unguarded says what happens to a write to a volume that is not guarded: UnguardedPass or
+	// UnguardedRefuse; "": UnguardedPass.
+	Unguarded string
+	// Require names file systems that a volume must have: the guard does not start without them.
+	Require []string
+	Rules   RulesConfig
 	// path of a dm-log-writes log, with .NAME appended if there are several disks; "" for none
 	Record      string
 	Guest       Suspender

@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -20,25 +19,26 @@ import (
 // Disks are the guarded disks of one guest. Transports serve their devices; Disks owns everything
 // behind them.
 type Disks struct {
-	cfg      Config
-	disks    []*guardedDisk
-	set      *interp.Set // the disks as one address space
-	follower *detect.Follower
-	rules    *Rules
-	memory   memory.Limits
-	limits   interp.Limits
-	kept     uint64 // bound of what a baseline check keeps of a disk, bytes
-	work     *change.WorkBudget
-	judging  judgmentWatch
-	recheck  time.Duration // time before another check of an unverified volume
-	log      *zap.Logger
+	cfg     Config
+	disks   []*guardedDisk
+	set     *interp.Set // the disks as one address space
+	layout  *detect.Volumes
+	volumes volumeTable
+	rules   *Rules
+	memory  memory.Limits
+	limits  interp.Limits
+	kept    uint64 // bound of what a baseline check keeps of a disk, bytes
+	work    *change.WorkBudget
+	judging judgmentWatch
+	recheck time.Duration // time before another check of an unverified volume
+	log     *zap.Logger
 }
 
 // Open opens and locks every disk, reads the baseline of its file system and loads the rules. The
 // disks belong to one guest: a file system may have several of them. After an error nothing stays
 // open. Close ends it.
 func Open(cfg Config, log *zap.Logger) (*Disks, error) {
-	if err := cfg.Check(); err != nil {
+	if err := errors.Join(cfg.Check(), cfg.checkUnguarded()); err != nil {
 		return nil, err
 	}
 	d := &Disks{cfg: cfg, log: log, memory: cfg.Memory, kept: maxKept, work: NewWork(cfg.Work),
@@ -82,9 +82,9 @@ func (d *Disks) open(cfg Config) error {
 	var devices []*blocktap.Device
 	var guards []*Guard
 	for i, g := range d.disks {
-		g.guard = &Guard{name: g.name, disk: i, rules: d.rules,
+		g.guard = &Guard{name: g.name, disk: i, rules: d.rules, volumes: &d.volumes,
 			sinks: append([]Sink{&g.counts}, cfg.Sinks...), log: d.log, work: d.work,
-			judging: &d.judging, undecided: d.unverify}
+			judging: &d.judging, undecided: d.unverify, settled: d.settled}
 		guards = append(guards, g.guard)
 		if cfg.Simulate {
 			g.sim = d.simulator(i)
@@ -105,19 +105,20 @@ func (d *Disks) open(cfg Config) error {
 		}
 		trace.Together(recordings...)
 	}
+	d.judging.begin(d.work)
 	d.begin()
-	d.judging.begin(d.work, func(disk int) string { return d.disks[disk].counts.name() })
-	return nil
+	return d.required()
 }
 
-// follow reads the baseline of the file systems on the disks.
+// follow reads the tables on the disks, and the baseline of the file systems on their volumes.
 func (d *Disks) follow() (err error) {
 	d.limits = d.memory.ForInterpreter(d.yield)
 	d.limits.Work = d.work
-	d.follower, err = Follow(d.set, d.cfg.FS, d.limits,
-		func(i int) string { return d.cfg.Disks[i].Path })
+	options := detect.VolumeOptions{FS: d.cfg.FS, Limits: d.limits, Require: d.cfg.Require,
+		Refuse: d.cfg.Unguarded == UnguardedRefuse}
+	d.layout, err = FollowVolumes(d.set, options, func(i int) string { return d.cfg.Disks[i].Path })
 	if err == nil && d.cfg.DataOrdered {
-		d.follower.ExpectOrdered()
+		d.layout.ExpectOrdered()
 	}
 	return err
 }
@@ -125,19 +126,21 @@ func (d *Disks) follow() (err error) {
 // begin lets the guards start from the baseline, and reports it.
 func (d *Disks) begin() {
 	for _, g := range d.disks {
-		g.guard.interp = d.follower
+		g.guard.interp, g.guard.layout = d.layout, d.layout
 	}
-	for i, g := range d.disks {
-		g.guard.attached(context.Background(), d.follower.On(i), d.follower.Found(i))
+	for _, i := range d.layout.Numbers() {
+		d.addVolume(i)
 	}
 	if !d.cfg.Verify {
 		return
 	}
-	for i, g := range d.disks {
-		if g.baseline.Load() == nil {
-			d.beginBaseline(i, true)
+	for _, v := range d.volumes.all() {
+		if v.baseline.Load() == nil {
+			d.beginBaseline(v.number, true)
 		}
-		g.guard.unjudged = func(disk int) { d.beginBaseline(disk, false) }
+	}
+	for _, g := range d.disks {
+		g.guard.unjudged = func(volume int) { d.beginBaseline(volume, false) }
 	}
 }
 
@@ -154,9 +157,8 @@ func (d *Disks) Switched() (err error) {
 		for _, g := range d.disks {
 			g.guard.dropSpeculative()
 			g.sim.settle(interp.CommitPoint) // a transaction that carried a bug is gone
-			g.baseline.Store(nil)
-			g.guard.volume.Store(nil)
 		}
+		d.volumes.list.Store(nil)
 		if err = d.follow(); err == nil {
 			d.begin()
 		}
@@ -167,7 +169,7 @@ func (d *Disks) Switched() (err error) {
 // simulator returns the Simulator of disk i. The disks of one file system share one.
 func (d *Disks) simulator(i int) *Simulator {
 	for j := range i {
-		if d.follower.Together(i, j) {
+		if d.layout.Together(i, j) {
 			d.disks[j].sim.disk, d.disks[j].sim.start = d.set, 0
 			return d.disks[j].sim
 		}
@@ -209,20 +211,34 @@ func (d *Disks) Outcome() change.Outcome {
 		switch {
 		case g.counts.violated.Load() > 0:
 			return change.Violated
-		case g.counts.undecided.Load() > 0 || g.guard.volume.Load() != nil:
+		case g.counts.undecided.Load() > 0:
 			outcome = change.Undecided
 		}
+	}
+	guarded, passed := false, false
+	for _, v := range d.volumes.all() {
+		c := v.baseline.Load()
+		if v.unverified.Load() != nil || c != nil && c.lastFailed() {
+			outcome = change.Undecided
+		}
+		guarded = guarded || v.state.Load().FS != ""
+		passed = passed || v.passed.Load() > 0
+	}
+	if passed && !guarded {
+		outcome = change.Undecided // nothing of what the guest wrote was judged
 	}
 	return outcome
 }
 
-// FS returns the file system of a disk by its name; "" while it is not known.
+// FS returns the file system of the first guarded volume on a disk by the disk's name; "" while there
+// is none.
 func (d *Disks) FS(disk string) string {
-	g, err := d.disk(disk)
-	if err != nil {
-		return ""
+	for _, v := range d.volumes.all() {
+		if fs := v.state.Load().FS; v.guard.name == disk && fs != "" {
+			return fs
+		}
 	}
-	return g.counts.name()
+	return ""
 }
 
 // Holder returns the policy of a disk if it pauses; nil unless Config.Pauses(). The error
@@ -238,7 +254,7 @@ func (d *Disks) Holder(disk string) (*Holder, error) {
 // Report sends all sinks an event of a disk that the guard itself does not see.
 func (d *Disks) Report(disk string, ev *Event) {
 	if g, err := d.disk(disk); err == nil {
-		g.guard.report(ev)
+		g.guard.report(nil, ev)
 	}
 }
 

@@ -48,7 +48,11 @@ const (
 
 // An Event is one thing that the guard reports, most often a commit with its verdict.
 type Event struct {
-	Disk       string
+	Disk   string
+	Volume string // "" for a whole disk, "p2" for a partition, "vg/lv" for a logical volume
+	// State is, in an event about a volume that is not a verdict, the state of the volume: see
+	// StateGuarded. It may be "".
+	State      string
 	FS         string
 	Kind       string
 	Generation uint64
@@ -119,16 +123,26 @@ type violationJSON struct {
 	Why     []change.Reason `json:"why,omitempty"`
 }
 
+// verdict returns the verdict as JSON has it. "holds" is said of file systems that are guarded only.
+func (ev *Event) verdict() string {
+	if ev.FS == "" && ev.Outcome == change.Holds {
+		return ""
+	}
+	return ev.Outcome.String()
+}
+
 // MarshalJSON returns the one-line form that scripts read.
 func (ev *Event) MarshalJSON() ([]byte, error) {
 	out := struct {
 		Event      string          `json:"event"`
 		Disk       string          `json:"disk,omitempty"`
+		Volume     string          `json:"volume,omitempty"`
+		State      string          `json:"state,omitempty"`
 		FS         string          `json:"fs,omitempty"`
 		Generation uint64          `json:"generation"`
 		Records    int             `json:"records"`
 		Steps      int64           `json:"steps,omitempty"`
-		Verdict    string          `json:"verdict"`
+		Verdict    string          `json:"verdict,omitempty"`
 		Action     string          `json:"action,omitempty"`
 		InterpNS   int64           `json:"interp_ns"`
 		CheckNS    int64           `json:"check_ns"`
@@ -141,7 +155,8 @@ func (ev *Event) MarshalJSON() ([]byte, error) {
 		Unverified bool            `json:"unverified,omitempty"`
 		Since      uint64          `json:"since_generation,omitempty"`
 		Err        string          `json:"error,omitempty"`
-	}{ev.Kind, ev.Disk, ev.FS, ev.Generation, ev.Records, ev.Steps, ev.Outcome.String(), ev.Action,
+	}{ev.Kind, ev.Disk, ev.Volume, ev.State, ev.FS, ev.Generation, ev.Records, ev.Steps, ev.verdict(),
+		ev.Action,
 		ev.InterpNS, ev.CheckNS, ev.AheadNS, ev.RuleTimes,
 		make([]violationJSON, len(ev.Violations)), ev.Undecided, ev.Note, ev.Progress,
 		ev.Unverified, ev.Since, ev.Err}

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"sync"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -25,7 +26,9 @@ func NewGuard(i interp.Interpreter, rules *Rules, policy Policy, sinks ...Sink) 
 func NewDisks(rules *Rules) *Disks { return &Disks{rules: rules, log: zap.NewNop()} }
 
 // BaselineCheckOf returns the last check of the baseline of a disk; nil if there is none.
-func (d *Disks) BaselineCheckOf(disk int) *baselineCheck { return d.disks[disk].baseline.Load() }
+func (d *Disks) BaselineCheckOf(disk int) *baselineCheck {
+	return d.volumes.at(disk).baseline.Load()
+}
 
 // Ended returns a channel that is closed when the check is over.
 func (p *baselineCheck) Ended() <-chan struct{} { return p.done }
@@ -34,11 +37,11 @@ func (p *baselineCheck) Ended() <-chan struct{} { return p.done }
 // state. asked is called before each rest, and told whether a new attempt reads the disk since its
 // last call.
 func (d *Disks) CheckAgain(asked func(device *blocktap.Device, another bool) uint64) {
-	d.kept = 0
+	d.kept, d.recheck = 0, 10*time.Millisecond
 	g := d.disks[0]
 	var last *snapshot
 	g.guard.requests = func() uint64 {
-		now := g.guard.snapshot.Load()
+		now := d.volumes.at(0).snapshot.Load()
 		another := now != last
 		last = now
 		return asked(g.device, another)
@@ -57,9 +60,9 @@ func (g *Guard) Drop() { g.dropSpeculative() }
 func (d *Disks) SlowChecks() (release func()) {
 	var once sync.Once
 	hold := make(chan struct{})
-	for _, g := range d.disks {
+	for i, g := range d.disks {
 		g.guard.requests = func() uint64 {
-			g := g.baseline.Load()
+			g := d.volumes.at(i).baseline.Load()
 			if g == nil {
 				return 0
 			}

@@ -16,6 +16,7 @@ import (
 	"fsward/blocktap/overlay"
 	"fsward/change"
 	"fsward/interp"
+	"fsward/interp/detect"
 )
 
 // A Guard stands between a guest and one disk: it is the hook of the disk's device. The guards of
@@ -25,6 +26,8 @@ type Guard struct {
 	disk   int      // index among the disks of the interpreter
 	peers  []*Guard // guards of all these disks in their order; nil if there is one disk
 	interp interp.Interpreter
+	// layout is the interpreter if it follows the volumes of the disks; else nil
+	layout *detect.Volumes
 	rules  *Rules
 	policy Policy
 	sinks  []Sink
@@ -34,14 +37,14 @@ type Guard struct {
 	witness  Witness       // sees what is done to the disk; may be nil
 	base     overlay.Base  // the disk itself
 	requests func() uint64 // returns the number of requests of the guest so far
-	// is called when a state becomes the baseline without a check; may be nil
-	unjudged func(disk int)
-	// is called when an undecided write is on the disk; may be nil
-	undecided func(disk int, ev *Event)
-	volume    atomic.Pointer[unverified] // nil: no undecided commit awaits its check
-	work      *change.WorkBudget         // of the interpreter; may be nil
-	judging   *judgmentWatch             // may be nil
-	snapshot  atomic.Pointer[snapshot]   // the state that a baseline check reads; nil: none runs
+	volumes  *volumeTable  // may be nil
+	// is called when a state of a volume becomes the baseline without a check; may be nil
+	unjudged func(volume int)
+	// is called when an undecided write is on a volume; may be nil
+	undecided func(volume int, ev *Event)
+	settled   func()             // is called when a write that changes the volumes has landed; may be nil
+	work      *change.WorkBudget // of the interpreter; may be nil
+	judging   *judgmentWatch     // may be nil
 
 	flushed       atomic.Uint64 // sequence number of the last write that the guest has flushed
 	flushReported uint64        // the one that the interpreter knows
@@ -76,20 +79,20 @@ func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error
 	w.Off = interp.Address(g.disk, w.Off)
 	g.bug.alter(w, g.log)
 
-	if f := g.snapshot.Load(); f != nil {
-		f.keep(w)
-	}
+	volume, off := g.locate(w.Off)
+	volume.keep(w, off)
+	g.judging.of(volume)
 	g.reportFlushed()
 	for _, p := range g.peers {
 		p.reportFlushed()
 	}
-	g.judging.of(g)
 	start := time.Now()
 	obs := g.interp.Observe(w)
 	observed := time.Since(start)
 	if ordinary(obs) {
 		err := do()
 		g.interp.Settle(err == nil)
+		volume.pass()
 		return err
 	}
 
@@ -99,8 +102,8 @@ func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error
 	early := g.matchingCheck(judging, obs.Txn)
 	ev := checkObservation(judging, g.rules, g.interp.FS(), obs, early)
 	g.work.Current().End()
-	ev.Disk = g.name
-	place(ev, g.disk, func(i int) string { return g.peers[i].name })
+	ev.Disk, ev.Volume = g.name, g.pathOf(obs.Volume)
+	g.place(ev)
 	ev.InterpNS, ev.CheckNS = observed.Nanoseconds(), time.Since(start).Nanoseconds()
 	if early != nil {
 		ev.AheadNS = start.Sub(early.began).Nanoseconds()
@@ -111,24 +114,65 @@ func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error
 		err = do()
 	}
 	g.interp.Settle(err == nil)
-	if obs.Baseline && err == nil && g.unjudged != nil {
-		g.unjudged(g.disk)
-	}
 	g.bug.settle(obs.Point)
-	if ev.Outcome == change.Undecided && err == nil && g.undecided != nil {
-		g.undecided(g.disk, ev)
-	}
-
 	ev.settle(err)
 	if err != nil && g.witness != nil {
 		g.witness.Refused()
 	}
-	g.report(ev)
+	g.landed(volume, obs, ev, err == nil)
 	return err
 }
 
-// place turns the interpreter's addresses of violations into addresses on disks. It names the disk
-// of an address if that is not the event's own disk.
+// landed follows a write that is not ordinary, and reports it.
+func (g *Guard) landed(volume *guardedVolume, obs interp.Observation, ev *Event, written bool) {
+	if written && obs.Baseline && g.unjudged != nil {
+		g.unjudged(obs.Volume)
+	}
+	guarded := g.layout == nil || g.layout.On(obs.Volume) != ""
+	if written && guarded && ev.Outcome == change.Undecided && g.undecided != nil {
+		g.undecided(obs.Volume, ev)
+	}
+	g.report(volume, ev)
+	if written && g.settled != nil {
+		g.settled()
+	}
+}
+
+// locate returns the volume that holds an address, and the offset in it; nil if there is none.
+func (g *Guard) locate(addr uint64) (v *guardedVolume, off uint64) {
+	if g.volumes == nil {
+		return nil, 0
+	}
+	i, off, ok := g.layout.Locate(addr)
+	if !ok {
+		return nil, 0
+	}
+	return g.volumes.at(i), off
+}
+
+// pathOf returns the name of a volume on its disk: "" for the whole disk, and if there is none.
+func (g *Guard) pathOf(volume int) string {
+	if g.layout == nil || volume < 0 {
+		return ""
+	}
+	return g.layout.State(volume).Path
+}
+
+// Run returns how many of the n bytes from an offset on are judged as one write: see
+// blocktap.Splitter.
+func (g *Guard) Run(off, n uint64) uint64 {
+	if g.layout == nil {
+		return n
+	}
+	return g.layout.Run(interp.Address(g.disk, off), n)
+}
+
+// place turns the interpreter's addresses of violations into addresses on disks.
+func (g *Guard) place(ev *Event) {
+	place(ev, g.disk, func(i int) string { return g.peers[i].name })
+}
+
+// place names the disk of an address in a violation if that is not the event's own disk.
 func place(ev *Event, own int, name func(disk int) string) {
 	ev.Violations = slices.Clone(ev.Violations) // the slice belongs to the interpreter
 	for i := range ev.Violations {
@@ -209,30 +253,44 @@ func ordinary(obs interp.Observation) bool {
 		obs.Note == ""
 }
 
-func (g *Guard) report(ev *Event) {
-	g.volume.Load().mark(ev)
+// report sends an event of a volume, which may be nil, to all sinks.
+func (g *Guard) report(v *guardedVolume, ev *Event) {
+	if v != nil {
+		v.unverified.Load().mark(ev)
+		v.counts.Event(ev)
+	}
 	for _, s := range g.sinks {
 		s.Event(ev)
 	}
 }
 
-// attached reports the file system that the guard found on its disk when it began.
-func (g *Guard) attached(ctx context.Context, fs string, found interp.Observation) {
-	note := "no file system yet: writes pass until one appears"
-	if fs != "" {
-		note = fs + " found; its present state is the baseline"
+// attached reports what the guard found on a volume when it began.
+func (g *Guard) attached(ctx context.Context, v *guardedVolume, found interp.Observation) {
+	state := v.state.Load()
+	fs := state.FS
+	ev := &Event{Disk: g.name, Volume: state.Path, FS: fs, Kind: KindAttach, Outcome: change.Holds,
+		State: contentText(state)}
+	switch {
+	case fs != "":
+		ev.State = StateGuarded
+		ev.Note = fs + " found; its present state is the baseline"
+	case state.Reason != "":
+		ev.Note = "not guarded: " + state.Reason + "; its writes are not judged"
+	default:
+		ev.Note = "no file system yet: writes pass until one appears"
 	}
-	g.report(&Event{Disk: g.name, FS: fs, Kind: KindAttach, Outcome: change.Holds, Note: note})
+	g.report(v, ev)
 	if found.Point == interp.NoPoint {
 		return
 	}
 	start := time.Now()
-	ev := checkObservation(ctx, g.rules, fs, found, nil)
+	ev = checkObservation(ctx, g.rules, fs, found, nil)
 	g.work.Current().End()
-	ev.Kind, ev.Disk, ev.CheckNS = KindBaseline, g.name, time.Since(start).Nanoseconds()
+	ev.Kind, ev.Disk, ev.Volume = KindBaseline, g.name, state.Path
+	ev.CheckNS = time.Since(start).Nanoseconds()
 	ev.Note = "the log that an unclean stop has left, or a guest that is running"
-	place(ev, g.disk, func(i int) string { return g.peers[i].name })
-	g.report(ev)
+	g.place(ev)
+	g.report(v, ev)
 }
 
 // WriteOf turns a request into a write as the interpreter takes it.

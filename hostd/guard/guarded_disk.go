@@ -19,15 +19,13 @@ type guardedDisk struct {
 	holder    *Holder // nil unless the policy pauses
 	sim       *Simulator
 	recording *trace.Writer
-	witness   Witness                       // may be nil
-	baseline  atomic.Pointer[baselineCheck] // the last check of the disk's file system
+	witness   Witness // may be nil
 	counts    counter
 }
 
 // counter is a Sink that counts commits. It can be read at any time.
 type counter struct {
 	commits, refused, violated, undecided atomic.Uint64
-	fs                                    atomic.Value // a string
 }
 
 func (c *counter) Event(ev *Event) {
@@ -41,17 +39,10 @@ func (c *counter) Event(ev *Event) {
 	case change.Violated:
 		c.violated.Add(1)
 	case change.Undecided:
-		c.undecided.Add(1)
+		if ev.Kind != KindBaseline { // another check follows: see baselineCheck.lastFailed
+			c.undecided.Add(1)
+		}
 	}
-	if ev.Kind != KindProgress { // that of a judgment may come after the file system has gone
-		c.fs.Store(ev.FS)
-	}
-}
-
-// name returns the name of the file system; "" while it is not known.
-func (c *counter) name() string {
-	fs, _ := c.fs.Load().(string)
-	return fs
 }
 
 // serve makes the device of a disk. The disk's guard exists already.

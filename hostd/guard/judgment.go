@@ -32,21 +32,20 @@ const (
 // nothing.
 type judgmentWatch struct {
 	work       *change.WorkBudget
-	guard      atomic.Pointer[Guard] // of the write that is judged
-	fs         func(disk int) string // returns the name of the file system on a disk
+	volume     atomic.Pointer[guardedVolume] // of the write that is judged
 	stop, done chan struct{}
 }
 
-// of sets the guard of the write that is judged.
-func (j *judgmentWatch) of(g *Guard) {
-	if j != nil && j.guard.Load() != g {
-		j.guard.Store(g)
+// of sets the volume of the write that is judged.
+func (j *judgmentWatch) of(v *guardedVolume) {
+	if j != nil && j.volume.Load() != v {
+		j.volume.Store(v)
 	}
 }
 
 // begin begins to watch the judgments within a budget.
-func (j *judgmentWatch) begin(work *change.WorkBudget, fs func(disk int) string) {
-	j.work, j.fs, j.stop, j.done = work, fs, make(chan struct{}), make(chan struct{})
+func (j *judgmentWatch) begin(work *change.WorkBudget) {
+	j.work, j.stop, j.done = work, make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(j.done)
 		tick := time.NewTicker(longJudgment / 4)
@@ -60,9 +59,11 @@ func (j *judgmentWatch) begin(work *change.WorkBudget, fs func(disk int) string)
 				if p := j.progress(); p != nil && now.Sub(p.began) >= longJudgment &&
 					(told.Before(p.began) || now.Sub(told) >= judgmentEvery) {
 					told = now
-					g := j.guard.Load()
-					g.report(&Event{Kind: KindProgress, Outcome: change.Holds, Progress: p, Disk: g.name,
-						FS: j.fs(g.disk), Note: "a commit is being judged: " + p.String()})
+					v := j.volume.Load()
+					s := v.state.Load()
+					v.guard.report(v, &Event{Kind: KindProgress, Outcome: change.Holds, Progress: p,
+						Disk: v.guard.name, Volume: s.Path, FS: s.FS,
+						Note: "a commit is being judged: " + p.String()})
 				}
 			}
 		}
@@ -81,12 +82,12 @@ func (j *judgmentWatch) end() {
 // progress returns how far the present judgment is; nil if there is none.
 func (j *judgmentWatch) progress() *Progress {
 	done, ok := j.work.Current().Done()
-	g := j.guard.Load()
-	if !ok || g == nil {
+	v := j.volume.Load()
+	if !ok || v == nil {
 		return nil
 	}
 	p := judgmentProgress(done, time.Now())
-	p.disk = g.name
+	p.volume = v
 	return p
 }
 

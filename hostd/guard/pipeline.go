@@ -35,6 +35,7 @@ func NewPipeline(cfg PipelineConfig, log *zap.Logger) *Pipeline {
 	for i, disk := range cfg.Disks {
 		g := &Guard{disk: i, interp: cfg.Interpreter, rules: cfg.Rules, policy: cfg.Policy,
 			sinks: cfg.Sinks, bug: cfg.Simulator, log: log}
+		g.layout, _ = cfg.Interpreter.(*detect.Volumes)
 		if cfg.Names != nil {
 			g.name = cfg.Names[i]
 		}

@@ -22,7 +22,7 @@ type Progress struct {
 	Records int64 `json:"records,omitempty"`
 
 	began, told time.Time
-	disk        string
+	volume      *guardedVolume // of the commit
 }
 
 // NewProgress returns the progress of a check that began at a time.

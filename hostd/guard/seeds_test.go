@@ -133,7 +133,7 @@ func TestUndecidedSprout(t *testing.T) {
 	}
 	for _, s := range r.Daemon.Status() {
 		if s.Unverified != nil {
-			t.Errorf("%s is unverified since commit %d", s.Name, s.Unverified.Since)
+			t.Errorf("%s is unverified since commit %d", s.Name(), s.Unverified.Since)
 		}
 	}
 	mustUnmount(r)

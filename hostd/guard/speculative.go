@@ -45,7 +45,7 @@ func (g *Guard) Flushing() {
 		done:     make(chan struct{}),
 	}
 	g.shared().speculative = c
-	g.judging.of(g)
+	g.judging.of(g.volumes.guarded())
 	go func() {
 		defer close(c.done)
 		p, ok := forecast.Prepare()

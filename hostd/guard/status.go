@@ -3,18 +3,21 @@ package guard
 import (
 	"fmt"
 	"time"
-
-	"fsward/change"
 )
 
-// DiskStatus is the state of a disk as the control socket reports it.
-type DiskStatus struct {
-	Name    string `json:"name"`
+// VolumeStatus is the state of a volume as the control socket reports it.
+type VolumeStatus struct {
+	Disk string `json:"disk"`
+	// Volume is "" for a whole disk, "p2" for a partition, "vg/lv" for a logical volume.
+	Volume  string `json:"volume,omitempty"`
 	FS      string `json:"fs,omitempty"`
 	Commits uint64 `json:"commits"`
 	Refused uint64 `json:"refused"`
-	// Volume is "guarded", "blank", "baseline pending", "baseline failed", or "unverified since …".
-	Volume string `json:"volume"`
+	// State is "guarded", "blank", "baseline pending", "baseline failed", "unguarded: …" or
+	// "unverified since …".
+	State string `json:"state"`
+	// Passed counts the writes that passed while the volume was not guarded.
+	Passed uint64 `json:"passed,omitempty"`
 	// Unverified: an undecided commit is on the volume, and no check has found it sound since.
 	Unverified *UnverifiedStatus `json:"unverified,omitempty"`
 	// Judging is how far the judgment of a commit is; nil if none takes long.
@@ -32,47 +35,47 @@ type UnverifiedStatus struct {
 	Commits uint64 `json:"commits"`          // undecided commits since then
 }
 
-// volumeText returns the state of the volume of a disk in words.
-func (s *DiskStatus) volumeText(u *unverified) string {
-	switch {
-	case u != nil:
-		return u.String()
-	case s.FS == "":
-		return "blank"
-	case s.Baseline == nil || s.Baseline.Phase == PhaseInterrupted:
-		return "guarded"
-	case s.Baseline.Phase != PhaseDone:
-		return "baseline pending"
-	case s.Baseline.Verdict != change.Holds.String():
-		return "baseline failed"
-	}
-	return "guarded"
-}
+// Name returns the name of the volume with its disk.
+func (s *VolumeStatus) Name() string { return volumeName(s.Disk, s.Volume) }
 
-// Status returns the state of every disk.
-func (d *Disks) Status() []DiskStatus {
-	var out []DiskStatus
+// Status returns the state of every volume, in the order of the disks.
+func (d *Disks) Status() []VolumeStatus {
+	var out []VolumeStatus
+	judged := d.judging.progress()
 	for _, g := range d.disks {
-		s := DiskStatus{Name: g.name, Commits: g.counts.commits.Load(), Refused: g.counts.refused.Load()}
-		s.FS = g.counts.name()
-		if p := g.baseline.Load(); p != nil {
-			status := p.Status()
-			s.Baseline = &status
-		}
-		if g.holder != nil {
-			if ev, since := g.holder.Held(); ev != nil {
-				s.Held, s.Since = fmt.Sprintf("%s %s: %s", ev.FS, CommitText(ev), VerdictText(ev)), &since
+		volumes := d.volumes.all()
+		first := true
+		for _, v := range volumes {
+			if v.guard != g.guard {
+				continue
 			}
+			s := v.status()
+			if judged != nil && judged.volume == v && time.Since(judged.began) >= longJudgment {
+				s.Judging = judged
+			}
+			if first && g.holder != nil {
+				if ev, since := g.holder.Held(); ev != nil {
+					s.Held, s.Since = fmt.Sprintf("%s %s: %s", ev.FS, CommitText(ev), VerdictText(ev)), &since
+				}
+			}
+			first = false
+			out = append(out, s)
 		}
-		u := g.guard.volume.Load()
-		if s.Volume = s.volumeText(u); u != nil {
-			s.Unverified = &UnverifiedStatus{u.since, u.commits}
-		}
-		p := d.judging.progress()
-		if p != nil && p.disk == g.name && time.Since(p.began) >= longJudgment {
-			s.Judging = p
-		}
-		out = append(out, s)
 	}
 	return out
+}
+
+// status returns the state of the volume.
+func (v *guardedVolume) status() VolumeStatus {
+	state := v.state.Load()
+	s := VolumeStatus{Disk: v.guard.name, Volume: state.Path, FS: state.FS, State: v.text(),
+		Commits: v.counts.commits.Load(), Refused: v.counts.refused.Load(), Passed: v.passed.Load()}
+	if p := v.baseline.Load(); p != nil {
+		status := p.Status()
+		s.Baseline = &status
+	}
+	if u := v.unverified.Load(); u != nil {
+		s.Unverified = &UnverifiedStatus{u.since, u.commits}
+	}
+	return s
 }

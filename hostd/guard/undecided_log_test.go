@@ -20,7 +20,7 @@ import (
 // judgedLog guards a recorded disk, performs its recorded writes, waits for the check of the volume
 // and performs them to the end. It returns the events and the outcome of the disks.
 func judgedLog(t *testing.T, name string, policies guard.Policies, work change.WorkLimits) (
-	guardtest.Events, guard.DiskStatus) {
+	guardtest.Events, guard.VolumeStatus) {
 	t.Helper()
 	base, err := blocktap.OpenImage(shareddata.Path(t, "logs/"+name+".base.img.zst"))
 	if err != nil {
@@ -78,7 +78,7 @@ func TestUndecidedOfALog(t *testing.T) {
 			for _, base := range []int64{steps[len(steps)-1] / 2, steps[len(steps)/2], 1} {
 				events, status := judgedLog(t, name, pass, change.WorkLimits{Base: base})
 				passedUndecided(t, events, len(steps))
-				if status.Volume != "guarded" {
+				if status.State != "guarded" {
 					t.Errorf("with %d steps: %+v", base, status)
 				}
 			}

@@ -64,7 +64,7 @@ func TestUndecidedIsRefused(t *testing.T) {
 				!strings.Contains(commits[0].Undecided[0], "more than the ") {
 				t.Fatalf("the large commit: %v", guardtest.TextOf(commits[0]))
 			}
-			if got := r.Daemon.Status()[0].Volume; got != "guarded" {
+			if got := r.Daemon.Status()[0].State; got != "guarded" {
 				t.Errorf("after a refusal the volume is %q", got)
 			}
 		})
@@ -99,7 +99,7 @@ func TestUndecidedPasses(t *testing.T) {
 				t.Errorf("the last commit, of %d records: %s", last.Records, guardtest.TextOf(last))
 			}
 			s := r.Daemon.Status()[0]
-			if s.Volume != "guarded" || s.Unverified != nil || r.Daemon.Outcome() != change.Undecided {
+			if s.State != "guarded" || s.Unverified != nil || r.Daemon.Outcome() != change.Undecided {
 				t.Errorf("in the end: %+v, %s", s, r.Daemon.Outcome())
 			}
 			if err := r.Unmount(); err != nil {
@@ -135,7 +135,7 @@ func TestUndecidedHidesAFault(t *testing.T) {
 				t.Errorf("as JSON: %s, %v", line, err)
 			}
 			s := r.Daemon.Status()[0]
-			if s.Unverified == nil || !strings.HasPrefix(s.Volume, "unverified since commit") {
+			if s.Unverified == nil || !strings.HasPrefix(s.State, "unverified since commit") {
 				t.Errorf("the status: %+v", s)
 			}
 			if r.Daemon.Outcome() != change.Violated {

@@ -23,26 +23,26 @@ const (
 	maxRecheckPause = time.Hour
 )
 
-// unverify notes that an undecided write is on a disk, and begins to check its volume. It is called
-// while no write is being performed.
-func (d *Disks) unverify(disk int, ev *Event) {
-	d.follower.Accept()
-	own := d.volumeOf(disk)
+// unverify notes that an undecided write is on a volume, and begins to check it. It is called while
+// no write is being performed.
+func (d *Disks) unverify(number int, ev *Event) {
+	d.layout.Accept()
+	own := d.volumeOf(number)
 	mark := unverified{since: ev.Generation}
-	if old := own[0].guard.volume.Load(); old != nil {
+	if old := own[0].unverified.Load(); old != nil {
 		mark = *old
 	} else if c := own[0].baseline.Load(); c != nil {
 		mark.known = c.foundSound()
 	}
-	again := own[0].guard.volume.Load() != nil
+	again := own[0].unverified.Load() != nil
 	mark.commits++
-	for _, g := range own {
-		g.guard.volume.Store(&mark)
+	for _, v := range own {
+		v.unverified.Store(&mark)
 	}
 	if again && ev.Kind == KindWrite {
 		return // the check that is under way will see that the mark is another, and begin again
 	}
-	d.beginBaseline(disk, false)
+	d.beginBaseline(number, false)
 }
 
 // mark marks an event of an unverified volume. u may be nil.

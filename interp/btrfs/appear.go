@@ -48,7 +48,7 @@ func (s *superblockWrite) adopt() {
 // and runs no rules.
 func (s *superblockWrite) readAppeared() (*state, error) {
 	disk, _ := interp.Locate(s.at)
-	devs, err := findDevices(s.comparer.disk, s.sizes, disk)
+	devs, err := findDevices(s.comparer.disk, interp.Sizes(s.comparer.disk.Disk), disk)
 	if err != nil {
 		return nil, err
 	}

@@ -45,5 +45,5 @@ func Watch(d interp.Disk) *FS { return WatchWithin(d, interp.Limits{}) }
 
 // WatchWithin is Watch with bounds on memory.
 func WatchWithin(d interp.Disk, limits interp.Limits) *FS {
-	return &FS{comparer: newComparer(d, limits), sizes: interp.Sizes(d)}
+	return &FS{comparer: newComparer(d, limits)}
 }

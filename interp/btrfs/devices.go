@@ -2,6 +2,7 @@ package btrfs
 
 import (
 	"fmt"
+	"slices"
 
 	"fsward/interp"
 	"fsward/interp/btrfs/ondisk"
@@ -51,6 +52,17 @@ func (d *devices) without(start uint64) *devices {
 	for _, dev := range d.list {
 		if dev.start != start {
 			out.list = append(out.list, dev)
+		}
+	}
+	return out
+}
+
+// resized returns the devices with another size in bytes of the disk that begins at start.
+func (d *devices) resized(start, size uint64) *devices {
+	out := &devices{list: slices.Clone(d.list), seeds: d.seeds}
+	for i := range out.list {
+		if out.list[i].start == start {
+			out.list[i].size = size
 		}
 	}
 	return out

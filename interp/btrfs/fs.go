@@ -13,7 +13,6 @@ type FS struct {
 	pending   pendingWrite
 	comparer  comparer
 	forecasts forecaster
-	sizes     []uint64           // of the disks, in bytes
 	found     interp.Observation // of the log that the disk held when FS attached to it
 }
 
@@ -88,7 +87,7 @@ func (f *FS) observeSuperblocks(w *interp.Write, obs *interp.Observation) {
 	disk, _ := interp.Locate(w.Off)
 	for _, off := range ondisk.SuperOffsets {
 		at := interp.Address(disk, off)
-		if disk >= len(f.sizes) || off+ondisk.SuperSize > f.sizes[disk] ||
+		if off+ondisk.SuperSize > interp.Sub(f.comparer.disk.Disk, disk).Size() ||
 			!overlap(w.Off, w.Len, at, ondisk.SuperSize) {
 			continue
 		}
@@ -108,6 +107,16 @@ func (f *FS) checkOverwrite(w *interp.Write) error {
 	c := overwriteCheck{disk: f.comparer.disk.Disk, base: f.base, log: f.log, write: w,
 		pending: &f.pending, roots: &f.forecasts.roots}
 	return c.run()
+}
+
+// Resized notes that disk i of the file system has another size now. It is called between two writes.
+func (f *FS) Resized(i int) {
+	if f.base == nil {
+		return
+	}
+	base := *f.base
+	base.devs = base.devs.resized(interp.Address(i, 0), interp.Sub(f.comparer.disk.Disk, i).Size())
+	f.base = &base
 }
 
 // release returns the memory of the last observed commit to the budget.

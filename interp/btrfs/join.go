@@ -24,7 +24,7 @@ func (s *superblockWrite) join() (*state, error) {
 		}
 		return joined, err
 	}
-	devs, err := s.base.devs.with(start, s.sizes[disk], &s.sb)
+	devs, err := s.base.devs.with(start, interp.Sub(s.comparer.disk.Disk, disk).Size(), &s.sb)
 	if err != nil {
 		return nil, err
 	}

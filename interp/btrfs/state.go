@@ -81,6 +81,18 @@ func Detect(d interp.Disk) bool {
 	return err == nil && sb.Magic() == ondisk.SuperMagic
 }
 
+// Backup returns the device address of a copy of the superblock on a disk whose primary superblock
+// is missing. ok is false if there is none.
+func Backup(d interp.Disk) (at uint64, ok bool) {
+	for _, at := range ondisk.SuperOffsets[1:] {
+		sb, err := readSuper(d, at)
+		if err == nil && sb.Magic() == ondisk.SuperMagic && sb.Bytenr() == at {
+			return at, true
+		}
+	}
+	return 0, false
+}
+
 // findDevices finds the devices of the file system that has a superblock on disk on of d. It reads
 // the superblocks of all disks of d. The error is interp.ErrNotFound if that disk has none, and
 // that of checkSuper otherwise.

@@ -320,6 +320,27 @@ func (f *Follower) Settle(written bool) {
 	}
 }
 
+// drop ends the file system on a disk that is gone. A file system on several disks ends as a whole.
+func (f *Follower) drop(disk int) {
+	gone := f.ownerOf(disk)
+	f.followed = slices.DeleteFunc(f.followed, func(in *followed) bool { return in == gone })
+	if f.at == gone {
+		f.at = nil
+	}
+}
+
+// A resizer is an interpreter that keeps the sizes of its disks.
+type resizer interface{ Resized(disk int) }
+
+// resized tells the file system on a disk that the disk has another size.
+func (f *Follower) resized(disk int) {
+	if in := f.ownerOf(disk); in != nil {
+		if r, ok := in.Interpreter.(resizer); ok {
+			r.Resized(disk)
+		}
+	}
+}
+
 // Accept passes the call on to the file systems that the last write was shown to.
 func (f *Follower) Accept() {
 	for _, in := range f.shown {
@@ -339,12 +360,20 @@ func (f *Follower) Flushed(disk int, seq uint64) {
 // Forecast asks the interpreter, if there is one for all disks. A flush of a disk says nothing
 // about the file systems of the others.
 func (f *Follower) Forecast() interp.Forecast {
-	for i := range interp.Sizes(f.disk.Disk) {
-		if !f.Together(0, i) {
+	var in *followed
+	for i, size := range interp.Sizes(f.disk.Disk) {
+		if size == 0 {
+			continue
+		}
+		if owner := f.ownerOf(i); owner == nil || in != nil && owner != in {
 			return nil
+		} else {
+			in = owner
 		}
 	}
-	in := f.ownerOf(0)
+	if in == nil {
+		return nil
+	}
 	if forecaster, ok := in.Interpreter.(interp.Forecaster); ok {
 		return forecaster.Forecast()
 	}
@@ -360,6 +389,9 @@ type pendingDisk struct {
 // Sizes returns the sizes of the disks.
 func (d *pendingDisk) Sizes() []uint64 { return interp.Sizes(d.Disk) }
 
+// DiskSize returns the size of disk i in bytes.
+func (d *pendingDisk) DiskSize(i int) uint64 { return interp.Sub(d.Disk, i).Size() }
+
 func (d *pendingDisk) ReadAt(p []byte, off int64) (int, error) {
 	n, err := d.Disk.ReadAt(p, off)
 	w, start := d.pending.Load(), uint64(off)
@@ -368,7 +400,11 @@ func (d *pendingDisk) ReadAt(p []byte, off int64) (int, error) {
 	}
 	end := start + uint64(n)
 	lo, hi := max(start, w.Off), min(end, w.Off+w.Len)
-	if lo < hi {
+	switch {
+	case lo >= hi:
+	case w.Data == nil:
+		clear(p[lo-start : hi-start])
+	default:
 		copy(p[lo-start:hi-start], w.Data[lo-w.Off:hi-w.Off])
 	}
 	return n, err

@@ -8,7 +8,8 @@ import (
 // The sizes of blocks are 1024 << s_log_block_size (EXT2_MAX_BLOCK_LOG_SIZE).
 const (
 	maxLogBlockSize = 6
-	MaxBlockSize    = 1024 << maxLogBlockSize
+	MinBlockSize    = 1024
+	MaxBlockSize    = MinBlockSize << maxLogBlockSize
 	UUIDLen         = 16
 )
 

@@ -111,6 +111,11 @@ func unsupported(sb []byte) error {
 	return nil
 }
 
+// BackupGroup returns the group whose copy of the superblock b is; 0 if it is the primary one.
+func BackupGroup(b []byte) uint16 {
+	return binary.LittleEndian.Uint16(b[SuperBlockGroupNrAt:])
+}
+
 // IsJournalDevice reports whether a superblock is that of the disk of an external journal.
 func IsJournalDevice(sb []byte) bool {
 	return SuperOf(sb).Magic() == Magic && SuperOf(sb).FeatureIncompat()&incompatJournal != 0

@@ -1,0 +1,257 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"fsward/change"
+	"fsward/interp"
+	"fsward/interp/detect"
+)
+
+// The values of --unguarded.
+const (
+	UnguardedPass   = "pass"
+	UnguardedRefuse = "refuse"
+)
+
+// UnguardedNames lists the values of --unguarded.
+var UnguardedNames = []string{UnguardedPass, UnguardedRefuse}
+
+// The states of a volume, in events and in the status. An unguarded volume has "unguarded: " and the
+// reason.
+const (
+	StateGuarded         = "guarded"
+	StateBaselinePending = "baseline pending"
+	StateBaselineFailed  = "baseline failed"
+	StateBlank           = "blank"
+	stateUnguarded       = "unguarded: "
+)
+
+// guardedVolume is a volume of the guest's disks with what the guard knows of it.
+type guardedVolume struct {
+	number     int    // among the volumes of the interpreter
+	guard      *Guard // of the disk of its first byte
+	unverified atomic.Pointer[unverified]
+	snapshot   atomic.Pointer[snapshot]      // the state that a baseline check reads; nil: none runs
+	baseline   atomic.Pointer[baselineCheck] // the last check of its file system; nil: there was none
+	state      atomic.Pointer[detect.VolumeState]
+	counts     counter
+	passed     atomic.Uint64 // writes that passed while the volume was not guarded
+}
+
+// path returns the name of the volume on its disk: "" for the whole disk.
+func (v *guardedVolume) path() string { return v.state.Load().Path }
+
+// keep copies what a write is about to replace, for the check of a baseline. off is the offset in
+// the volume. v may be nil.
+func (v *guardedVolume) keep(w interp.Write, off uint64) {
+	if v == nil {
+		return
+	}
+	if s := v.snapshot.Load(); s != nil {
+		w.Off = interp.Address(v.number, off)
+		s.keep(w)
+	}
+}
+
+// pass counts a write that was not judged because the volume is not guarded. v may be nil.
+func (v *guardedVolume) pass() {
+	if v != nil && v.state.Load().FS == "" {
+		v.passed.Add(1)
+	}
+}
+
+// text returns the state of the volume in words.
+func (v *guardedVolume) text() string {
+	s := v.state.Load()
+	u, c := v.unverified.Load(), v.baseline.Load()
+	switch {
+	case u != nil:
+		return u.String()
+	case s.FS == "" && s.Reason != "":
+		return stateUnguarded + s.Reason
+	case s.FS == "":
+		return StateBlank
+	case c == nil:
+		return StateGuarded
+	}
+	switch p := c.Status(); {
+	case c.lastFailed():
+		return StateBaselineFailed
+	case p.Phase == PhaseDone && p.Verdict == change.Violated.String():
+		return StateBaselineFailed
+	case p.Phase != PhaseDone && p.Phase != PhaseInterrupted:
+		return StateBaselinePending
+	}
+	return StateGuarded
+}
+
+// A volumeTable has the volumes of the guest's disks by number. It changes while no write is being
+// performed, and may be read at any time. A nil volumeTable is empty.
+type volumeTable struct {
+	list atomic.Pointer[[]*guardedVolume] // nil where there is no volume
+}
+
+// at returns a volume by its number; nil if there is none.
+func (t *volumeTable) at(i int) *guardedVolume {
+	if t == nil || i < 0 {
+		return nil
+	}
+	if list := t.list.Load(); list != nil && i < len(*list) {
+		return (*list)[i]
+	}
+	return nil
+}
+
+// all returns the volumes in the order of their numbers.
+func (t *volumeTable) all() []*guardedVolume {
+	list := t.list.Load()
+	if list == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(*list), func(v *guardedVolume) bool { return v == nil })
+}
+
+// guarded returns the first volume with a guarded file system; nil if there is none.
+func (t *volumeTable) guarded() *guardedVolume {
+	if t == nil {
+		return nil
+	}
+	for _, v := range t.all() {
+		if v.state.Load().FS != "" {
+			return v
+		}
+	}
+	return nil
+}
+
+// set makes v the volume with a number; nil: there is none.
+func (t *volumeTable) set(i int, v *guardedVolume) {
+	var list []*guardedVolume
+	if old := t.list.Load(); old != nil {
+		list = slices.Clone(*old)
+	}
+	for len(list) <= i {
+		list = append(list, nil)
+	}
+	list[i] = v
+	t.list.Store(&list)
+}
+
+// addVolume notes a volume that the interpreter has found, and reports what is on it.
+func (d *Disks) addVolume(number int) {
+	state := d.layout.State(number)
+	v := &guardedVolume{number: number, guard: d.disks[state.Disk].guard}
+	v.state.Store(&state)
+	d.volumes.set(number, v)
+	v.guard.attached(context.Background(), v, d.layout.Found(number))
+}
+
+// settled follows what a write has changed in the volumes. It is called while the write is being
+// performed, after it has landed.
+func (d *Disks) settled() {
+	changes := d.layout.Changes()
+	for _, i := range changes.Gone {
+		if c := d.volumes.at(i).baseline.Load(); c != nil {
+			c.stop()
+		}
+		d.volumes.set(i, nil)
+	}
+	for _, v := range d.volumes.all() {
+		if slices.Contains(changes.Fresh, v.number) {
+			continue
+		}
+		if state := d.layout.State(v.number); state != *v.state.Load() {
+			v.state.Store(&state)
+		}
+	}
+	for _, i := range changes.Fresh {
+		d.addVolume(i)
+	}
+	for _, i := range changes.Fresh {
+		if d.cfg.Verify && d.volumes.at(i).baseline.Load() == nil {
+			d.beginBaseline(i, true)
+		}
+	}
+}
+
+// volumeOf returns the volumes of the file system on a volume.
+func (d *Disks) volumeOf(number int) (own []*guardedVolume) {
+	for _, v := range d.volumes.all() {
+		if v.number == number || d.layout.Together(v.number, number) {
+			own = append(own, v)
+		}
+	}
+	return own
+}
+
+// required returns an error if a file system of Config.Require is not guarded on any volume, and
+// there is no blank volume on which it could appear.
+func (d *Disks) required() error {
+	var found []string
+	for _, v := range d.volumes.all() {
+		s := v.state.Load()
+		if s.FS == "" && s.Reason == "" {
+			return nil
+		}
+		found = append(found, fmt.Sprintf("%s: %s", volumeName(v.guard.name, s.Path), contentText(s)))
+	}
+	for _, fs := range d.cfg.Require {
+		guarded := slices.ContainsFunc(d.volumes.all(), func(v *guardedVolume) bool {
+			return v.state.Load().FS == fs
+		})
+		if !guarded {
+			return fmt.Errorf("--require %s: no volume with %s is guarded (%s)", fs, fs,
+				strings.Join(found, "; "))
+		}
+	}
+	return nil
+}
+
+// contentText says what is on a volume, in words.
+func contentText(s *detect.VolumeState) string {
+	switch {
+	case s.FS != "":
+		return s.FS
+	case s.Reason != "":
+		return stateUnguarded + s.Reason
+	}
+	return StateBlank
+}
+
+// volumeName returns the name of a volume with its disk.
+func volumeName(disk, path string) string {
+	if path == "" {
+		return disk
+	}
+	return disk + ":" + path
+}
+
+// checkUnguarded returns an error that lists the choices if a name is not one of them.
+func (c *Config) checkUnguarded() error {
+	if c.Unguarded != "" && !slices.Contains(UnguardedNames, c.Unguarded) {
+		return fmt.Errorf("--unguarded %q is not one of %s", c.Unguarded,
+			strings.Join(UnguardedNames, ", "))
+	}
+	for _, fs := range c.Require {
+		if !slices.Contains(FileSystems(), fs) {
+			return fmt.Errorf("--require %q is not one of %s", fs, strings.Join(FileSystems(), ", "))
+		}
+	}
+	return nil
+}
+
+// FollowVolumes is detect.FollowVolumes with errors that name the image of the disk.
+func FollowVolumes(d interp.Disk, options detect.VolumeOptions,
+	path func(i int) string) (*detect.Volumes, error) {
+	v, err := detect.FollowVolumes(d, options)
+	if e, ok := errors.AsType[*detect.DiskError](err); ok {
+		return nil, fmt.Errorf("%s: %w", path(e.Disk), e.Err)
+	}
+	return v, err
+}

@@ -1,0 +1,404 @@
+package detect
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fsward/change"
+	"fsward/interp"
+	"fsward/interp/volume"
+)
+
+// Volumes is the Interpreter of the disks of a guest. It follows the tables on them, and the file
+// system on each volume. Its writes have addresses on the disks, and each must lie in one Run.
+// Volumes have numbers: the first ones are those of the whole disks.
+type Volumes struct {
+	disks    pendingDisk // the disks themselves, with the write under observation
+	space    *space
+	follower *Follower
+	options  VolumeOptions
+
+	reasons map[int]string // why a volume is not guarded, by number
+	at      int            // the volume that the last write went to, or none
+	next    *layout        // after the write under observation; nil: it changes no table
+	reason  *string        // of the volume at, after the write under observation; nil: as before
+	changes VolumeChanges  // that the write last settled has made
+}
+
+// VolumeOptions say how Volumes treats what it cannot judge.
+type VolumeOptions struct {
+	FS     string // Auto or a name: other file systems are not guarded
+	Limits interp.Limits
+	// Refuse makes a write undecided that goes to a volume that is not guarded, or makes a volume so.
+	Refuse bool
+	// Require names file systems. A write that makes a volume an unsupported one of them is
+	// undecided.
+	Require []string
+}
+
+// VolumeChanges are the numbers of the volumes that a write has ended and begun.
+type VolumeChanges struct{ Gone, Fresh []int }
+
+// A VolumeState describes a volume.
+type VolumeState struct {
+	Path   string // "" for a whole disk, "p2", "vg/lv"
+	Disk   int    // the disk of its first byte
+	Size   uint64 // bytes
+	FS     string // the file system that is guarded; "" if there is none
+	Reason string // why it is not guarded; "" if it is, or is blank
+}
+
+// FollowVolumes attaches to the volumes on a disk, or on the disks of an interp.Set. A volume whose
+// file system is not known is not guarded, and State says why. The error is a *DiskError. It wraps
+// *interp.MissingDiskError if disks of a file system are missing, or *interp.CorruptError if a file
+// system cannot be read.
+func FollowVolumes(d interp.Disk, options VolumeOptions) (*Volumes, error) {
+	s, err := newSpace(d)
+	if err != nil {
+		return nil, err
+	}
+	v := &Volumes{space: s, options: options, reasons: make(map[int]string), at: none}
+	v.disks.Disk = d
+	v.follower = &Follower{disk: pendingDisk{Disk: s}, fs: options.FS, limits: options.Limits}
+	for _, i := range v.Numbers() {
+		if err := v.attach(i); err != nil {
+			return nil, &DiskError{v.State(i).Disk, err}
+		}
+	}
+	if len(v.follower.followed) > 0 {
+		v.follower.at = v.follower.followed[0]
+		return v, nil
+	}
+	if err := v.follower.incomplete(); err != nil {
+		if e, ok := errors.AsType[*DiskError](err); ok {
+			e.Disk = v.State(e.Disk).Disk
+		}
+		return nil, err
+	}
+	return v, nil
+}
+
+// attach reads what a volume holds.
+func (v *Volumes) attach(i int) error {
+	delete(v.reasons, i)
+	if why := v.space.now.Load().volume(i).Unguarded; why != "" {
+		v.reasons[i] = why
+		return nil
+	}
+	if v.follower.ownerOf(i) != nil {
+		return nil
+	}
+	err := v.follower.attach(i)
+	if unsupported, ok := errors.AsType[*interp.UnsupportedError](err); ok {
+		v.reasons[i] = unsupported.Error()
+		return nil
+	}
+	if err == nil || errors.Is(err, interp.ErrNotFound) {
+		if v.follower.ownerOf(i) == nil {
+			v.setReason(i, v.describe(i))
+		}
+		return nil
+	}
+	return err
+}
+
+func (v *Volumes) setReason(i int, reason string) {
+	if reason == "" {
+		delete(v.reasons, i)
+	} else {
+		v.reasons[i] = reason
+	}
+}
+
+// describe says what a volume holds that belongs to no file system that is followed; "" if it is
+// blank.
+func (v *Volumes) describe(i int) string {
+	d := interp.Sub(&v.follower.disk, i)
+	for _, f := range formats {
+		if v.options.FS != Auto && f.name != v.options.FS && f.detect(d) {
+			return fmt.Sprintf("%s, and --fs is %s", f.name, v.options.FS)
+		}
+	}
+	if what := volume.Identify(d); what != "" {
+		return what
+	}
+	for _, f := range formats {
+		if at, ok := f.backup(d); ok {
+			return fmt.Sprintf("no primary superblock, but a backup of that of %s at byte %d", f.name, at)
+		}
+	}
+	if blank, err := Blank(d); err != nil || blank {
+		return ""
+	}
+	return "its content is of no known kind"
+}
+
+// Numbers returns the numbers of the volumes, ascending.
+func (v *Volumes) Numbers() (numbers []int) {
+	for i, s := range v.space.now.Load().slots {
+		if s.volume != none {
+			numbers = append(numbers, i)
+		}
+	}
+	return numbers
+}
+
+// State describes a volume. It is empty if there is no volume with the number.
+func (v *Volumes) State(i int) VolumeState {
+	vol := v.space.now.Load().volume(i)
+	if vol == nil {
+		return VolumeState{}
+	}
+	s := VolumeState{Path: vol.Path, Disk: vol.Disk, Size: vol.Size, FS: v.follower.On(i)}
+	if s.FS == "" {
+		s.Reason = v.reasons[i]
+	}
+	return s
+}
+
+// Disk returns a volume as a disk. It may be read at any time.
+func (v *Volumes) Disk(i int) interp.Disk { return interp.Sub(v.space, i) }
+
+// Locate returns the number of the volume that holds an address, and the offset in the volume. ok
+// is false if no volume holds the address.
+func (v *Volumes) Locate(addr uint64) (i int, off uint64, ok bool) {
+	i, at, _ := v.space.now.Load().locate(addr)
+	if i == none {
+		return 0, 0, false
+	}
+	_, off = interp.Locate(at)
+	return i, off, true
+}
+
+// Place returns the address on the disks of an offset in a volume. ok is false if the volume has no
+// such offset.
+func (v *Volumes) Place(i int, off uint64) (addr uint64, ok bool) {
+	addr, n := v.space.now.Load().place(i, off)
+	return addr, n > 0
+}
+
+// Run returns how many of the n bytes from an address on belong together: to one volume in the same
+// order, or to none.
+func (v *Volumes) Run(addr, n uint64) uint64 {
+	_, _, run := v.space.now.Load().locate(addr)
+	return min(n, run)
+}
+
+// FS returns the name of the file system that the write last observed went to, "" if there is none.
+func (v *Volumes) FS() string {
+	if v.at == none {
+		return ""
+	}
+	return v.follower.FS()
+}
+
+// Schema returns the schema of the file system that the write last observed went to, nil if there
+// is none.
+func (v *Volumes) Schema() *change.Schema {
+	if v.at == none {
+		return nil
+	}
+	return v.follower.Schema()
+}
+
+// Observe passes the write to its volume. If it changes a table, the volumes change once it lands.
+func (v *Volumes) Observe(w interp.Write) interp.Observation {
+	l := v.space.now.Load()
+	v.next, v.reason, v.changes = nil, nil, VolumeChanges{}
+	i, at, _ := l.locate(w.Off)
+	v.at = i
+	obs := interp.Observation{Volume: i}
+	if i != none {
+		inner := w
+		inner.Off = at
+		if l.slots[i].spans {
+			inner.Seq = 0 // writes to several disks have no common order
+		}
+		owned := v.follower.ownerOf(i) != nil
+		obs = v.follower.Observe(inner)
+		obs.Volume = i
+		v.addresses(l, &obs)
+		if !owned {
+			v.unguarded(i, inner, &obs)
+		}
+	}
+	if l.Concerns(w.Off, w.Len) {
+		v.remap(l, w, &obs)
+	}
+	return obs
+}
+
+// addresses turns the addresses of violations into those on the disks.
+func (v *Volumes) addresses(l *layout, obs *interp.Observation) {
+	if len(obs.Violations) == 0 {
+		return
+	}
+	obs.Violations = slices.Clone(obs.Violations) // the slice belongs to the interpreter
+	for k := range obs.Violations {
+		if one := &obs.Violations[k]; one.HasAddr {
+			i, off := interp.Locate(one.Addr)
+			if addr, n := l.place(i, off); n > 0 {
+				one.Addr = addr
+			}
+		}
+	}
+}
+
+// An UnguardedError says that a write goes to a volume that is not guarded, and why it is not.
+type UnguardedError struct{ Reason string }
+
+func (e *UnguardedError) Error() string { return "the volume is not guarded: " + e.Reason }
+
+// unguarded completes the observation of a write to a volume that had no file system.
+func (v *Volumes) unguarded(i int, w interp.Write, obs *interp.Observation) {
+	before := v.reasons[i]
+	reason := before
+	unsupported, refuses := errors.AsType[*interp.UnsupportedError](obs.Unknown)
+	switch {
+	case refuses && slices.Contains(v.options.Require, unsupported.FS):
+		return
+	case refuses:
+		reason, obs.Unknown = unsupported.Error(), nil
+	case v.follower.fresh != nil || v.follower.ownerOf(i) != nil:
+		return // a file system that is guarded appears
+	case identifies(w, interp.Sub(v.space, i).Size()) && v.space.now.Load().volume(i).Unguarded == "":
+		v.follower.disk.pending.Store(&w)
+		reason = v.describe(i)
+		v.follower.disk.pending.Store(nil)
+	}
+	if reason != before {
+		v.reason = &reason
+		if reason != "" && obs.Unknown == nil {
+			obs.Note = join(obs.Note, "not guarded: "+reason)
+		}
+	}
+	if v.options.Refuse && reason != "" && obs.Unknown == nil {
+		obs.Unknown = &UnguardedError{reason}
+	}
+}
+
+// identifies reports whether a write to a volume can change what kind of content it has. Magic
+// numbers lie near its ends.
+func identifies(w interp.Write, size uint64) bool {
+	_, off := interp.Locate(w.Off)
+	return off < superblockEnd || off+w.Len+superblockEnd > size
+}
+
+// remap reads the tables as they are after a write.
+func (v *Volumes) remap(l *layout, w interp.Write, obs *interp.Observation) {
+	v.disks.pending.Store(&w)
+	m, err := volume.Read(&v.disks)
+	v.disks.pending.Store(nil)
+	var next *layout
+	if err == nil {
+		next, err = l.next(m)
+	}
+	if err != nil {
+		if obs.Unknown == nil {
+			obs.Unknown = fmt.Errorf("cannot read the tables: %w", err)
+		}
+		return
+	}
+	what := l.difference(next)
+	if what == "" {
+		return
+	}
+	v.next, obs.Remaps = next, true
+	obs.Note = join(obs.Note, what)
+}
+
+// join joins two notes, each of which may be empty.
+func join(a, b string) string { return strings.Trim(a+"; "+b, "; ") }
+
+// Settle ends the write last observed.
+func (v *Volumes) Settle(written bool) {
+	v.follower.Settle(written)
+	if !written {
+		return
+	}
+	if v.reason != nil {
+		v.setReason(v.at, *v.reason)
+	}
+	if v.at != none && v.follower.ownerOf(v.at) != nil {
+		delete(v.reasons, v.at)
+	}
+	if v.next != nil {
+		v.apply(v.next)
+	}
+}
+
+// apply makes a layout the present one.
+func (v *Volumes) apply(next *layout) {
+	old := v.space.now.Load()
+	v.changes = VolumeChanges{}
+	for i := range old.slots {
+		if old.volume(i) != nil && next.volume(i) == nil {
+			v.follower.drop(i)
+			delete(v.reasons, i)
+			v.changes.Gone = append(v.changes.Gone, i)
+		}
+	}
+	v.space.now.Store(next)
+	for i := range next.slots {
+		switch was := old.volume(i); {
+		case next.volume(i) == nil:
+		case was == nil:
+			if err := v.attach(i); err != nil {
+				v.reasons[i] = "it cannot be read: " + err.Error()
+			}
+			v.changes.Fresh = append(v.changes.Fresh, i)
+		case next.slots[i].size != old.slots[i].size:
+			v.follower.resized(i)
+		}
+	}
+}
+
+// Changes returns which volumes the write last settled has ended and begun.
+func (v *Volumes) Changes() VolumeChanges { return v.changes }
+
+// Flushed passes on which writes to a disk are durable.
+func (v *Volumes) Flushed(disk int, seq uint64) {
+	for i, s := range v.space.now.Load().slots {
+		if s.volume != none && s.disk == disk && !s.spans {
+			v.follower.Flushed(i, seq)
+		}
+	}
+}
+
+// Accept passes the call on to the file systems that the last write was shown to.
+func (v *Volumes) Accept() { v.follower.Accept() }
+
+// Forecast asks the interpreter, if there is one for all volumes.
+func (v *Volumes) Forecast() interp.Forecast { return v.follower.Forecast() }
+
+// ExpectOrdered says that the guest mounts every ext3 with data=ordered: see
+// Follower.ExpectOrdered.
+func (v *Volumes) ExpectOrdered() { v.follower.ExpectOrdered() }
+
+// On returns the name of the file system on a volume, "" while there is none.
+func (v *Volumes) On(i int) string { return v.follower.On(i) }
+
+// Needs returns a function that reports whether Image may read a range of a volume for the state
+// that its file system is in now. Its addresses are those of an interp.Set of the volumes by number.
+// It returns nil if all of the volume counts.
+func (v *Volumes) Needs(i int) func(off, n uint64) bool { return v.follower.Needs(i) }
+
+// Found returns the changes that the next mount makes, as the volume had them when it was attached:
+// see Follower.Found.
+func (v *Volumes) Found(i int) interp.Observation {
+	obs := v.follower.Found(i)
+	obs.Volume = i
+	v.addresses(v.space.now.Load(), &obs)
+	return obs
+}
+
+// Together reports whether two volumes belong to one file system.
+func (v *Volumes) Together(i, j int) bool { return v.follower.Together(i, j) }
+
+// Seed reports whether the file system on volume i also reads volume j, which belongs to another
+// one.
+func (v *Volumes) Seed(i, j int) bool { return v.follower.Seed(i, j) }
+
+var _ interp.Interpreter = (*Volumes)(nil)
