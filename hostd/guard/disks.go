@@ -170,11 +170,10 @@ func (d *Disks) Switched() (err error) {
 func (d *Disks) simulator(i int) *Simulator {
 	for j := range i {
 		if d.layout.Together(i, j) {
-			d.disks[j].sim.disk, d.disks[j].sim.start = d.set, 0
 			return d.disks[j].sim
 		}
 	}
-	return &Simulator{disk: d.disks[i].file, start: interp.Address(i, 0)}
+	return &Simulator{layout: d.layout, own: i}
 }
 
 // Devices returns the guarded devices by name.

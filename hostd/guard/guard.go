@@ -77,9 +77,10 @@ func (g *Guard) reportFlushed() {
 func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error) error {
 	w := WriteOf(r)
 	w.Off = interp.Address(g.disk, w.Off)
-	g.bug.alter(w, g.log)
-
 	volume, off := g.locate(w.Off)
+	if volume != nil || g.volumes == nil {
+		g.bug.alter(volume.address(w, off), g.log)
+	}
 	volume.keep(w, off)
 	g.judging.of(volume)
 	g.reportFlushed()

@@ -13,27 +13,59 @@ import (
 // A Simulator simulates a bug in the guest's file system: on demand it changes one metadata field
 // of a write between the guest and the checker. A nil Simulator does nothing.
 type Simulator struct {
-	disk  interp.Disk
-	start uint64 // where the disk begins in the addresses of its writes
+	disk interp.Disk // of the file system; nil if layout is set
+	// layout has the volumes of the guest's disks, and own is the number of the disk
+	layout *detect.Volumes
+	own    int
 
 	mu      sync.Mutex
 	alterer interp.Alterer // nil while no bug is armed
+	start   uint64         // where the alterer's disk begins in the addresses of writes
 	done    string         // describes the change in the running transaction
 }
 
 // NewSimulator returns a Simulator for a disk, or for the disks of one file system.
 func NewSimulator(d interp.Disk) *Simulator { return &Simulator{disk: d} }
 
-// Arm arms a bug: the next commit that writes the field of spec carries it. The disk must hold a
-// file system already.
+// Arm arms a bug in the first file system on the disk: the next commit that writes the field of spec
+// carries it.
 func (s *Simulator) Arm(spec string) error {
-	a, err := detect.Alterer(s.disk, detect.Auto, spec)
+	if s.layout == nil {
+		return s.arm(s.disk, 0, detect.Auto, spec)
+	}
+	for _, i := range s.layout.Numbers() {
+		if state := s.layout.State(i); state.Disk == s.own && state.FS != "" {
+			return s.ArmVolume(state.Path, spec)
+		}
+	}
+	return fmt.Errorf("cannot simulate %q: %w", spec, interp.ErrNotFound)
+}
+
+// ArmVolume arms a bug in the file system on a volume of the disk: "p2", "vg/lv".
+func (s *Simulator) ArmVolume(path, spec string) error {
+	for _, i := range s.layout.Numbers() {
+		state := s.layout.State(i)
+		if state.Disk != s.own || state.Path != path {
+			continue
+		}
+		for _, j := range s.layout.Numbers() {
+			if i != j && s.layout.Together(i, j) {
+				return s.arm(s.layout.All(), 0, state.FS, spec)
+			}
+		}
+		return s.arm(s.layout.Disk(i), interp.Address(i, 0), state.FS, spec)
+	}
+	return fmt.Errorf("cannot simulate %q: the disk has no volume %q", spec, path)
+}
+
+func (s *Simulator) arm(d interp.Disk, start uint64, fs, spec string) error {
+	a, err := detect.Alterer(d, fs, spec)
 	if err != nil {
 		return fmt.Errorf("cannot simulate %q: %w", spec, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.alterer, s.done = a, ""
+	s.alterer, s.start, s.done = a, start, ""
 	return nil
 }
 
@@ -44,7 +76,8 @@ func (s *Simulator) Done() string {
 	return s.done
 }
 
-// alter changes the write in place if a bug is armed and the write has its field.
+// alter changes the write in place if a bug is armed and the write has its field. The write has an
+// address among the volumes of layout, if that is set.
 func (s *Simulator) alter(w interp.Write, log *zap.Logger) {
 	if s == nil || w.Data == nil {
 		return
@@ -53,6 +86,9 @@ func (s *Simulator) alter(w interp.Write, log *zap.Logger) {
 	defer s.mu.Unlock()
 	if s.alterer == nil {
 		return
+	}
+	if w.Off < s.start {
+		return // of another volume
 	}
 	w.Off -= s.start
 	if what := s.alterer.Alter(w); what != "" && s.done == "" {

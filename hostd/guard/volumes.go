@@ -47,6 +47,15 @@ type guardedVolume struct {
 // path returns the name of the volume on its disk: "" for the whole disk.
 func (v *guardedVolume) path() string { return v.state.Load().Path }
 
+// address returns a write with its address among the volumes. off is the offset in v, which may be
+// nil: the write is to a disk without volumes.
+func (v *guardedVolume) address(w interp.Write, off uint64) interp.Write {
+	if v != nil {
+		w.Off = interp.Address(v.number, off)
+	}
+	return w
+}
+
 // keep copies what a write is about to replace, for the check of a baseline. off is the offset in
 // the volume. v may be nil.
 func (v *guardedVolume) keep(w interp.Write, off uint64) {
@@ -54,8 +63,7 @@ func (v *guardedVolume) keep(w interp.Write, off uint64) {
 		return
 	}
 	if s := v.snapshot.Load(); s != nil {
-		w.Off = interp.Address(v.number, off)
-		s.keep(w)
+		s.keep(v.address(w, off))
 	}
 }
 

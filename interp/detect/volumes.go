@@ -161,6 +161,9 @@ func (v *Volumes) State(i int) VolumeState {
 // Disk returns a volume as a disk. It may be read at any time.
 func (v *Volumes) Disk(i int) interp.Disk { return interp.Sub(v.space, i) }
 
+// All returns all volumes as one disk, as an interp.Set of them by number.
+func (v *Volumes) All() interp.Disk { return v.space }
+
 // Locate returns the number of the volume that holds an address, and the offset in the volume. ok
 // is false if no volume holds the address.
 func (v *Volumes) Locate(addr uint64) (i int, off uint64, ok bool) {

@@ -1,0 +1,171 @@
+package guard_test
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"fsward/change"
+	"fsward/hostd/guard"
+	"fsward/hostd/guardtest"
+)
+
+// partitioned is what an installer does with a blank disk. The kernel of this machine reads no
+// partition tables: partx tells it of the partitions.
+const partitioned = `
+sfdisk -q --no-reread --no-tell-kernel $DISK0 <<'END'
+label: gpt
+size=64M, type=L
+size=160M, type=L
+size=16M, type=S
+END
+partx -a $DISK0
+mkfs.ext3 -q ${DISK0}p1
+mkfs.btrfs -q ${DISK0}p2
+mkswap -q ${DISK0}p3
+`
+
+// attachTo guards images as Attach does and checks their baselines.
+func attachBlank(t *testing.T, size int64, more func(*guard.Config)) *guardtest.Rig {
+	t.Helper()
+	r := guardtest.Attach(t, guardtest.BlankImage(t, size), func(c *guard.Config) {
+		c.Verify = true
+		if more != nil {
+			more(c)
+		}
+	})
+	t.Cleanup(func() { _ = exec.Command("partx", "-d", r.LoopDev).Run() })
+	return r
+}
+
+// on runs a script with the disks' names, in a mount of a partition at $M.
+func on(r *guardtest.Rig, partition, script string) (string, error) {
+	m := filepath.Join(r.T.TempDir(), "m")
+	out, err := r.Run(context.Background(), fmt.Sprintf("%s\nmkdir %s\nmount ${DISK0}%s %[2]s\ncd %[2]s\n"+
+		"failed=0\n(set -e\n%[4]s\n) || failed=1\ncd /\numount %[2]s\nexit $failed", r.DiskVariables(), m,
+		partition, script))
+	return string(out), err
+}
+
+// states returns the states of all volumes by name.
+func states(d *guard.Disks) map[string]string {
+	out := make(map[string]string)
+	for _, s := range d.Status() {
+		out[s.Name()] = s.State
+	}
+	return out
+}
+
+// wait waits until the volumes have these states.
+func wait(t *testing.T, d *guard.Disks, want map[string]string) {
+	t.Helper()
+	var got map[string]string
+	for range 600 {
+		got = states(d)
+		if fmt.Sprint(got) == fmt.Sprint(want) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("the volumes are %v, want %v", got, want)
+}
+
+// TestBlankDiskIsPartitioned does on a blank, guarded disk what an installer does: a table, an ext3,
+// a Btrfs and swap. The guard guards the file systems from then on, each by itself, and names what
+// it does not guard.
+func TestBlankDiskIsPartitioned(t *testing.T) {
+	r := attachBlank(t, 256<<20, nil)
+	wait(t, r.Daemon, map[string]string{"disk": "blank"})
+	r.MustRun(r.DiskVariables() + partitioned)
+	guarded := map[string]string{"disk:p1": "guarded", "disk:p2": "guarded", "disk:p3": "unguarded: swap"}
+	wait(t, r.Daemon, guarded)
+	for _, p := range []string{"p1", "p2"} {
+		if out, err := on(r, p, "for i in $(seq 5); do mkdir d$i; seq 100 >d$i/f; sync -f .; done"); err != nil {
+			t.Fatalf("%s: %v: %s", p, err, out)
+		}
+	}
+	r.NoAlarm()
+	for _, s := range r.Daemon.Status() {
+		if s.FS != "" && s.Commits < 5 {
+			t.Errorf("%s: %d commits", s.Name(), s.Commits)
+		}
+	}
+	if err := r.Daemon.Simulator("disk").ArmVolume("p1", "inode.links_count+1"); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := on(r, "p1", "echo x >d1/g; sync -f ."); err == nil {
+		t.Errorf("the corrupted commit was not refused: %s", out)
+	}
+	if out, err := on(r, "p2", "echo x >d1/g; sync -f ."); err != nil {
+		t.Errorf("the other volume does not go on: %v: %s", err, out)
+	}
+	var refused []string
+	for _, ev := range r.Seen.Events() {
+		if ev.Action == guard.Refused {
+			refused = append(refused, ev.Volume+" "+ev.Outcome.String())
+		}
+	}
+	if len(refused) == 0 || refused[0] != "p1 violated" {
+		t.Errorf("refused: %v", refused)
+	}
+	wait(t, r.Daemon, guarded)
+	r.MustRun("partx -d " + r.LoopDev)
+	r.End()
+	again := guardtest.Attach(t, r.Image, verify)
+	defer again.End()
+	wait(t, again.Daemon, guarded)
+}
+
+// TestTableChanges checks that the guard follows changes of a table while volumes are in use.
+func TestTableChanges(t *testing.T) {
+	r := attachBlank(t, 1<<30, nil)
+	r.MustRun(r.DiskVariables() + `
+sfdisk -q --no-reread --no-tell-kernel $DISK0 <<'END'
+label: dos
+size=64M, type=83
+END
+partx -a $DISK0
+mkfs.ext3 -q ${DISK0}p1`)
+	wait(t, r.Daemon, map[string]string{"disk:p1": "guarded"})
+	if out, err := on(r, "p1", "echo x >f; sync -f .\n"+
+		"echo 'size=300M' | sfdisk -q --no-reread --no-tell-kernel --force -a $DISK0\n"+
+		"partx -a -n 2 $DISK0\necho y >g; sync -f ."); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	wait(t, r.Daemon, map[string]string{"disk:p1": "guarded", "disk:p2": "blank"})
+	// the second partition grows, and with it its file system
+	r.MustRun(r.DiskVariables() + "mkfs.btrfs -q ${DISK0}p2")
+	wait(t, r.Daemon, map[string]string{"disk:p1": "guarded", "disk:p2": "guarded"})
+	r.MustRun(r.DiskVariables() + `echo ', +' | sfdisk -q --no-reread --no-tell-kernel -N 2 $DISK0
+partx -u -n 2 $DISK0`)
+	if out, err := on(r, "p2", "btrfs filesystem resize max . && echo x >f && sync -f ."); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	r.NoAlarm()
+	r.MustRun(r.DiskVariables() + "partx -d $DISK0; wipefs -q -a $DISK0")
+	wait(t, r.Daemon, map[string]string{"disk": "unguarded: its content is of no known kind"})
+}
+
+// TestUnguardedIsRefused checks that --unguarded refuse refuses what would not be judged, and that
+// --require makes a guard fail without the file system.
+func TestUnguardedIsRefused(t *testing.T) {
+	r := attachBlank(t, 128<<20, func(c *guard.Config) { c.Unguarded = guard.UnguardedRefuse })
+	if out, err := r.Run(context.Background(), r.DiskVariables()+"mkfs.ext4 -q $DISK0 && sync $DISK0"); err == nil {
+		t.Errorf("mkfs.ext4 was not refused: %s", out)
+	}
+	if s := r.Daemon.Outcome(); s != change.Undecided {
+		t.Errorf("the outcome is %s", s)
+	}
+	image := guardtest.BlankImage(t, 64<<20)
+	guardtest.Run(t, "mkswap", "-q", image)
+	cfg := guard.Config{FS: "auto", Policies: guard.Policies{OnViolation: guard.OnRefuse},
+		Disks: []guard.DiskSpec{{Name: "disk", Path: image}}, Require: []string{"ext3"}}
+	if _, err := guard.Open(cfg, nil); err == nil || !strings.Contains(err.Error(),
+		"no volume with ext3 is guarded (disk: unguarded: swap)") {
+		t.Errorf("--require ext3 on swap: %v", err)
+	}
+}
