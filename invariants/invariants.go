@@ -9,10 +9,10 @@ import (
 	"fsward/invariants/syntax"
 )
 
-//go:embed btrfs ext3
+//go:embed btrfs ext3 volume
 var shipped embed.FS
 
-// Builtin returns the rules that come with fsward for a file system ("btrfs", "ext3"), sorted by
+// Builtin returns the rules that come with fsward for a file system ("btrfs", "ext3", "volume"), sorted by
 // name.
 func Builtin(fileSystem string) ([]syntax.File, error) {
 	files, err := syntax.ReadFiles(shipped, fileSystem, "invariants/"+fileSystem)

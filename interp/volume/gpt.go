@@ -128,6 +128,7 @@ func (t *table) useCopies(d *device, last uint64) {
 		return
 	}
 	t.name = use.guid
+	t.firstUsable, t.endUsable = use.firstUsable*size, (use.lastUsable+1)*size
 	t.addEntries(d, use)
 	if g.primary.fault == "" && g.backup.fault == "" && !g.agree() {
 		t.fault(d, g.backup.lba*size, "backup GPT differs from the primary")

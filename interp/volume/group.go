@@ -99,7 +99,7 @@ func (g *group) volumes(m *Map) {
 	roles := g.roles()
 	for i := range g.text.lvs {
 		l := &g.text.lvs[i]
-		v := Volume{Path: g.name + "/" + l.name, Kind: LV}
+		v := Volume{Path: g.name + "/" + l.name, Kind: LV, id: l.id}
 		why := g.place(l, &v, m)
 		switch role := roles[l.name]; {
 		case role != "":
@@ -155,10 +155,7 @@ func (g *group) placeSegment(s *segmentText, v *Volume) (why, fault string) {
 	if len(s.areas) == 0 {
 		return cmp.Or(kindOfLV(s.typ), "LV without places"), ""
 	}
-	stripes, each := uint64(len(s.areas)), s.count
-	if s.typ == "striped" {
-		each /= stripes
-	}
+	stripes, each := uint64(len(s.areas)), s.each()
 	if s.typ == "striped" && (s.count%stripes != 0 || stripes > 1 && (s.stripe == 0 ||
 		each*g.text.extentSize%s.stripe != 0)) {
 		return "LV with uneven stripes", "the size of a segment is no multiple of its stripes"

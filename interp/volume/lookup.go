@@ -82,11 +82,12 @@ func (m *Map) Address(v int, off uint64) (addr, n uint64) {
 
 // Concerns reports whether a write to a range can change the map: it touches a table, or a place
 // where a table can appear.
-func (m *Map) Concerns(addr, n uint64) bool {
-	i := sort.Search(len(m.concerns), func(i int) bool {
-		return m.concerns[i].Addr+m.concerns[i].Len > addr
-	})
-	return i < len(m.concerns) && n > 0 && m.concerns[i].Addr-min(addr, m.concerns[i].Addr) < n
+func (m *Map) Concerns(addr, n uint64) bool { return touches(m.concerns, addr, n) }
+
+// touches reports whether a range meets one of several extents, which are ascending and apart.
+func touches(extents []Extent, addr, n uint64) bool {
+	i := sort.Search(len(extents), func(i int) bool { return extents[i].Addr+extents[i].Len > addr })
+	return i < len(extents) && n > 0 && extents[i].Addr-min(addr, extents[i].Addr) < n
 }
 
 // Place returns what a byte belongs to. A table that lies in a volume, as that of overlapping

@@ -158,7 +158,7 @@ func (t *table) addLogical(d *device, extended, p part) {
 			extended.number))
 		return
 	}
-	t.add(d, p.number, p.start, p.size, p.typ, "")
+	t.add(d, p.number, p.start, p.size, p.typ, "").inside = extended.number
 }
 
 // seen reports whether a region of the table begins at an address.

@@ -17,6 +17,9 @@ type diskState struct {
 	copies *gptCopies
 	// watched are the regions of a table that is not whole, and that table does not show.
 	watched []Extent
+	// changed says which copies of the GPT have changed since they last agreed, or since the last
+	// flush.
+	changed [2]bool
 }
 
 // Read returns the volumes on the disks of d. An error is that of a read from the disk: a damaged
@@ -109,16 +112,15 @@ func assemble(states []*diskState) *Map {
 	m := &Map{}
 	var all []*pv
 	for _, s := range states {
-		m.sizes = append(m.sizes, s.whole.size)
 		m.addDisk(s)
 		all = append(all, s.pvs...)
 	}
-	groups := m.gather(all)
-	for _, g := range groups {
+	m.groups = m.gather(all)
+	for _, g := range m.groups {
 		g.volumes(m)
 	}
 	for _, p := range all {
-		m.addPV(p, groups)
+		m.addPV(p)
 	}
 	m.finish()
 	return m
@@ -127,7 +129,7 @@ func assemble(states []*diskState) *Map {
 // addDisk adds the volumes of a disk but those of LVM.
 func (m *Map) addDisk(s *diskState) {
 	for _, r := range s.watched {
-		m.concern(r)
+		m.fix(r)
 	}
 	if s.table != nil {
 		m.addTable(s)
@@ -140,17 +142,17 @@ func (m *Map) addDisk(s *diskState) {
 	}
 }
 
-func (m *Map) addPV(p *pv, groups []*group) {
+func (m *Map) addPV(p *pv) {
 	m.Faults = append(m.Faults, p.faults...)
 	t := Table{Kind: PV, Disk: p.disk, Path: p.path, Regions: p.regions()}
-	for _, g := range groups {
+	for _, g := range m.groups {
 		if slices.Contains(g.devs, p) {
 			t.Name = g.name
 		}
 	}
 	m.Tables = append(m.Tables, t)
 	for _, r := range t.Regions {
-		m.concern(r)
+		m.fix(r)
 	}
 }
 
@@ -174,13 +176,20 @@ func (m *Map) concern(e Extent) {
 	}
 }
 
+// fix notes a region of a table.
+func (m *Map) fix(e Extent) {
+	if e.Len > 0 {
+		m.fixed = append(m.fixed, e)
+	}
+}
+
 // addTable adds a partition table and its partitions.
 func (m *Map) addTable(s *diskState) {
 	d, t := &s.whole, s.table
 	m.Faults = append(m.Faults, t.faults...)
 	m.Tables = append(m.Tables, Table{Kind: t.kind, Disk: d.disk, Name: t.name, Regions: t.regions})
 	for _, r := range t.regions {
-		m.concern(r)
+		m.fix(r)
 	}
 	for _, p := range t.parts {
 		if p.container {
@@ -205,7 +214,8 @@ func (m *Map) finish() {
 		}
 	}
 	m.tables = apart(m.tables)
-	m.concerns = merged(m.concerns)
+	m.concerns = merged(append(m.concerns, m.fixed...))
+	m.fixed = merged(m.fixed)
 	for v := range m.Volumes {
 		for s := range m.Volumes[v].Segments {
 			seg := &m.Volumes[v].Segments[s]

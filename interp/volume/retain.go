@@ -1,6 +1,10 @@
 package volume
 
-import "cmp"
+import (
+	"cmp"
+
+	"fsward/interp"
+)
 
 // A tool writes a table piece by piece: the array of a GPT before or after its header, one sector of
 // a chain of logical partitions after the other. A table that is not whole does not count. What the
@@ -40,7 +44,7 @@ func (p *pv) retain(old *pv) *pv {
 	}
 	if p.damaged != "" {
 		kept := *old
-		kept.device, kept.faults = p.device, p.faults
+		kept.device, kept.faults, kept.badLabel = p.device, p.faults, p.badLabel
 		return &kept
 	}
 	for i := range p.areas {
@@ -73,7 +77,8 @@ func (s *diskState) writeFault(old *diskState, off, n uint64) (check, reason str
 	}
 	for _, p := range s.pvs {
 		was := old.pvAt(&p.device)
-		if label := p.off + p.label; p.badLabel && touches(label, sector) {
+		if label := p.off + p.label; p.badLabel && (was == nil || !was.badLabel) &&
+			touches(label, sector) {
 			return "lvm-label", "the checksum of the label of a PV is wrong", label
 		}
 		for i, a := range p.areas {
@@ -93,4 +98,38 @@ func (s *diskState) tableSector() uint64 {
 		return 0
 	}
 	return s.table.sector
+}
+
+// follow notes which copies of the GPT have changed.
+func (s *diskState) follow(old *diskState) {
+	s.changed = old.changed
+	if s.copies == nil {
+		s.changed = [2]bool{}
+		return
+	}
+	was := old.copies
+	if was == nil {
+		was = &gptCopies{}
+	}
+	s.changed[0] = s.changed[0] || s.copies.primary.landed(&was.primary)
+	s.changed[1] = s.changed[1] || s.copies.backup.landed(&was.backup)
+	if s.copies.agree() {
+		s.changed = [2]bool{}
+	}
+}
+
+// landed reports whether the copy is sound and another one than before.
+func (c *gptCopy) landed(was *gptCopy) bool {
+	return c.fault == "" && c.headerCRC != was.headerCRC
+}
+
+// landed reports whether both copies of the GPT were written since they last agreed.
+func (s *diskState) landed() bool { return s.changed[0] && s.changed[1] }
+
+// rebase makes later reads read the disk itself: it has the write under observation by then.
+func (s *diskState) rebase(d interp.Disk) {
+	s.whole.all = d
+	for _, p := range s.pvs {
+		p.all = d
+	}
 }

@@ -13,6 +13,8 @@ type table struct {
 	// torn says why the table is not whole, "" if it is: a tool may be writing it.
 	torn string
 	gpt  *gptCopies // nil for an MBR
+	// firstUsable and endUsable bound the partitions of a GPT, bytes; 0 for an MBR.
+	firstUsable, endUsable uint64
 }
 
 // A part is an entry of a partition table.
@@ -22,6 +24,7 @@ type part struct {
 	typ, label  string
 	guid        string
 	container   bool   // an extended partition
+	inside      int    // number of the extended partition that has it, or 0
 	unguarded   string // why its bytes cannot be read
 }
 

@@ -57,6 +57,8 @@ type Volume struct {
 	Unguarded string
 	Type      string // type of a partition for messages: a GUID or "0x83"; of an LV "linear", "striped", …
 	Label     string // name of a GPT partition
+
+	id string // of a logical volume
 }
 
 // Extents returns the ranges of addresses that the volume has, each stripe of a segment as one.
@@ -105,8 +107,9 @@ type Map struct {
 	Tables  []Table
 	Faults  []Fault
 
-	sizes    []uint64
+	groups   []*group
 	runs     []run    // of all volumes, ascending and apart
 	tables   []owned  // regions of tables, ascending and apart
 	concerns []Extent // ascending and apart
+	fixed    []Extent // those of tables that are there
 }

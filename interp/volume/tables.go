@@ -1,0 +1,254 @@
+package volume
+
+import (
+	"fmt"
+
+	"fsward/change"
+	"fsward/interp"
+)
+
+// A UseFunc reads what the file system on a volume claims: see ReadUse.
+type UseFunc func(volume interp.Disk) Use
+
+// Tables is the interpreter of the tables on the disks of a guest. The commit point is the write
+// that changes the map: the one that completes a GPT with right checksums, the sector of an MBR or
+// of its chain, the label of a PV, the header of a metadata area of LVM. Until then the old map
+// stays.
+type Tables struct {
+	disk   interp.Disk
+	use    UseFunc
+	states []*diskState
+	m      *Map
+	next   *nextTables // of the write under observation; nil: it changes nothing
+	number uint64      // of changes so far
+}
+
+// nextTables is the state after the write under observation.
+type nextTables struct {
+	disk    int
+	state   *diskState
+	m       *Map
+	commits bool
+}
+
+// NewTables reads the tables on the disks of d. An error is that of a read.
+func NewTables(d interp.Disk, use UseFunc) (*Tables, error) {
+	t := &Tables{disk: d, use: use}
+	for i, size := range interp.Sizes(d) {
+		s, err := readDisk(d, i, size, nil)
+		if err != nil {
+			return nil, err
+		}
+		t.states = append(t.states, s)
+	}
+	t.m = assemble(t.states)
+	return t, nil
+}
+
+// Map returns the map without the write under observation.
+func (t *Tables) Map() *Map { return t.m }
+
+// Next returns the map as it is once the write under observation has landed: Map if it changes
+// nothing.
+func (t *Tables) Next() *Map {
+	if t.next == nil {
+		return t.m
+	}
+	return t.next.m
+}
+
+// FS returns "volume".
+func (t *Tables) FS() string { return schema.FS }
+
+// Schema returns the schema of tables.
+func (t *Tables) Schema() *change.Schema { return schema }
+
+// Observe judges a write before it is done. The Observation is a CommitPoint if the write changes
+// what the tables say.
+func (t *Tables) Observe(w interp.Write) interp.Observation {
+	t.next = nil
+	// A discard leaves undefined bytes, until something is written there.
+	if w.Discard || !t.m.Concerns(w.Off, w.Len) ||
+		!touches(t.m.fixed, w.Off, w.Len) && !mayAppear(w) {
+		return interp.Observation{}
+	}
+	disk, off := interp.Locate(w.Off)
+	old := t.states[disk]
+	after := &writtenDisk{t.disk, w}
+	state, err := readDisk(after, disk, old.whole.size, old)
+	if err != nil {
+		return interp.Observation{Unknown: err}
+	}
+	state.follow(old)
+	if check, reason, at := state.writeFault(old, off, w.Len); check != "" {
+		return interp.Observation{Violations: []change.Violation{violation(check, reason,
+			interp.Address(disk, at))}}
+	}
+	states := append([]*diskState(nil), t.states...)
+	states[disk] = state
+	t.next = &nextTables{disk: disk, state: state, m: assemble(states)}
+	txn, view := compare(t.disk, t.states, t.m, after, states, t.next.m, t.use)
+	if len(txn.Records) == 0 {
+		return interp.Observation{}
+	}
+	t.next.commits = true
+	txn.Generation = t.number + 1
+	return interp.Observation{Point: interp.CommitPoint, Generation: txn.Generation, Txn: txn,
+		View: view}
+}
+
+// Settle ends the write last observed.
+func (t *Tables) Settle(written bool) {
+	if n := t.next; n != nil && written {
+		n.state.rebase(t.disk)
+		t.states[n.disk], t.m = n.state, n.m
+		if n.commits {
+			t.number++
+		}
+	}
+	t.next = nil
+}
+
+// Flushed says that writes to a disk are durable. A tool flushes at its end: what it wrote before
+// and what another one writes later need not agree.
+func (t *Tables) Flushed(disk int, _ uint64) {
+	if disk < len(t.states) {
+		t.states[disk].changed = [2]bool{}
+	}
+}
+
+// mayAppear reports whether a write has a sector with the signature of a table or of a label.
+func mayAppear(w interp.Write) bool {
+	if w.Data == nil {
+		return false
+	}
+	if w.Off%sector != 0 || w.Len%sector != 0 {
+		return true
+	}
+	for b := w.Data; len(b) >= sector; b = b[sector:] {
+		if b[mbrSignature] == 0x55 && b[mbrSignature+1] == 0xaa || string(b[:8]) == labelMagic ||
+			string(b[:8]) == gptMagic {
+			return true
+		}
+	}
+	return false
+}
+
+// compare returns the records that lead from one state to another, and a view of the latter.
+func compare(oldDisk interp.Disk, old []*diskState, oldMap *Map, newDisk interp.Disk,
+	states []*diskState, m *Map, use UseFunc) (*change.Txn, change.View) {
+	txn := &change.Txn{Schema: schema, Names: change.NewNames()}
+	from, kept := m.Carry(oldMap)
+	labels := labelsOf(oldMap)
+	sizes := make([]uint64, len(oldMap.Volumes))
+	for i := range sizes {
+		sizes[i] = oldMap.Volumes[i].Size
+	}
+	before := &rows{names: txn.Names}
+	before.describe(old, oldMap)
+	oldUses, uses := make([]Use, len(oldMap.Volumes)), make([]Use, len(m.Volumes))
+	for i := range oldUses {
+		oldUses[i] = oldMap.useOf(oldDisk, i, use)
+	}
+	for i, at := range from {
+		if at >= 0 {
+			uses[i] = oldUses[at] // a write to a file system is no change of a table
+		} else {
+			uses[i] = m.useOf(newDisk, i, use)
+		}
+	}
+	before.addVolumes(oldMap, oldUses, labels, sizes)
+	before.sort()
+	after := &rows{names: txn.Names}
+	after.describe(states, m)
+	after.addVolumes(m, uses, carriedLabels(m, labels, from), kept)
+	after.sort()
+	difference(txn, before.all, after.all)
+	return txn, &rowView{after.all}
+}
+
+// useOf returns what the file system on a volume claims.
+func (m *Map) useOf(d interp.Disk, v int, use UseFunc) Use {
+	if m.Volumes[v].Unguarded != "" || m.Volumes[v].Size == 0 {
+		return Use{}
+	}
+	return use(m.Content(d, v))
+}
+
+func labelsOf(m *Map) []string {
+	labels := make([]string, len(m.Volumes))
+	for i := range labels {
+		labels[i] = m.Volumes[i].Path
+	}
+	return labels
+}
+
+// carriedLabels returns the identifiers of the volumes of m: the old ones of volumes that were there
+// before.
+func carriedLabels(m *Map, old []string, from []int) []string {
+	labels := make([]string, len(m.Volumes))
+	taken := map[string]bool{}
+	key := func(i int, label string) string { return fmt.Sprint(m.Volumes[i].idOf(), label) }
+	for i, at := range from {
+		if at >= 0 {
+			labels[i] = old[at]
+			taken[key(i, labels[i])] = true
+		}
+	}
+	for i, at := range from {
+		if at < 0 {
+			labels[i] = m.Volumes[i].Path
+			for taken[key(i, labels[i])] {
+				labels[i] += " (new)"
+			}
+			taken[key(i, labels[i])] = true
+		}
+	}
+	return labels
+}
+
+// writtenDisk is a set of disks after a write.
+type writtenDisk struct {
+	interp.Disk
+	w interp.Write
+}
+
+// Sizes returns the sizes of the disks.
+func (d *writtenDisk) Sizes() []uint64 { return interp.Sizes(d.Disk) }
+
+func (d *writtenDisk) ReadAt(p []byte, off int64) (int, error) {
+	n, err := d.Disk.ReadAt(p, off)
+	start := uint64(off)
+	lo, hi := max(start, d.w.Off), min(start+uint64(n), d.w.Off+d.w.Len)
+	if off < 0 || lo >= hi {
+		return n, err
+	}
+	if d.w.Data == nil {
+		clear(p[lo-start : hi-start])
+	} else {
+		copy(p[lo-start:hi-start], d.w.Data[lo-d.w.Off:hi-d.w.Off])
+	}
+	return n, err
+}
+
+// ImageWith describes the tables on the disks of d as one transaction of additions.
+func ImageWith(d interp.Disk, use UseFunc) (interp.Observation, error) {
+	t, err := NewTables(d, use)
+	if err != nil {
+		return interp.Observation{}, err
+	}
+	for _, s := range t.states {
+		s.changed = [2]bool{true, true}
+	}
+	txn, view := compare(d, nil, &Map{}, d, t.states, t.m, use)
+	obs := interp.Observation{Point: interp.CommitPoint, Txn: txn, View: view}
+	for _, s := range t.states {
+		if check, reason, at := s.writeFault(&diskState{}, 0, s.whole.size); check != "" {
+			obs.Violations = append(obs.Violations, violation(check, reason,
+				interp.Address(s.whole.disk, at)))
+		}
+	}
+	return obs, nil
+}
+
+var _ interp.Interpreter = (*Tables)(nil)
