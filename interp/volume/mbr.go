@@ -114,19 +114,19 @@ func (t *table) readChain(d *device, extended part, number *int) error {
 	at := extended.start
 	for range maxLogical {
 		if !within(at, sector, extended.start, extended.size) {
-			t.tear(d, at, "a sector of the chain of logical partitions lies outside the extended partition")
+			t.tearChain(d, extended.number, at, "a sector of the chain of logical partitions lies outside the extended partition")
 			return nil
 		}
+		t.regions = append(t.regions, d.extent(at, sector))
 		r, ok, err := d.read(at, sector)
 		if err != nil {
 			return err
 		}
 		parts, signed := entriesOf(r)
 		if !ok || !signed || !tabular(parts) {
-			t.tear(d, at, "a sector of the chain of logical partitions is none")
+			t.tearChain(d, extended.number, at, "a sector of the chain of logical partitions is none")
 			return nil
 		}
-		t.regions = append(t.regions, d.extent(at, sector))
 		next := uint64(0)
 		for _, p := range parts[:2] {
 			switch {
@@ -143,18 +143,18 @@ func (t *table) readChain(d *device, extended part, number *int) error {
 			return nil
 		}
 		if next == extended.start || t.seen(d.at(next)) {
-			t.tear(d, at, "the chain of logical partitions is a circle")
+			t.tearChain(d, extended.number, at, "the chain of logical partitions is a circle")
 			return nil
 		}
 		at = next
 	}
-	t.tear(d, at, fmt.Sprintf("the chain of logical partitions has more than %d links", maxLogical))
+	t.tearChain(d, extended.number, at, fmt.Sprintf("the chain of logical partitions has more than %d links", maxLogical))
 	return nil
 }
 
 func (t *table) addLogical(d *device, extended, p part) {
 	if !within(p.start, p.size, extended.start, extended.size) {
-		t.tear(d, p.start, fmt.Sprintf("p%d lies outside the extended partition p%d", p.number,
+		t.tearChain(d, extended.number, p.start, fmt.Sprintf("p%d lies outside the extended partition p%d", p.number,
 			extended.number))
 		return
 	}

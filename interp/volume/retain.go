@@ -2,6 +2,7 @@ package volume
 
 import (
 	"cmp"
+	"slices"
 
 	"fsward/interp"
 )
@@ -17,11 +18,42 @@ func (s *diskState) retainTable(old *diskState) {
 		return
 	}
 	s.copies = s.table.gpt
+	if old != nil && old.table != nil && s.table.kind == MBR {
+		s.retainChains(old.table)
+	}
 	if old == nil || s.table.torn == "" {
 		return
 	}
 	s.watched = s.table.regions
 	s.table = old.table
+}
+
+// retainChains keeps the logical partitions of an extended partition whose chain is not whole.
+func (s *diskState) retainChains(old *table) {
+	parts := s.table.parts
+	for _, c := range parts {
+		if !c.torn {
+			continue
+		}
+		s.table.parts = slices.DeleteFunc(slices.Clone(s.table.parts),
+			func(p part) bool { return p.inside == c.number })
+		for _, p := range old.parts {
+			if old.startOf(p.inside) == c.start && within(p.start, p.size, c.start, c.size) {
+				p.inside = c.number
+				s.table.parts = append(s.table.parts, p)
+			}
+		}
+	}
+}
+
+// startOf returns the first byte of the extended partition with a number, 0 if there is none.
+func (t *table) startOf(container int) uint64 {
+	for _, p := range t.parts {
+		if p.container && p.number == container {
+			return p.start
+		}
+	}
+	return 0
 }
 
 // pvAt returns the PV at the place of a device, nil if there is none.

@@ -24,8 +24,19 @@ type part struct {
 	typ, label  string
 	guid        string
 	container   bool   // an extended partition
+	torn        bool   // its chain is not whole: a tool may be writing it
 	inside      int    // number of the extended partition that has it, or 0
 	unguarded   string // why its bytes cannot be read
+}
+
+// tearChain says that the chain of an extended partition is not whole.
+func (t *table) tearChain(d *device, container int, off uint64, reason string) {
+	for i := range t.parts {
+		if t.parts[i].number == container {
+			t.parts[i].torn = true
+		}
+	}
+	t.fault(d, off, reason)
 }
 
 // tear says that the table is not whole.
