@@ -189,7 +189,6 @@ func TestFollowPartitioning(t *testing.T) {
 		`printf 'size=2M\nsize=3M\n' | sfdisk -q -a $D`,
 		`sgdisk -g $D`,
 		`mke2fs -q -F -t ext3 $D`,
-		`mkfs.btrfs -q -f $D`,
 		`wipefs -q -a $D`,
 		`printf 'label: dos\nsize=20M\n' | sfdisk -q $D`,
 	} {

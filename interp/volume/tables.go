@@ -21,6 +21,9 @@ type Tables struct {
 	m      *Map
 	next   *nextTables // of the write under observation; nil: it changes nothing
 	number uint64      // of changes so far
+	// held has what the file systems claimed before the first write to a table that is not whole yet.
+	// Such a write can take their superblocks with it. It is nil at other times.
+	held map[volumeKey]Use
 }
 
 // nextTables is the state after the write under observation.
@@ -29,6 +32,7 @@ type nextTables struct {
 	state   *diskState
 	m       *Map
 	commits bool
+	uses    map[volumeKey]Use // of the volumes before the write
 }
 
 // NewTables reads the tables on the disks of d. An error is that of a read.
@@ -86,8 +90,9 @@ func (t *Tables) Observe(w interp.Write) interp.Observation {
 	}
 	states := append([]*diskState(nil), t.states...)
 	states[disk] = state
-	t.next = &nextTables{disk: disk, state: state, m: assemble(states)}
-	txn, view := compare(t.disk, t.states, t.m, after, states, t.next.m, t.use)
+	t.next = &nextTables{disk: disk, state: state, m: assemble(states), uses: t.usesNow()}
+	c := comparison{oldMap: t.m, m: t.next.m, old: t.states, states: states, uses: t.next.uses}
+	txn, view := c.records(after, t.use)
 	if len(txn.Records) == 0 {
 		return interp.Observation{}
 	}
@@ -101,7 +106,10 @@ func (t *Tables) Observe(w interp.Write) interp.Observation {
 func (t *Tables) Settle(written bool) {
 	if n := t.next; n != nil && written {
 		n.state.rebase(t.disk)
-		t.states[n.disk], t.m = n.state, n.m
+		t.states[n.disk], t.m, t.held = n.state, n.m, nil
+		if n.state.watched != nil {
+			t.held = n.uses
+		}
 		if n.commits {
 			t.number++
 		}
@@ -134,34 +142,50 @@ func mayAppear(w interp.Write) bool {
 	return false
 }
 
-// compare returns the records that lead from one state to another, and a view of the latter.
-func compare(oldDisk interp.Disk, old []*diskState, oldMap *Map, newDisk interp.Disk,
-	states []*diskState, m *Map, use UseFunc) (*change.Txn, change.View) {
-	txn := &change.Txn{Schema: schema, Names: change.NewNames()}
-	from, kept := m.Carry(oldMap)
-	labels := labelsOf(oldMap)
-	sizes := make([]uint64, len(oldMap.Volumes))
-	for i := range sizes {
-		sizes[i] = oldMap.Volumes[i].Size
+// usesNow returns what the file systems on the volumes claim.
+func (t *Tables) usesNow() map[volumeKey]Use {
+	if t.held != nil {
+		return t.held
 	}
-	before := &rows{names: txn.Names}
-	before.describe(old, oldMap)
-	oldUses, uses := make([]Use, len(oldMap.Volumes)), make([]Use, len(m.Volumes))
+	uses := make(map[volumeKey]Use, len(t.m.Volumes))
+	for i := range t.m.Volumes {
+		uses[t.m.Volumes[i].key()] = t.m.useOf(t.disk, i, t.use)
+	}
+	return uses
+}
+
+// comparison is two states to compare.
+type comparison struct {
+	oldMap, m   *Map
+	old, states []*diskState
+	uses        map[volumeKey]Use // of the volumes of oldMap
+}
+
+// records returns the records that lead from the old state to the new one, and a view of the
+// latter. A volume that goes on has the Use that it had: a write to a file system is no change of a
+// table. That of a new volume is read from d.
+func (c *comparison) records(d interp.Disk, use UseFunc) (*change.Txn, change.View) {
+	txn := &change.Txn{Schema: schema, Names: change.NewNames()}
+	from, kept := c.m.Carry(c.oldMap)
+	oldUses, uses := make([]Use, len(c.oldMap.Volumes)), make([]Use, len(c.m.Volumes))
+	sizes := make([]uint64, len(c.oldMap.Volumes))
 	for i := range oldUses {
-		oldUses[i] = oldMap.useOf(oldDisk, i, use)
+		sizes[i], oldUses[i] = c.oldMap.Volumes[i].Size, c.uses[c.oldMap.Volumes[i].key()]
 	}
 	for i, at := range from {
 		if at >= 0 {
-			uses[i] = oldUses[at] // a write to a file system is no change of a table
+			uses[i] = oldUses[at]
 		} else {
-			uses[i] = m.useOf(newDisk, i, use)
+			uses[i] = c.m.useOf(d, i, use)
 		}
 	}
-	before.addVolumes(oldMap, oldUses, labels, sizes)
+	before := &rows{names: txn.Names}
+	before.describe(c.old, c.oldMap)
+	before.addVolumes(c.oldMap, oldUses, labelsOf(c.oldMap), sizes)
 	before.sort()
 	after := &rows{names: txn.Names}
-	after.describe(states, m)
-	after.addVolumes(m, uses, carriedLabels(m, labels, from), kept)
+	after.describe(c.states, c.m)
+	after.addVolumes(c.m, uses, carriedLabels(c.m, c.oldMap, from), kept)
 	after.sort()
 	difference(txn, before.all, after.all)
 	return txn, &rowView{after.all}
@@ -184,24 +208,27 @@ func labelsOf(m *Map) []string {
 }
 
 // carriedLabels returns the identifiers of the volumes of m: the old ones of volumes that were there
-// before.
-func carriedLabels(m *Map, old []string, from []int) []string {
+// before. A new volume never has the identifier of one that goes.
+func carriedLabels(m, oldMap *Map, from []int) []string {
+	old := labelsOf(oldMap)
 	labels := make([]string, len(m.Volumes))
 	taken := map[string]bool{}
-	key := func(i int, label string) string { return fmt.Sprint(m.Volumes[i].idOf(), label) }
+	key := func(id uint64, label string) string { return fmt.Sprint(id, label) }
+	for i, label := range old {
+		taken[key(oldMap.Volumes[i].idOf(), label)] = true
+	}
 	for i, at := range from {
 		if at >= 0 {
 			labels[i] = old[at]
-			taken[key(i, labels[i])] = true
 		}
 	}
 	for i, at := range from {
 		if at < 0 {
 			labels[i] = m.Volumes[i].Path
-			for taken[key(i, labels[i])] {
+			for taken[key(m.Volumes[i].idOf(), labels[i])] {
 				labels[i] += " (new)"
 			}
-			taken[key(i, labels[i])] = true
+			taken[key(m.Volumes[i].idOf(), labels[i])] = true
 		}
 	}
 	return labels
@@ -240,7 +267,8 @@ func ImageWith(d interp.Disk, use UseFunc) (interp.Observation, error) {
 	for _, s := range t.states {
 		s.changed = [2]bool{true, true}
 	}
-	txn, view := compare(d, nil, &Map{}, d, t.states, t.m, use)
+	c := comparison{oldMap: &Map{}, m: t.m, states: t.states}
+	txn, view := c.records(d, use)
 	obs := interp.Observation{Point: interp.CommitPoint, Txn: txn, View: view}
 	for _, s := range t.states {
 		if check, reason, at := s.writeFault(&diskState{}, 0, s.whole.size); check != "" {

@@ -136,6 +136,9 @@ func (g *vgText) readSegment(s *section) (segmentText, error) {
 		return seg, errors.New("it has no range of extents")
 	}
 	seg.typ, _, _ = strings.Cut(s.str("type"), "+")
+	if seg.typ == "linear" {
+		seg.typ = "striped" // another name of it
+	}
 	if size, ok := s.num("stripe_size"); ok && size <= maxExtentSize/sector {
 		seg.stripe = size * sector
 	}
