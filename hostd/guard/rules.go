@@ -87,10 +87,8 @@ func (c RulesConfig) load() (*ruleSet, error) {
 	return set, nil
 }
 
-// FileSystems lists the file systems that rules can be written for.
-func FileSystems() []string {
-	return slices.DeleteFunc(detect.Names(), func(name string) bool { return name == detect.Auto })
-}
+// FileSystems lists what rules can be written for: see detect.RuleSets.
+func FileSystems() []string { return detect.RuleSets() }
 
 // RuleFiles returns the rules of a file system; nil if dir has no folder for it.
 func RuleFiles(dir, fileSystem string) ([]invariants.File, error) {

@@ -247,8 +247,8 @@ func (c *Config) checkUnguarded() error {
 			strings.Join(UnguardedNames, ", "))
 	}
 	for _, fs := range c.Require {
-		if !slices.Contains(FileSystems(), fs) {
-			return fmt.Errorf("--require %q is not one of %s", fs, strings.Join(FileSystems(), ", "))
+		if names := detect.Names()[1:]; !slices.Contains(names, fs) {
+			return fmt.Errorf("--require %q is not one of %s", fs, strings.Join(names, ", "))
 		}
 	}
 	return nil

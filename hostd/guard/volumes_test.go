@@ -23,7 +23,7 @@ size=64M, type=L
 size=160M, type=L
 size=16M, type=S
 END
-partx -a $DISK0
+partx -a $DISK0 || partx -u $DISK0
 mkfs.ext3 -q ${DISK0}p1
 mkfs.btrfs -q ${DISK0}p2
 mkswap -q ${DISK0}p3
@@ -128,7 +128,7 @@ sfdisk -q --no-reread --no-tell-kernel $DISK0 <<'END'
 label: dos
 size=64M, type=83
 END
-partx -a $DISK0
+partx -a $DISK0 || partx -u $DISK0
 mkfs.ext3 -q ${DISK0}p1`)
 	wait(t, r.Daemon, map[string]string{"disk:p1": "guarded"})
 	if out, err := on(r, "p1", "echo x >f; sync -f .\n"+

@@ -13,6 +13,7 @@ import (
 	btrfscorrupt "fsward/interp/btrfs/corrupt"
 	"fsward/interp/ext3"
 	ext3corrupt "fsward/interp/ext3/corrupt"
+	"fsward/interp/volume"
 )
 
 // Auto makes fsward find out which file system a disk holds.
@@ -143,8 +144,16 @@ func BaseState(d interp.Disk, fs string) (string, interp.BaseState, error) {
 	return f.name, k, err
 }
 
-// Schema returns the schema of a file system by name, nil if there is no such file system.
+// RuleSets lists what rules can be written for: the file systems, and the tables that divide disks
+// into volumes.
+func RuleSets() []string { return append(Names()[1:], volume.Schema().FS) }
+
+// Schema returns the schema of a file system by name, or that of tables. It returns nil if there is
+// no such file system.
 func Schema(fs string) *change.Schema {
+	if fs == volume.Schema().FS {
+		return volume.Schema()
+	}
 	for _, f := range formats {
 		if f.name == fs {
 			return f.schema()
@@ -189,9 +198,12 @@ func Alterables(fs string) []interp.Alterable {
 	return nil
 }
 
-// Checks lists the checks that an interpreter makes before any rule runs. It returns nil if there
-// is no such file system.
+// Checks lists the checks that the interpreter of one of RuleSets makes before any rule runs. It
+// returns nil if there is no such interpreter.
 func Checks(fs string) []interp.Check {
+	if fs == volume.Schema().FS {
+		return volume.Checks()
+	}
 	for _, f := range formats {
 		if f.name == fs {
 			return f.checks()

@@ -22,12 +22,8 @@ type space struct {
 
 var _ interp.Several = (*space)(nil)
 
-// newSpace reads the tables on disks.
-func newSpace(disks interp.Disk) (*space, error) {
-	m, err := volume.Read(disks)
-	if err != nil {
-		return nil, err
-	}
+// newSpace returns the space of the volumes of a map.
+func newSpace(disks interp.Disk, m *volume.Map) (*space, error) {
 	empty := &layout{Map: &volume.Map{}, slots: make([]slot, len(interp.Sizes(disks)))}
 	empty.disks = len(empty.slots)
 	for i := range empty.slots {

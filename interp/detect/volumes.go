@@ -15,13 +15,14 @@ import (
 // system on each volume. Its writes have addresses on the disks, and each must lie in one Run.
 // Volumes have numbers: the first ones are those of the whole disks.
 type Volumes struct {
-	disks    pendingDisk // the disks themselves, with the write under observation
+	tables   *volume.Tables
 	space    *space
 	follower *Follower
 	options  VolumeOptions
 
 	reasons map[int]string // why a volume is not guarded, by number
 	at      int            // the volume that the last write went to, or none
+	table   bool           // the last write is judged as a change of a table
 	next    *layout        // after the write under observation; nil: it changes no table
 	reason  *string        // of the volume at, after the write under observation; nil: as before
 	changes VolumeChanges  // that the write last settled has made
@@ -55,12 +56,15 @@ type VolumeState struct {
 // *interp.MissingDiskError if disks of a file system are missing, or *interp.CorruptError if a file
 // system cannot be read.
 func FollowVolumes(d interp.Disk, options VolumeOptions) (*Volumes, error) {
-	s, err := newSpace(d)
+	tables, err := volume.NewTables(d, volume.ReadUse)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the tables: %w", err)
+	}
+	s, err := newSpace(d, tables.Map())
 	if err != nil {
 		return nil, err
 	}
-	v := &Volumes{space: s, options: options, reasons: make(map[int]string), at: none}
-	v.disks.Disk = d
+	v := &Volumes{tables: tables, space: s, options: options, reasons: make(map[int]string), at: none}
 	v.follower = &Follower{disk: pendingDisk{Disk: s}, fs: options.FS, limits: options.Limits}
 	for _, i := range v.Numbers() {
 		if err := v.attach(i); err != nil {
@@ -189,18 +193,24 @@ func (v *Volumes) Run(addr, n uint64) uint64 {
 	return min(n, run)
 }
 
-// FS returns the name of the file system that the write last observed went to, "" if there is none.
+// FS returns the name of the file system that the write last observed went to, "volume" if it is
+// judged as a change of a table, and "" if it is neither.
 func (v *Volumes) FS() string {
-	if v.at == none {
+	switch {
+	case v.table:
+		return v.tables.FS()
+	case v.at == none:
 		return ""
 	}
 	return v.follower.FS()
 }
 
-// Schema returns the schema of the file system that the write last observed went to, nil if there
-// is none.
+// Schema returns the schema of FS, nil if that is "".
 func (v *Volumes) Schema() *change.Schema {
-	if v.at == none {
+	switch {
+	case v.table:
+		return v.tables.Schema()
+	case v.at == none:
 		return nil
 	}
 	return v.follower.Schema()
@@ -209,7 +219,7 @@ func (v *Volumes) Schema() *change.Schema {
 // Observe passes the write to its volume. If it changes a table, the volumes change once it lands.
 func (v *Volumes) Observe(w interp.Write) interp.Observation {
 	l := v.space.now.Load()
-	v.next, v.reason, v.changes = nil, nil, VolumeChanges{}
+	v.table, v.next, v.reason, v.changes = false, nil, nil, VolumeChanges{}
 	i, at, _ := l.locate(w.Off)
 	v.at = i
 	obs := interp.Observation{Volume: i}
@@ -227,8 +237,9 @@ func (v *Volumes) Observe(w interp.Write) interp.Observation {
 			v.unguarded(i, inner, &obs)
 		}
 	}
-	if l.Concerns(w.Off, w.Len) {
-		v.remap(l, w, &obs)
+	table := v.tables.Observe(w)
+	if v.tables.Next() != l.Map || table.Unknown != nil || len(table.Violations) > 0 {
+		v.remap(l, table, &obs)
 	}
 	return obs
 }
@@ -289,27 +300,33 @@ func identifies(w interp.Write, size uint64) bool {
 	return off < superblockEnd || off+w.Len+superblockEnd > size
 }
 
-// remap reads the tables as they are after a write.
-func (v *Volumes) remap(l *layout, w interp.Write, obs *interp.Observation) {
-	v.disks.pending.Store(&w)
-	m, err := volume.Read(&v.disks)
-	v.disks.pending.Store(nil)
-	var next *layout
-	if err == nil {
-		next, err = l.next(m)
+// remap completes the observation of a write that changes the tables, given that of the tables.
+func (v *Volumes) remap(l *layout, table interp.Observation, obs *interp.Observation) {
+	if len(obs.Violations) > 0 || obs.Unknown != nil {
+		return
+	}
+	next, err := l.next(v.tables.Next())
+	if err != nil {
+		table.Unknown = err
+	}
+	if obs.Point == interp.NoPoint {
+		v.table = table.Point != interp.NoPoint || table.Unknown != nil || len(table.Violations) > 0
+		table.Volume, table.Note, table.Baseline = obs.Volume, obs.Note, obs.Baseline
+		*obs = table
+	} else {
+		obs.Violations, obs.Unknown = table.Violations, table.Unknown
+		if table.Txn != nil {
+			obs.Logs = append(obs.Logs, interp.Part{Txn: table.Txn, View: table.View})
+		}
 	}
 	if err != nil {
-		if obs.Unknown == nil {
-			obs.Unknown = fmt.Errorf("cannot read the tables: %w", err)
-		}
 		return
 	}
-	what := l.difference(next)
-	if what == "" {
-		return
+	v.next = next
+	if what := l.difference(next); what != "" {
+		obs.Remaps = true
+		obs.Note = join(obs.Note, what)
 	}
-	v.next, obs.Remaps = next, true
-	obs.Note = join(obs.Note, what)
 }
 
 // join joins two notes, each of which may be empty.
@@ -318,6 +335,7 @@ func join(a, b string) string { return strings.Trim(a+"; "+b, "; ") }
 // Settle ends the write last observed.
 func (v *Volumes) Settle(written bool) {
 	v.follower.Settle(written)
+	v.tables.Settle(written)
 	if !written {
 		return
 	}
@@ -363,6 +381,7 @@ func (v *Volumes) Changes() VolumeChanges { return v.changes }
 
 // Flushed passes on which writes to a disk are durable.
 func (v *Volumes) Flushed(disk int, seq uint64) {
+	v.tables.Flushed(disk, seq)
 	for i, s := range v.space.now.Load().slots {
 		if s.volume != none && s.disk == disk && !s.spans {
 			v.follower.Flushed(i, seq)

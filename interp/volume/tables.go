@@ -240,8 +240,11 @@ type writtenDisk struct {
 	w interp.Write
 }
 
-// Sizes returns the sizes of the disks.
+// Sizes returns the sizes of the disks in bytes.
 func (d *writtenDisk) Sizes() []uint64 { return interp.Sizes(d.Disk) }
+
+// DiskSize returns the size of disk i in bytes.
+func (d *writtenDisk) DiskSize(i int) uint64 { return interp.Sub(d.Disk, i).Size() }
 
 func (d *writtenDisk) ReadAt(p []byte, off int64) (int, error) {
 	n, err := d.Disk.ReadAt(p, off)
