@@ -18,6 +18,8 @@ packages=(
 	# file systems in tests, and the peers that check them
 	btrfs-progs e2fsprogs libext2fs-dev attr acl quota fuse3 mount libnbd-bin nbdkit fio
 	swi-prolog-nox stress-ng user-mode-linux
+	# partition tables and LVM in tests
+	fdisk gdisk parted lvm2
 )
 
 say() { printf 'setup: %s\n' "$*"; }

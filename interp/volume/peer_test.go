@@ -48,10 +48,16 @@ func environment() []string {
 	return append(os.Environ(), "PATH="+os.Getenv("PATH")+":/sbin:/usr/sbin", "LD_PRELOAD="+noSync)
 }
 
-// newImage makes a sparse file of size bytes.
+// newImage makes a sparse file of size bytes, in memory if the machine has a place for that: the
+// tools flush it often.
 func newImage(t *testing.T, size int64) image {
 	t.Helper()
-	f, err := os.Create(filepath.Join(t.TempDir(), "disk"))
+	dir, err := os.MkdirTemp("/dev/shm", "volume")
+	if err != nil {
+		dir = t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	f, err := os.Create(filepath.Join(dir, "disk"))
 	if err != nil {
 		t.Fatal(err)
 	}
