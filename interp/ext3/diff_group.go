@@ -179,7 +179,11 @@ func (d *groupDiff) compareFields(g uint32) error {
 
 // inodeTable notes the inodes that differ in the blocks of a group's table that were rewritten.
 func (d *groupDiff) inodeTable(g, table uint32) error {
-	perBlock := d.Geo.BlockSize / d.Geo.InodeSize
+	if d.image != nil {
+		return d.new.eachBlock(table, d.Geo.TableBlocks, func(block uint32, after []byte) error {
+			return d.tableBlock(g, block-table, zeros[:len(after)], after)
+		})
+	}
 	// in a new group, the bitmap says which inodes to compare
 	for block := range d.rewrittenIn(table, d.Geo.TableBlocks) {
 		after, err := d.new.Block(block)
@@ -192,24 +196,36 @@ func (d *groupDiff) inodeTable(g, table uint32) error {
 				return err
 			}
 		}
-		for n := range perBlock {
-			i := (block-table)*perBlock + n
-			if i >= d.Geo.InodesPerGroup {
-				break
-			}
-			was, is := before[n*d.Geo.InodeSize:][:d.Geo.InodeSize],
-				after[n*d.Geo.InodeSize:][:d.Geo.InodeSize]
-			if bytes.Equal(was, is) {
-				continue
-			}
-			ino := g*d.Geo.InodesPerGroup + i + 1
-			if !bytes.Equal(was[:ondisk.InodeLen], is[:ondisk.InodeLen]) {
-				d.todo.inodes.add(ino)
-			}
-			if d.Geo.InodeSize > ondisk.InodeLen {
-				if err := d.checkBody(ino); err != nil {
-					return err
-				}
+		if err := d.tableBlock(g, block-table, before, after); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tableBlock notes the inodes that differ in the block at an index of a group's table.
+func (d *groupDiff) tableBlock(g, index uint32, before, after []byte) error {
+	if bytes.Equal(before, after) {
+		return nil
+	}
+	perBlock := d.Geo.BlockSize / d.Geo.InodeSize
+	for n := range perBlock {
+		i := index*perBlock + n
+		if i >= d.Geo.InodesPerGroup {
+			break
+		}
+		was, is := before[n*d.Geo.InodeSize:][:d.Geo.InodeSize],
+			after[n*d.Geo.InodeSize:][:d.Geo.InodeSize]
+		if bytes.Equal(was, is) {
+			continue
+		}
+		ino := g*d.Geo.InodesPerGroup + i + 1
+		if !bytes.Equal(was[:ondisk.InodeLen], is[:ondisk.InodeLen]) {
+			d.todo.inodes.add(ino)
+		}
+		if d.Geo.InodeSize > ondisk.InodeLen {
+			if err := d.checkBody(ino); err != nil {
+				return err
 			}
 		}
 	}

@@ -48,6 +48,7 @@ type State struct {
 	watch  *watch           // of a forecast; nil: none
 	meter  change.WorkMeter // of the judgment that reads the state
 	lends  bool             // another state reads Copies as well: see lent
+	ahead  []byte           // the buffer of eachBlock; nil until it is needed
 }
 
 // recentBlocks is the number of blocks that are found without the map. They are those that several
@@ -81,7 +82,7 @@ func (s *State) lent(dev watched) *State {
 // fork returns the state for another goroutine. Nobody may read s until that goroutine ends.
 func (s *State) fork() *State {
 	f := *s
-	f.cache, f.recent = make(map[uint32][]byte), [recentBlocks]recentBlock{}
+	f.cache, f.recent, f.ahead = make(map[uint32][]byte), [recentBlocks]recentBlock{}, nil
 	f.meter = s.meter.Fork()
 	if s.lender == nil {
 		f.lender = s.cache
@@ -133,10 +134,7 @@ func (s *State) Block(block uint32) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(s.cache) >= cacheBytes/int(s.geo.BlockSize) {
-			s.forget()
-		}
-		s.cache[block] = b
+		s.enter(block, b)
 	}
 	*recent = recentBlock{block, b}
 	return b, nil
