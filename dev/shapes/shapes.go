@@ -20,6 +20,10 @@ var bigJournal = []string{"-J", "size=1024"}
 const smallFiles = `mkdir d; perl -e 'for (1..$ARGV[0]) { $d = "d/" . int($_ / 1000);
 	-d $d or mkdir $d or die $!; open $f, ">", "$d/file$_" or die $!; print $f "contents $_" }' $N`
 
+// names makes n names in one directory, 30,000 of each file.
+const names = `mkdir d; perl -e 'for (0..$ARGV[0] - 1) { $_ % 30000 or $f = "d/$_";
+	if ($f eq "d/$_") { open $h, ">", $f or die $! } else { link($f, "d/$_") or die $! } }' $N`
+
 // sparse writes n blocks to a file, each beside a hole, so that each is an extent of its own.
 const sparse = `perl -e 'open $f, "+>", "f" or die $!; for (1..$ARGV[0]) {
 	sysseek $f, 8192 * $_, 0; syswrite $f, chr(97 + $_ % 26) x 4096 or die $! }' $N`
@@ -41,6 +45,11 @@ func fileShapes(fs string, mkfs []string) (list []shape) {
 			prepare: smallFiles, script: `rm -r d`},
 		{name: "n entries in one directory", smallest: 5000, full: 5_000_000, each: 20 * kib, least: 8,
 			script: `mkdir d; perl -e 'for (1..$ARGV[0]) { open $f, ">", "d/$_" or die $! }' $N`},
+		{name: "1000 new entries in a directory of n", smallest: 20_000, full: 5_000_000, each: kib,
+			prepare: names, script: `perl -e 'for (1..1000) { link("d/0", "d/new$_") or die $! }'`},
+		{name: "every 50th of n entries in one directory renamed", smallest: 20_000, full: 5_000_000,
+			each: kib, prepare: names, script: `perl -e 'for (0..$ARGV[0] / 50 - 1) { $_ *= 50;
+				rename "d/$_", "d/new$_" or die $! }' $N`},
 		{name: "n directories in one", smallest: 1000, full: map[string]int{"btrfs": 1_000_000,
 			"ext3": 64_000}[fs], each: 20 * kib, least: 8,
 			script: `perl -e 'mkdir "d$_" or die $! for 1..$ARGV[0]' $N`},

@@ -12,7 +12,8 @@ import (
 // A dirDiff compares directories, one after the other.
 type dirDiff struct {
 	*compared
-	names *nameTable // of the directory that is compared
+	names  *nameTable     // of the directory that is compared
+	before []ondisk.Entry // scratch: the entries of a block before the transaction
 }
 
 // compare compares the entries in the blocks of a directory that changed. It compares them by name:
@@ -20,21 +21,18 @@ type dirDiff struct {
 func (d *dirDiff) compare(ino uint32, before, after side, oldBlocks, newBlocks []dirBlock) error {
 	names := d.names
 	names.reset()
-	if err := d.oldEntries(before, oldBlocks); err != nil {
+	oldBlocks, newBlocks = d.visible(before, oldBlocks), d.visible(after, newBlocks)
+	if i := after.inode; after.mapped(ino) != nil && i.ListsNames() {
+		if i.Pointer(0) == 0 {
+			d.fault(on(checkDots.at(d.inodeAddr(ino), "the directory has no first block"),
+				ondisk.KindInode, uint64(ino)))
+		} else if err := d.newEntries(ino, before, i, oldBlocks, newBlocks); err != nil {
+			return err
+		}
+	} else if err := d.compareBlocks(ino, oldBlocks, nil); err != nil {
 		return err
 	}
-	if after.mapped(ino) != nil && after.inode.ListsNames() {
-		if err := d.newEntries(ino, before, after.inode, newBlocks); err != nil {
-			return err
-		}
-	}
 	gone, now := names.changed()
-	if after.inode != nil && slices.ContainsFunc(now,
-		func(n *nameDiff) bool { return n.was.ino == 0 }) {
-		if err := d.elsewhere(ino, after.inode, newBlocks); err != nil {
-			return err
-		}
-	}
 	for _, list := range [][]*nameDiff{gone, now} {
 		for _, n := range list {
 			d.entries.add(ino, n)
@@ -47,25 +45,61 @@ func (d *dirDiff) compare(ino uint32, before, after side, oldBlocks, newBlocks [
 	return nil
 }
 
-// oldEntries notes the names in the blocks of a directory that changed, before the transaction.
-func (d *dirDiff) oldEntries(before side, blocks []dirBlock) error {
-	i := before.inode
-	if i == nil || !before.marked && i.Links() == 0 {
+// visible returns the blocks of a directory that have entries on one side, in the order of their
+// places in the directory.
+func (d *dirDiff) visible(s side, blocks []dirBlock) []dirBlock {
+	if s.inode == nil || !s.marked && s.inode.Links() == 0 {
 		return nil
 	}
-	visible := i.DirBlocks(d.Geo.BlockSize)
-	for _, db := range blocks {
-		if db.start >= visible || !d.Geo.InRange(db.block) {
-			continue
-		}
-		b, err := d.old.Block(db.block)
-		if err != nil {
+	visible := s.inode.DirBlocks(d.Geo.BlockSize)
+	blocks = slices.DeleteFunc(blocks, func(b dirBlock) bool {
+		return b.start >= visible || !d.Geo.InRange(b.block)
+	})
+	slices.SortFunc(blocks, func(a, b dirBlock) int { return cmp.Compare(a.start, b.start) })
+	return blocks
+}
+
+// newEntries compares the blocks of a directory that changed, and checks them and the index.
+func (d *dirDiff) newEntries(ino uint32, before side, i ondisk.Inode,
+	oldBlocks, newBlocks []dirBlock) error {
+	if err := d.compareBlocks(ino, oldBlocks, newBlocks); err != nil {
+		return err
+	}
+	if err := d.elsewhere(ino, i, newBlocks); err != nil {
+		return err
+	}
+	if old := before.mapped(ino); i.HasIndex() && (len(newBlocks) > 0 || old == nil ||
+		!old.HasIndex()) {
+		return d.index(ino, before, i, newBlocks)
+	}
+	return nil
+}
+
+// compareBlocks notes the names of the entries of a directory that changed, and checks the new
+// blocks. Most entries of a block that was rewritten stay where they were: they are not noted.
+func (d *dirDiff) compareBlocks(ino uint32, oldBlocks, newBlocks []dirBlock) error {
+	left := make(map[uint32]bool, len(oldBlocks)) // old blocks that were not compared yet
+	for _, b := range oldBlocks {
+		left[b.block] = true
+	}
+	for _, b := range newBlocks {
+		if err := d.readBefore(b.block, left[b.block]); err != nil {
 			return err
 		}
-		ondisk.Entries(b, d.Geo.FileType, func(e ondisk.Entry) {
-			d.names.at(e.Name).was = entryOf(db.block, e)
-		})
-		d.names.noted++
+		delete(left, b.block)
+		if err := d.compareBlock(ino, b); err != nil {
+			return err
+		}
+	}
+	for _, b := range oldBlocks {
+		if !left[b.block] {
+			continue
+		}
+		delete(left, b.block)
+		if err := d.readBefore(b.block, true); err != nil {
+			return err
+		}
+		d.left(b.block, d.before)
 		if err := d.tooMany(); err != nil {
 			return err
 		}
@@ -73,44 +107,53 @@ func (d *dirDiff) oldEntries(before side, blocks []dirBlock) error {
 	return nil
 }
 
-// newEntries checks the blocks of a directory that changed, notes the names in them, and checks the
-// index.
-func (d *dirDiff) newEntries(ino uint32, before side, i ondisk.Inode, blocks []dirBlock) error {
-	visible := i.DirBlocks(d.Geo.BlockSize)
-	if i.Pointer(0) == 0 {
-		d.fault(on(checkDots.at(d.inodeAddr(ino), "the directory has no first block"), ondisk.KindInode,
-			uint64(ino)))
+// readBefore reads the entries of a block before the transaction, if it was in the directory.
+func (d *dirDiff) readBefore(block uint32, was bool) error {
+	d.before = d.before[:0]
+	if !was {
 		return nil
 	}
-	slices.SortFunc(blocks, func(a, b dirBlock) int { return cmp.Compare(a.start, b.start) })
-	for _, db := range blocks {
-		if db.start >= visible {
-			continue
-		}
-		b, err := d.new.Block(db.block)
-		if err != nil {
-			return err
-		}
-		faults := d.checkDir(ino, b, db.block, db.start == 0, func(e ondisk.Entry) {
-			n := d.names.at(e.Name)
-			if n.is.ino != 0 {
-				d.fault(on(checkDirentName.at(d.Geo.Addr(db.block)+uint64(e.Off), "%q occurs twice", e.Name),
-					ondisk.KindInode, uint64(ino)))
-			}
-			n.is = entryOf(db.block, e)
-		})
-		for _, v := range faults {
-			d.fault(v)
-		}
-		d.names.noted++
-		if err := d.tooMany(); err != nil {
-			return err
-		}
+	b, err := d.old.Block(block)
+	if err == nil {
+		ondisk.Entries(b, d.Geo.FileType, func(e ondisk.Entry) { d.before = append(d.before, e) })
 	}
-	if old := before.mapped(ino); i.HasIndex() && (len(blocks) > 0 || old == nil || !old.HasIndex()) {
-		return d.index(ino, before, i, blocks)
+	return err
+}
+
+// left notes entries of a block that are not in their places any more.
+func (d *dirDiff) left(block uint32, entries []ondisk.Entry) {
+	for _, e := range entries {
+		d.names.at(e.Name).was = entryOf(block, e)
 	}
-	return nil
+}
+
+// compareBlock compares a block with the entries that it had, and checks it.
+func (d *dirDiff) compareBlock(ino uint32, db dirBlock) error {
+	b, err := d.new.Block(db.block)
+	if err != nil {
+		return err
+	}
+	before := d.before
+	faults := d.checkDir(ino, b, db.block, db.start == 0, func(e ondisk.Entry) {
+		n := 0
+		for n < len(before) && before[n].Off < e.Off {
+			n++
+		}
+		d.left(db.block, before[:n])
+		before = before[n:]
+		if len(before) > 0 && before[0].Equal(e) {
+			before = before[1:]
+			return
+		}
+		if at := d.names.at(e.Name); at.is.ino == 0 { // namesAgain reports the second one
+			at.is = entryOf(db.block, e)
+		}
+	})
+	for _, v := range faults {
+		d.fault(v)
+	}
+	d.left(db.block, before)
+	return d.tooMany()
 }
 
 // changed makes the records of an entry that changed.

@@ -72,16 +72,23 @@ func (d *dirDiff) leafHashes(r *IndexReader, n uint32, own hashRange) error {
 	return nil
 }
 
-// elsewhere reports new names that are also in a block of the directory that the transaction did
-// not rewrite. With an index, equal names are in one block. Without an index, Linux also reads all
-// blocks before it adds a name.
+// elsewhere reports the names of new and moved entries that another entry of a rewritten block has.
+// With an index, equal names are in one block. Without an index it looks for new names in the other
+// blocks as well, as Linux does before it adds a name.
 func (d *dirDiff) elsewhere(ino uint32, i ondisk.Inode, blocks []dirBlock) error {
-	if i.HasIndex() {
+	entry, name := d.names.came()
+	if !entry {
 		return nil
 	}
 	rewritten := make(map[uint64]bool, len(blocks))
 	for _, b := range blocks {
 		rewritten[b.start] = true
+		if err := d.namesAgain(ino, b.block); err != nil {
+			return err
+		}
+	}
+	if !name || i.HasIndex() {
+		return nil
 	}
 	for n := range i.DirBlocks(d.Geo.BlockSize) {
 		if rewritten[n] {
@@ -94,16 +101,24 @@ func (d *dirDiff) elsewhere(ino uint32, i ondisk.Inode, blocks []dirBlock) error
 		if block == 0 || !d.Geo.InRange(block) {
 			continue
 		}
-		b, err := d.new.Block(block)
-		if err != nil {
+		if err := d.namesAgain(ino, block); err != nil {
 			return err
 		}
-		ondisk.Entries(b, d.Geo.FileType, func(e ondisk.Entry) {
-			if d.names.came(e.Name) {
-				d.fault(on(checkDirentName.at(d.Geo.Addr(block)+uint64(e.Off), "%q occurs twice", e.Name),
-					ondisk.KindInode, uint64(ino)))
-			}
-		})
 	}
+	return nil
+}
+
+// namesAgain reports the entries of a block whose names the table has at another place.
+func (d *dirDiff) namesAgain(ino, block uint32) error {
+	b, err := d.new.Block(block)
+	if err != nil {
+		return err
+	}
+	ondisk.Entries(b, d.Geo.FileType, func(e ondisk.Entry) {
+		if d.names.twice(block, e) {
+			d.fault(on(checkDirentName.at(d.Geo.Addr(block)+uint64(e.Off), "%q occurs twice", e.Name),
+				ondisk.KindInode, uint64(ino)))
+		}
+	})
 	return nil
 }

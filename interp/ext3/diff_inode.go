@@ -22,7 +22,7 @@ type inodeDiff struct {
 }
 
 func newInodeDiff(c *compared) inodeDiff {
-	return inodeDiff{compared: c, dirs: dirDiff{c, newNameTable()}, visited: &Visits{},
+	return inodeDiff{compared: c, dirs: dirDiff{compared: c, names: newNameTable()}, visited: &Visits{},
 		newRole: make(Roles),
 		noRole:  make(map[uint32]Role), dirBlocks: make(map[uint32][]dirBlock),
 		indirect: make(map[uint32][]indirectBlock)}
@@ -31,7 +31,7 @@ func newInodeDiff(c *compared) inodeDiff {
 // bytes returns the memory of the comparison that grows with the transaction.
 func (d *inodeDiff) bytes() uint64 {
 	return uint64(len(d.newRole)+len(d.noRole))*roleBytes + uint64(cap(d.data))*dataRunBytes +
-		d.dirs.names.bytes(d.Geo.BlockSize)
+		d.dirs.names.bytes()
 }
 
 // rewroteRole notes that the transaction rewrote a directory block or an indirect block of an

@@ -1,6 +1,10 @@
 package ext3
 
-import "fsward/interp/ext3/ondisk"
+import (
+	"math"
+
+	"fsward/interp/ext3/ondisk"
+)
 
 // A pointerDiff compares the pointers of one inode, makes the records of those that differ, and
 // gathers the blocks of a directory whose entries are to be compared.
@@ -14,16 +18,23 @@ type pointerDiff struct {
 func (d *pointerDiff) wasDir() bool { return d.was != nil && d.was.IsDir() }
 func (d *pointerDiff) isDir() bool  { return d.is != nil && d.is.IsDir() }
 
-// reshaped reports whether all blocks of the inode have to be compared: it became a directory or
-// stopped being one, or the number of its visible blocks changed.
-func (d *pointerDiff) reshaped() bool {
-	return d.wasDir() != d.isDir() || d.wasDir() &&
-		d.was.DirBlocks(d.Geo.BlockSize) != d.is.DirBlocks(d.Geo.BlockSize)
+// shown returns the range of blocks that have to be compared although their pointers stay: all
+// blocks if the inode became a directory or stopped being one, and those that the directory's new
+// size shows or hides.
+func (d *pointerDiff) shown() (r blockRange) {
+	if d.wasDir() != d.isDir() {
+		return blockRange{0, math.MaxUint64}
+	}
+	if d.wasDir() {
+		was, is := d.was.DirBlocks(d.Geo.BlockSize), d.is.DirBlocks(d.Geo.BlockSize)
+		r = blockRange{min(was, is), max(was, is)}
+	}
+	return r
 }
 
 func (d *pointerDiff) compare() error {
 	tree := treeDiff{geo: d.Geo, old: d.old.State, new: d.new.State, rewrote: d.rewrote,
-		visited: d.visited, whole: d.reshaped(),
+		visited: d.visited, shown: d.shown(),
 		removed: d.removed, added: d.added, same: d.same}
 	if err := tree.inodes(d.was, d.is); err != nil {
 		return err
@@ -33,9 +44,7 @@ func (d *pointerDiff) compare() error {
 			return err
 		}
 	}
-	if !tree.whole {
-		d.addRewritten()
-	}
+	d.addRewritten()
 	return nil
 }
 

@@ -25,29 +25,41 @@ func (v entryValue) same(w entryValue) bool { return v.ino == w.ino && v.typ == 
 
 // A nameDiff is a name in a directory with its values before and after a transaction.
 type nameDiff struct {
-	name    []byte // in its block
+	name    []byte
 	hash    uint64
 	was, is entryValue
 }
 
-// A nameTable holds the names in the blocks of a directory that a transaction changed, before and
-// after it. Most names do not change. To save memory, a name takes neither its own string nor
-// entries in two maps.
+// A nameTable holds the names of the entries of a directory that a transaction changed or moved,
+// before and after it. To save memory, a name takes neither its own string nor entries in two maps.
 type nameTable struct {
 	seed  maphash.Seed
 	slots []uint32 // index in names plus 1; 0: empty. Their number is a power of two.
 	names []nameDiff
-	// noted counts the blocks whose names were added, in either state. The names keep them in memory.
-	noted int
+	text  []byte // the end of the present piece of memory for the bytes of names
+	taken int    // bytes of all such pieces
 }
 
-// nameBytes is the memory that a name in the table takes without its slots, bytes.
+// nameBytes is the memory that a name in the table takes without its slots and its bytes.
 const nameBytes = 64
 
-// bytes returns the memory of the table, with the blocks that the names are in.
-func (d *nameTable) bytes(blockSize uint32) uint64 {
-	return uint64(len(d.slots))*4 + uint64(cap(d.names))*nameBytes +
-		uint64(d.noted)*uint64(blockSize)
+// textBytes is the memory for the bytes of names that is taken at a time.
+const textBytes = 16 << 10
+
+// bytes returns the memory of the table.
+func (d *nameTable) bytes() uint64 {
+	return uint64(len(d.slots))*4 + uint64(cap(d.names))*nameBytes + uint64(d.taken)
+}
+
+// keep copies a name, so that the table does not keep the block that it is in.
+func (d *nameTable) keep(name []byte) []byte {
+	if len(name) > cap(d.text)-len(d.text) {
+		d.text = make([]byte, 0, textBytes)
+		d.taken += textBytes
+	}
+	from := len(d.text)
+	d.text = append(d.text, name...)
+	return d.text[from:len(d.text):len(d.text)]
 }
 
 // short returns a part of the hash of a name that does not depend on the size of the table.
@@ -69,8 +81,8 @@ func (d *nameTable) reset() {
 	} else {
 		clear(d.slots)
 	}
-	clear(d.names) // release the blocks
-	d.names, d.noted = d.names[:0], 0
+	clear(d.names) // release the text
+	d.names, d.text, d.taken = d.names[:0], d.text[:0], cap(d.text)
 	if cap(d.names) > maxSlots {
 		d.names = nil
 	}
@@ -95,7 +107,7 @@ func (d *nameTable) at(name []byte) *nameDiff {
 	if n != nil {
 		return n
 	}
-	d.names = append(d.names, nameDiff{name: name, hash: hash})
+	d.names = append(d.names, nameDiff{name: d.keep(name), hash: hash})
 	d.slots[slot] = uint32(len(d.names))
 	if 2*len(d.names) > len(d.slots) {
 		d.grow()
@@ -115,10 +127,21 @@ func (d *nameTable) grow() {
 	}
 }
 
-// came reports whether a name is new.
-func (d *nameTable) came(name []byte) bool {
-	n, _, _ := d.find(name)
-	return n != nil && n.was.ino == 0 && n.is.ino != 0
+// came reports whether the table has an entry that is new or moved, and whether it has a name that
+// is new.
+func (d *nameTable) came() (entry, name bool) {
+	for i := range d.names {
+		n := &d.names[i]
+		entry, name = entry || n.is.ino != 0, name || n.was.ino == 0
+	}
+	return entry, name
+}
+
+// twice reports whether an entry has a name that the table has at another place after the
+// transaction.
+func (d *nameTable) twice(block uint32, e ondisk.Entry) bool {
+	n, _, _ := d.find(e.Name)
+	return n != nil && n.is.ino != 0 && (n.is.block != block || int(n.is.off) != e.Off)
 }
 
 // changed returns the names that are gone, and those that are new or changed, each in the order of

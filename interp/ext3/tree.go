@@ -13,7 +13,7 @@ type treeDiff struct {
 	geo      *ondisk.Geometry
 	old, new *State
 	rewrote  func(block uint32) bool
-	whole    bool // report the pointers that stay as well
+	shown    blockRange // blocks of the file of which the pointers that stay are reported as well
 	visited  *Visits
 	// removed and added are called for n pointers to consecutive blocks, same is called for each
 	// pointer. level is 0 for a block of the file, 1 to 3 for an indirect block; start is the number
@@ -22,6 +22,14 @@ type treeDiff struct {
 	removed func(level int, start uint64, block, n uint32) error
 	added   func(level int, start uint64, block, n uint32) (follow bool, err error)
 	same    func(level int, start uint64, block uint32) error
+}
+
+// A blockRange is a range of the blocks of a file, without to.
+type blockRange struct{ from, to uint64 }
+
+// meets reports whether a pointer of a level at a start leads to a block of the range.
+func (r blockRange) meets(geo *ondisk.Geometry, level int, start uint64) bool {
+	return r.from < r.to && start < r.to && r.from < start+geo.Span(level)
 }
 
 // Visits holds the indirect blocks that were visited, so that a loop of hostile pointers ends.
@@ -92,12 +100,13 @@ func (d *treeDiff) pair(level int, start uint64, before, after uint32) error {
 	if before == 0 || !d.geo.InRange(before) {
 		return nil
 	}
-	if d.whole {
+	shown := d.shown.meets(d.geo, level, start)
+	if shown {
 		if err := d.same(level, start, before); err != nil {
 			return err
 		}
 	}
-	if level == 0 || !d.whole && !d.rewrote(before) {
+	if level == 0 || !shown && !d.rewrote(before) {
 		return nil
 	}
 	if !d.visited.old.add(before) || !d.visited.new.add(before) {
@@ -114,7 +123,7 @@ func (d *treeDiff) pair(level int, start uint64, before, after uint32) error {
 	step := d.geo.Span(level - 1)
 	for off := 0; off < len(o); off += 4 {
 		a, b := ondisk.LE32(o, off), ondisk.LE32(w, off)
-		if a|b == 0 || a == b && level == 1 && !d.whole {
+		if a|b == 0 || a == b && level == 1 && !shown {
 			continue
 		}
 		if err := d.pair(level-1, start+uint64(off/4)*step, a, b); err != nil {

@@ -1,5 +1,7 @@
 package ondisk
 
+import "bytes"
+
 // DotLen is the length in bytes of the entry ".", the first of a directory.
 const DotLen = 12
 
@@ -38,6 +40,11 @@ func EntryAt(b []byte, off int, fileType bool) (e Entry, ok bool) {
 	}
 	e.Name = b[off+DirentLen : end]
 	return e, true
+}
+
+// Equal reports whether two entries are equal, with their places in a block.
+func (e Entry) Equal(f Entry) bool {
+	return e.Off == f.Off && e.Ino == f.Ino && e.Type == f.Type && bytes.Equal(e.Name, f.Name)
 }
 
 // Entries calls visit for each entry in a directory block that names an inode. It stops at the
