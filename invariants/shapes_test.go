@@ -100,6 +100,17 @@ func hardLinks(n int) string {
 	return b.String()
 }
 
+// newSubvolumes returns n new subvolumes, with the same inodes in each.
+func newSubvolumes(n int) string {
+	var b strings.Builder
+	for i := range n {
+		for _, id := range []string{"k(257,inode_item,0)", "k(257,inode_ref,a(256,2))"} {
+			fmt.Fprintf(&b, "object(%d,%s).\nchange(%d,%s,object,null,present).\n", 300+i, id, 300+i, id)
+		}
+	}
+	return b.String()
+}
+
 // newDirectories returns a file system that is new as a whole, with n directories in one.
 func newDirectories(n int) string {
 	var b strings.Builder
@@ -154,6 +165,7 @@ func TestCostOfShapes(t *testing.T) {
 		{"btrfs/6", "an extent with n references", references},
 		{"btrfs/21", "a preallocated extent that n files share", sharedPrealloc},
 		{"btrfs/17", "n hard links in one directory", hardLinks},
+		{"btrfs/12", "n subvolumes with the same inodes", newSubvolumes},
 		{"ext3/20", "n directories in one", newDirectories},
 		{"ext3/20", "n new directories nested", nestedDirectories},
 		{"ext3/20", "n moved directories nested", movedDirectories},

@@ -80,7 +80,9 @@ func (em *lookupEmitter) emitChange(g goal, t template, args []template, e *bind
 	switch {
 	case goal.index >= 0:
 		goal.list = em.machine.lists.whole.declare(goal.spec)
-		goal.index = em.machine.lists.index(goal.list, goal.key)
+		byValue := goal.key == byNewValue || goal.key == byOldValue
+		goal.inTree = goal.object.tree.known() && !byValue
+		goal.index = em.machine.lists.index(goal.list, goal.key, goal.inTree)
 	case em.mode.top && !em.starts.triggered && rank >= rankList:
 		em.starts.triggers = append(em.starts.triggers, goal)
 		goal.pass = em.mode.trial

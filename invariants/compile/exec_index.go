@@ -3,6 +3,8 @@ package compile
 import (
 	"sync"
 	"sync/atomic"
+
+	"fsward/change"
 )
 
 // An indexKey is the key by which an index finds records.
@@ -24,6 +26,7 @@ const (
 type listIndex struct {
 	list     int
 	key      indexKey
+	inTree   bool        // the tree is part of the key
 	built    atomic.Bool // set under building
 	building sync.Mutex
 	slots    []indexSlot // a power of two, some of them free
@@ -40,14 +43,15 @@ type indexSlot struct {
 	at int32
 }
 
-// index declares an index and returns its number.
-func (l *recordLists) index(list int, key indexKey) int {
-	for i := range l.indexes {
-		if l.indexes[i].list == list && l.indexes[i].key == key {
+// index declares an index and returns its number. The inodes of all subvolumes have the same
+// numbers, so that an index has the tree in its key wherever a goal knows the tree.
+func (l *recordLists) index(list int, key indexKey, inTree bool) int {
+	for i, x := range l.indexes {
+		if x.list == list && x.key == key && x.inTree == inTree {
 			return i
 		}
 	}
-	l.indexes = append(l.indexes, &listIndex{list: list, key: key})
+	l.indexes = append(l.indexes, &listIndex{list: list, key: key, inTree: inTree})
 	return len(l.indexes) - 1
 }
 
@@ -91,21 +95,43 @@ func (x *listIndex) build(l *recordLists, t *interner) {
 func (x *listIndex) hash(l *recordLists, t *interner, place uint32) uint64 {
 	r := &l.records[place]
 	switch x.key {
-	case byObjectID:
-		return l.Near(r.Object.ID, 0)
-	case byObjectSub:
-		return l.Near(r.Object.ID, r.Object.Sub)
-	case byPair:
-		return l.Mix(r.Object.ID, l.Mix(r.Object.Sub, r.Object.Aux))
 	case byNewValue:
 		return hashOf(l.Seeds, t.intern(r.New))
 	case byOldValue:
 		return hashOf(l.Seeds, t.intern(r.Old))
 	case byIDNewValue:
-		return l.Mix(r.Object.ID, hashOf(l.Seeds, t.intern(r.New)))
+		return l.hashOfID(x.inTree, &r.Object, hashOf(l.Seeds, t.intern(r.New)))
+	case byIDOldValue:
+		return l.hashOfID(x.inTree, &r.Object, hashOf(l.Seeds, t.intern(r.Old)))
 	default:
-		return l.Mix(r.Object.ID, hashOf(l.Seeds, t.intern(r.Old)))
+		return l.hashOfObject(x.key, x.inTree, &r.Object)
 	}
+}
+
+// hashOfID returns the hash of the id of an object and of a value.
+func (l *recordLists) hashOfID(inTree bool, o *change.Object, value uint64) uint64 {
+	if inTree {
+		value = l.Mix(o.Tree, value)
+	}
+	return l.Mix(o.ID, value)
+}
+
+// hashOfObject returns the hash of the parts of an object that a key has.
+func (l *recordLists) hashOfObject(key indexKey, inTree bool, o *change.Object) uint64 {
+	rest := uint64(0)
+	switch key {
+	case byObjectSub:
+		rest = o.Sub
+	case byPair:
+		rest = l.Mix(o.Sub, o.Aux)
+	}
+	switch {
+	case inTree:
+		rest = l.Mix(o.Tree, rest)
+	case key == byPair:
+		return l.Mix(o.ID, rest)
+	}
+	return l.Near(o.ID, rest)
 }
 
 // slot returns the slot of a hash, or the free slot where it belongs.

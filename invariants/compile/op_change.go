@@ -11,6 +11,7 @@ type changeGoal struct {
 	list      int
 	index     int // −1 for none
 	key       indexKey
+	inTree    bool // the goal knows the tree, and so does the key
 	isTrigger bool // it starts the rule: its list is that of the batch
 	pass      bool // it begins the pass of a sum
 	loose     bool // it restricts neither the field nor the values
@@ -125,15 +126,11 @@ func (g *changeGoal) hash(m *machine) (h uint64, ok bool) {
 	}
 	switch g.key {
 	case byIDNewValue:
-		return m.lists.Mix(lo.ID, hashOf(m.lists.Seeds, g.new.want(m))), true
+		return m.lists.hashOfID(g.inTree, &lo, hashOf(m.lists.Seeds, g.new.want(m))), true
 	case byIDOldValue:
-		return m.lists.Mix(lo.ID, hashOf(m.lists.Seeds, g.old.want(m))), true
-	case byObjectID:
-		return m.lists.Near(lo.ID, 0), true
-	case byPair:
-		return m.lists.Mix(lo.ID, m.lists.Mix(lo.Sub, lo.Aux)), true
+		return m.lists.hashOfID(g.inTree, &lo, hashOf(m.lists.Seeds, g.old.want(m))), true
 	default:
-		return m.lists.Near(lo.ID, lo.Sub), true
+		return m.lists.hashOfObject(g.key, g.inTree, &lo), true
 	}
 }
 
