@@ -58,6 +58,32 @@ violation(2, T, I) :-
 	}
 }
 
+// A directory whose names are more than the rows of one record is judged in a file system of which
+// they are a part.
+func TestRowsOfLargeDirectory(t *testing.T) {
+	var text strings.Builder
+	const dir = "5, k(256,inode_item,0)"
+	fmt.Fprintf(&text, "object(%s).\nchange(%s, object, null, present).\n", dir, dir)
+	for i := range 3000 {
+		id := fmt.Sprintf("5, k(256,dir_index,%d)", i)
+		fmt.Fprintf(&text, "object(%s).\nstate(%s, name_len, 2).\nchange(%s, name_len, null, 2).\n", id,
+			id, id)
+	}
+	f := parseFacts(t, text.String())
+	const rules = `violation(1, T, D) :-
+  add(T, k(D,inode_item,0)), sum(N, new(T, k(D,dir_index,_), name_len, N), S), S =\= 6000.`
+	e, err := invariants.NewCompiled(f.Txn.Schema,
+		[]invariants.File{{Name: "test.pl", Text: []byte(rules)}},
+		invariants.Options{OpenVocabulary: true, RowsPerRecord: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := e.CheckStream(context.Background(), &factStream{f.Txn, 100}, f.View, 1<<20)
+	if v.Outcome != change.Holds {
+		t.Errorf("%v: %v", v.Outcome, v.Undecided)
+	}
+}
+
 // The cost of one record does not grow with the number of similar records: thousands of entries of
 // one type in a directory, thousands of names that an inode has in it.
 func TestRowsOfManyAlike(t *testing.T) {

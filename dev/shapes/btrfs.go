@@ -109,6 +109,11 @@ var treeShapes = []shape{
 		script:  `btrfs -q subvolume delete d/*/s; ` + cleaned,
 	},
 	{
+		name: "btrfs: 100 files changed in each of n snapshots", fs: "btrfs", smallest: 40, full: 2560,
+		least: 50, prepare: `btrfs -q subvolume create s; seq 100 | sed s,^,s/, | xargs touch; ` +
+			takeSnapshots, script: `echo d/*/s/* | xargs chown 7:7`,
+	},
+	{
 		name: "btrfs: n nested subvolumes", fs: "btrfs", smallest: 15, full: 1000,
 		script: nested,
 	},

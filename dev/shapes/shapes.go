@@ -110,8 +110,11 @@ var ext3Shapes = []shape{
 	{
 		name: "ext3: n orphans", fs: "ext3", smallest: 1000, full: 100_000, each: 20 * kib,
 		mkfs: bigJournal, least: 8,
-		script: `ulimit -n $((N + 100)); perl -e 'for (1..$ARGV[0]) {
-			open $f[$_], ">", "f$_" or die $!; unlink "f$_" or die $! } system "sync -f ." and die' $N`,
+		script: `perl -e 'pipe R, W or die $!; for $c (1..$ARGV[0] / 1000) {
+			if (!($p = fork)) { for (1..1000) {
+				open $f[$_], ">", "f$c-$_" or die $!; unlink "f$c-$_" or die $! } syswrite W, "x"; sleep }
+			push @p, $p } close W; read R, $b, @p; system "sync -f ." and die;
+			kill 9, @p; waitpid $_, 0 for @p' $N`,
 	},
 	{
 		name: "ext3: files with n large xattrs", fs: "ext3", smallest: 1000, full: 100_000,

@@ -117,6 +117,10 @@ func (w *worker) rounds(ctx context.Context, s change.Stream, t *change.Txn,
 	return nil
 }
 
+// passesPerRecord bounds the rows that a rule may take for one record of a file system: as many as
+// that many passes over all of it.
+const passesPerRecord = 4
+
 func (w *worker) beginStream(ctx context.Context, t *change.Txn, v change.View, s change.Stream,
 	sums *aggBudget) {
 	w.report.Open(t)
@@ -124,6 +128,8 @@ func (w *worker) beginStream(ctx context.Context, t *change.Txn, v change.View, 
 	m.begin(ctx, t, v, w.report)
 	if t.Work == nil {
 		m.maxRows = m.options.Steps + m.options.StepsPerRecord*int64(s.Len())
+		// A sum over one object, such as the names of a directory, is added up for one record.
+		m.perRecord = max(m.perRecord, passesPerRecord*int64(s.Len()))
 	}
 	finder, _ := s.(change.Finder)
 	m.streaming = &streaming{of: s, finder: finder, emptied: s.Names().Emptied(), sums: sums, asked: 1,
