@@ -24,10 +24,14 @@ help:
 setup:
 	@scripts/setup.sh
 
+# What `fsward --version` prints. Without git it is empty, and the program takes what Go knows.
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+
 ## build fsward, and build/fswcalls for guests (after make setup); STATIC=1 builds a static fsward
 ## without libvirt, which cannot start guests
 build:
-	$(if $(STATIC),CGO_ENABLED=0 )go build -o fsward ./cmd/fsward
+	$(if $(STATIC),CGO_ENABLED=0 )go build -ldflags '-X fsward/hostd/output.linked=$(VERSION)' \
+		-o fsward ./cmd/fsward
 	CGO_ENABLED=0 go build -o build/fswcalls ./hostd/daemon/fsynccheck/fswcalls
 
 # The guest's kernel is Debian's linux-image-$(KERNEL). The guest of the default kernel is in

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -111,7 +109,7 @@ func corrupt(c *cobra.Command, cfg offline.CorruptConfig, bases, args []string, 
 		return err
 	}
 	if asJSON {
-		return json.NewEncoder(os.Stdout).Encode(done)
+		return printJSON(done)
 	}
 	fmt.Printf("%s\n%s --pick %d\n", done.What, done.Spec, done.Pick)
 	return nil
@@ -139,10 +137,9 @@ func listAlterables(fs string, asJSON bool) error {
 	if all == nil {
 		return fmt.Errorf("file system %q cannot be altered", fs)
 	}
-	out := json.NewEncoder(os.Stdout)
 	for _, a := range all {
 		if asJSON {
-			if err := out.Encode(a); err != nil {
+			if err := printJSON(a); err != nil {
 				return err
 			}
 			continue

@@ -133,10 +133,23 @@ type daemonProcess struct {
 
 func startDaemon(t *testing.T, image string, options ...string) *daemonProcess {
 	t.Helper()
+	return startDaemonTo(t, nil, nil, image, options...)
+}
+
+// startDaemonTo starts a daemon whose stdout and stderr are files; nil keeps what it prints.
+func startDaemonTo(t *testing.T, stdout, stderr *os.File, image string,
+	options ...string) *daemonProcess {
+	t.Helper()
 	d := &daemonProcess{dir: t.TempDir()}
 	d.cmd = exec.Command("fsward", append([]string{"guard", "--json", "--disk", image,
 		"--transport", "fuse", "--listen", d.dir}, options...)...)
 	d.cmd.Stdout, d.cmd.Stderr = &d.out, &d.log
+	if stdout != nil {
+		d.cmd.Stdout = stdout
+	}
+	if stderr != nil {
+		d.cmd.Stderr = stderr
+	}
 	if err := d.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

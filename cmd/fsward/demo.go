@@ -1,8 +1,6 @@
 package main
 
 import (
-	"os"
-
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
@@ -10,8 +8,8 @@ import (
 )
 
 func demoCommand() *cobra.Command {
-	cfg := demo.Config{Out: os.Stdout}
-	var verbose bool
+	var cfg demo.Config
+	var o reportOptions
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Show the main job: a guest, two guarded disks, two bugs, two refusals",
@@ -21,17 +19,23 @@ bug in the file system would. fsward refuses both commits. The disks stay clean 
 commit.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			log := zap.NewNop()
-			if verbose {
-				log = newLog(true)
+			s, err := o.serve()
+			if err != nil {
+				return usageError{err, c.CommandPath()}
 			}
-			return demo.Run(c.Context(), cfg, log)
+			log := zap.NewNop()
+			if o.verbose {
+				log = s.log
+			}
+			cfg.Out = s.reports
+			return s.end(demo.Run(c.Context(), cfg, log))
 		},
 	}
 	c.Flags().StringVar(&cfg.GuestDir, "guest", "build/guest",
 		"`DIR` of the guest that make guest built")
 	c.Flags().StringVar(&cfg.Dir, "dir", "out/demo", "`DIR` for the disks and the guest's console")
 	c.Flags().IntVar(&cfg.Rounds, "rounds", 12, "`NUMBER` of rounds of work before the bugs")
-	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "show the log")
+	o.addLimit(c)
+	c.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "show the log")
 	return c
 }

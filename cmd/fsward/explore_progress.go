@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"fsward/explore"
+	"fsward/hostd/output"
 )
 
 // exploreProgress prints the events of a run and its summary.
@@ -34,7 +34,7 @@ func (p *exploreProgress) event(e explore.Event) {
 		p.first = &t
 	}
 	if p.json {
-		_ = json.NewEncoder(p.out).Encode(e)
+		_ = output.NewLines(p.out, "").Print(e)
 		return
 	}
 	switch e.Event {
@@ -137,5 +137,5 @@ func (p *exploreProgress) explored(sum explore.Summary, dir string) {
 	for _, e := range sum.Errors {
 		line.Errors = append(line.Errors, found{e.Kind, filepath.Join(dir, e.Dir), e.Summary, e.Count})
 	}
-	_ = json.NewEncoder(p.out).Encode(line)
+	_ = output.NewLines(p.out, "").Print(line)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"fsward/explore/host"
 	"fsward/explore/machine"
 	"fsward/explore/spec"
+	"fsward/hostd/output"
 )
 
 func exploreReplayCommand() *cobra.Command {
@@ -157,7 +157,7 @@ func (f *exploreFlags) replayed(w io.Writer, r *replaying, found *explore.Failur
 	}
 	switch {
 	case f.json:
-		_ = json.NewEncoder(w).Encode(line)
+		_ = output.NewLines(w, "").Print(line)
 	case found != nil:
 		fmt.Fprintf(w, "%d: found again: %v\n", r.done, found)
 	default:

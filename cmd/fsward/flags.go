@@ -16,7 +16,7 @@ import (
 // sink returns the report on stdout: a table, or one JSON object a line.
 func sink(asJSON bool) guard.Sink {
 	if asJSON {
-		return guard.NewJSONReport(os.Stdout)
+		return guard.NewJSONReport(os.Stdout, "")
 	}
 	return guard.NewTextReport(os.Stdout)
 }
@@ -40,8 +40,7 @@ func addDataOrdered(c *cobra.Command, ordered *bool) {
 type guardFlags struct {
 	disks   []string
 	control string
-	json    bool
-	verbose bool
+	reports reportOptions
 	memory  string
 	reserve string
 	cfg     guard.Config
@@ -70,8 +69,9 @@ func (f *guardFlags) add(c *cobra.Command) {
 			"and for the check of the baseline; 0 for none")
 	c.Flags().StringVar(&f.control, "control", "",
 		"serve status, resume, reject and rules reload on the control socket `unix:PATH`")
-	addJSONFlag(c, &f.json)
-	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "log debug messages")
+	addJSONFlag(c, &f.reports.json)
+	f.reports.addLimit(c)
+	c.Flags().BoolVarP(&f.reports.verbose, "verbose", "v", false, "log debug messages")
 }
 
 // addMemory adds the flag for the memory of a disk. vm run gives it another name, because --memory
@@ -104,7 +104,6 @@ func (f *guardFlags) config(c *cobra.Command) (guard.Config, error) {
 	if err != nil {
 		return f.cfg, usageError{err, c.CommandPath()}
 	}
-	f.cfg.Sinks = []guard.Sink{sink(f.json)}
 	return f.cfg, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"fsward/hostd/daemon"
+	"fsward/hostd/guard"
 	"fsward/hostd/vm"
 )
 
@@ -24,8 +25,11 @@ which the disk appears as a file.
 
 The command runs until it receives SIGTERM or Ctrl-C.
 
+Nobody who reads the reports can stop or slow the guest. Reports that are not taken are dropped and
+counted.
+
 Exit status: 0 every commit held, 1 a commit was violated, 2 wrong usage, 3 a commit was undecided,
-or the command could not run.`
+reports were dropped, the recording failed, or the command could not run.`
 
 func guardCommand() *cobra.Command {
 	var f guardFlags
@@ -72,18 +76,28 @@ func runGuard(c *cobra.Command, f *guardFlags, o *guardOptions) error {
 	if err != nil {
 		return usageError{err, c.CommandPath()}
 	}
-	log := newLog(f.verbose)
-	defer func() { _ = log.Sync() }()
+	f.reports.guest = o.domain
+	s, err := f.reports.serve()
+	if err != nil {
+		return usageError{err, c.CommandPath()}
+	}
+	return s.end(o.guard(c.Context(), cfg, s, path, f.control))
+}
+
+// guard opens the disks and serves them until ctx ends.
+func (o *guardOptions) guard(ctx context.Context, cfg guard.Config, s *serving,
+	path, control string) (err error) {
+	cfg.Sinks = []guard.Sink{s.sink}
 	if o.domain != "" {
-		if cfg.Guest, err = vm.Find(c.Context(), o.libvirtURI, o.domain, log); err != nil {
+		if cfg.Guest, err = vm.Find(ctx, o.libvirtURI, o.domain, s.log); err != nil {
 			return err
 		}
 	}
-	d, err := daemon.Open(daemon.Config{Config: cfg, Calls: o.calls != ""}, log)
+	d, err := daemon.Open(daemon.Config{Config: cfg, Calls: o.calls != "", Outputs: s.queues()}, s.log)
 	if err != nil {
 		return err
 	}
-	err = serveAll(c.Context(), d, o.transport, path, f.control, o.calls)
+	err = serveAll(ctx, d, o.transport, path, control, o.calls)
 	judged := d.Outcome()
 	if err = errors.Join(err, d.Close()); err != nil {
 		return err

@@ -4,16 +4,15 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/signal"
 
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
-	"go.uber.org/zap/zapcore"
 	"golang.org/x/sys/unix"
 
 	"fsward/change"
+	"fsward/hostd/output"
 )
 
 // Exit statuses: part of the contract with scripts.
@@ -41,10 +40,10 @@ func execute() int {
 		}
 		return exitUndecided
 	case errors.As(err, &usage):
-		fmt.Fprintf(os.Stderr, "fsward: %v\nRun `%s --help` for usage.\n", err, usage.command)
+		complain("fsward: %v\nRun `%s --help` for usage.\n", err, usage.command)
 		return exitUsage
 	default:
-		fmt.Fprintf(os.Stderr, "fsward: %v\n", err)
+		complain("fsward: %v\n", err)
 		return exitUndecided
 	}
 }
@@ -67,7 +66,9 @@ Exit status: 0 everything holds, 1 an invariant is violated, 2 wrong usage,
 	}
 	root.AddCommand(guardCommand(), checkCommand(), replayCommand(), dumpCommand(), rulesCommand(),
 		vmCommand(), exploreCommand(), corruptCommand(), statusCommand(), resumeCommand(),
-		rejectCommand(), demoCommand(), manCommand())
+		rejectCommand(), demoCommand(), manCommand(), versionCommand())
+	root.Version = output.Version()
+	root.SetVersionTemplate("fsward {{.Version}}\n")
 	asUsage(root)
 	return root
 }
@@ -119,12 +120,5 @@ func outcome(o change.Outcome) error {
 
 // newLog returns a logger that writes for people, on stderr.
 func newLog(verbose bool) *zap.Logger {
-	enc := zap.NewDevelopmentEncoderConfig()
-	enc.EncodeTime = zapcore.TimeEncoderOfLayout("15:04:05.000")
-	enc.EncodeCaller, enc.CallerKey = nil, zapcore.OmitKey
-	level := zapcore.InfoLevel
-	if verbose {
-		level = zapcore.DebugLevel
-	}
-	return zap.New(zapcore.NewCore(zapcore.NewConsoleEncoder(enc), zapcore.Lock(os.Stderr), level))
+	return newLogOn(os.Stderr, verbose)
 }

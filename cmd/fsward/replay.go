@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -47,7 +46,9 @@ run.`,
 				return err
 			}
 			if asJSON {
-				guard.NewJSONReport(os.Stdout).Object(sum)
+				if err := printJSON(sum); err != nil {
+					return err
+				}
 			} else {
 				fmt.Printf("%d commits, %d violated, %d undecided, %d records in %s\n", sum.Commits,
 					sum.Violated,

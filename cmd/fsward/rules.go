@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"fsward/hostd/guard"
 	"fsward/hostd/offline"
+	"fsward/hostd/output"
 )
 
 func rulesCommand() *cobra.Command {
@@ -147,8 +147,5 @@ func listTiming(c *cobra.Command, cfg offline.TimingConfig, asJSON bool) error {
 	return nil
 }
 
-func printJSON(v any) error {
-	enc := json.NewEncoder(os.Stdout)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
-}
+// printJSON prints an object as a line.
+func printJSON(v any) error { return output.NewLines(os.Stdout, "").Print(v) }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"fsward/hostd/daemon"
 )
 
 func statusCommand() *cobra.Command {
@@ -14,8 +16,8 @@ func statusCommand() *cobra.Command {
 		Long: `Prints a line for each volume on the disks that a running fsward guard or vm run guards:
 DISK for a whole disk, DISK:p2 for a partition, DISK:vg/lv for a logical volume. The line has the
 file system, the commits judged and refused, the state of the volume, the check of the baseline, and
-the write that is held, if any. If the judgment of a commit takes longer than a second, a line below shows how
-far it is.`,
+the write that is held, if any. If the judgment of a commit takes longer than a second, a line below
+shows how far it is. Lines at the end show reports that were dropped, and recordings.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			client, err := controlClient(control)
@@ -34,9 +36,24 @@ far it is.`,
 					fmt.Printf("%-10s a commit is being judged: %s\n", "", s.Judging)
 				}
 			}
+			self, err := client.Self()
+			if err != nil {
+				return err
+			}
+			printSelf(self)
 			return nil
 		},
 	}
 	addControlFlag(c, &control)
 	return c
+}
+
+// printSelf prints what there is to say about the daemon itself.
+func printSelf(self daemon.Self) {
+	for _, o := range self.Outputs {
+		if o.Dropped > 0 || o.Waiting > 0 {
+			fmt.Printf("%s: %d of %d wait for the reader, %d dropped\n", o.Name, o.Waiting, o.Messages,
+				o.Dropped)
+		}
+	}
 }

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"go.uber.org/zap"
 
 	"fsward/hostd/daemon"
+	"fsward/hostd/guard"
 	"fsward/hostd/vmrun"
 )
 
@@ -32,7 +35,8 @@ the disks are /dev/vda, /dev/vdb, … in the order given, and their names are th
 serial console goes to a file.
 
 Exit status: 0 every commit held, 1 a commit was violated, 2 wrong usage, 3 a commit was undecided,
-the guest did not power off, or the command could not run.`,
+reports were dropped, the recording failed, the guest did not power off, or the command could not
+run.`,
 		Example: `  fsward vm run --disk vda.img --disk vdb.img
   fsward vm run --disk root.img --kernel vmlinuz --initrd initrd.img --append 'root=/dev/vda ro'`,
 		Args: cobra.NoArgs,
@@ -68,9 +72,18 @@ func runVM(c *cobra.Command, f *guardFlags, cfg vmrun.Config) error {
 			return usageError{err, c.CommandPath()}
 		}
 	}
-	log := newLog(f.verbose)
-	defer func() { _ = log.Sync() }()
-	end, judged, err := vmrun.Run(c.Context(), cfg, log)
+	f.reports.guest = cfg.Guest.Name
+	s, err := f.reports.serve()
+	if err != nil {
+		return usageError{err, c.CommandPath()}
+	}
+	cfg.Sinks, cfg.Outputs = []guard.Sink{s.sink}, s.queues()
+	return s.end(runGuest(c.Context(), cfg, s.log))
+}
+
+// runGuest runs the guest until it is gone.
+func runGuest(ctx context.Context, cfg vmrun.Config, log *zap.Logger) error {
+	end, judged, err := vmrun.Run(ctx, cfg, log)
 	if err != nil {
 		return err
 	}

@@ -44,6 +44,10 @@ func (d *Daemon) controlHandler() http.Handler {
 	}
 	mux.HandleFunc("POST /disks/{disk}/resume", release(true))
 	mux.HandleFunc("POST /disks/{disk}/reject", release(false))
+	mux.HandleFunc("GET /self", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(d.Self())
+	})
 	mux.HandleFunc("POST /rules/reload", func(w http.ResponseWriter, _ *http.Request) {
 		rules, err := d.Reload()
 		if err != nil {
@@ -80,6 +84,15 @@ func (c *Control) Status() ([]guard.VolumeStatus, error) {
 	}
 	var out []guard.VolumeStatus
 	return out, json.Unmarshal(body, &out)
+}
+
+// Self returns the state of the daemon itself.
+func (c *Control) Self() (self Self, err error) {
+	body, err := c.do("GET", "/self")
+	if err != nil {
+		return self, err
+	}
+	return self, json.Unmarshal(body, &self)
 }
 
 // Release lets the held write of a disk pass, or refuses it.

@@ -9,25 +9,29 @@ import (
 
 	"fsward/hostd/daemon/fsynccheck"
 	"fsward/hostd/guard"
+	"fsward/hostd/output"
 )
 
 // Config says what a daemon guards and what it offers.
 type Config struct {
 	guard.Config
 	Calls bool // check that the guest's fsync and sync waited for their flushes: see ServeCalls
+	// queues through which reports and the log leave, for the status
+	Outputs []*output.Queue
 }
 
 // A Daemon guards the disks of a guest and serves them.
 type Daemon struct {
 	*guard.Disks
 	sinks   []guard.Sink
+	outputs []*output.Queue
 	diaries []*fsynccheck.Diary // of the disks in their order; nil unless Config.Calls
 	log     *zap.Logger
 }
 
 // Open opens the disks: see guard.Open. Close ends the daemon.
 func Open(cfg Config, log *zap.Logger) (*Daemon, error) {
-	d := &Daemon{sinks: cfg.Sinks, log: log}
+	d := &Daemon{sinks: cfg.Sinks, outputs: cfg.Outputs, log: log}
 	if cfg.Calls {
 		cfg.Disks = slices.Clone(cfg.Disks)
 		for i := range cfg.Disks {

@@ -23,6 +23,9 @@ const (
 	KindBaseline = "baseline" // the whole state that was there before the first commit
 	KindProgress = "progress" // how far the check of the baseline, or a long judgment, is
 	KindCall     = "call"     // a call of the guest returned before its promise was durable
+	// Events about fsward itself. They have no verdict.
+	KindRecording = "recording" // the recording of a disk has failed and has stopped
+	KindDropped   = "dropped"   // reports were dropped at this place
 )
 
 // kindOf returns the kind of event of an observation.
@@ -74,8 +77,9 @@ type Event struct {
 	Unverified bool
 	// Since is, in a finding about an unverified volume, the first commit that can have caused it;
 	// Generation is the last one. 0: it is not known.
-	Since uint64
-	Err   string // the disk's error
+	Since   uint64
+	Dropped uint64 // reports, of KindDropped
+	Err     string // the error of the disk, or of the recording
 }
 
 // A Sink receives events. It is called with the device's lock held, and concurrently by the check
@@ -123,9 +127,10 @@ type violationJSON struct {
 	Why     []change.Reason `json:"why,omitempty"`
 }
 
-// verdict returns the verdict as JSON has it. "holds" is said of file systems that are guarded only.
+// verdict returns the verdict as JSON has it; "" if the event is about fsward itself. "holds" is said
+// of what is guarded only.
 func (ev *Event) verdict() string {
-	if ev.FS == "" && ev.Outcome == change.Holds {
+	if ev.Kind == KindRecording || ev.Kind == KindDropped || ev.FS == "" && ev.Outcome == change.Holds {
 		return ""
 	}
 	return ev.Outcome.String()
@@ -154,12 +159,12 @@ func (ev *Event) MarshalJSON() ([]byte, error) {
 		Progress   *Progress       `json:"progress,omitempty"`
 		Unverified bool            `json:"unverified,omitempty"`
 		Since      uint64          `json:"since_generation,omitempty"`
+		Dropped    uint64          `json:"dropped,omitempty"`
 		Err        string          `json:"error,omitempty"`
 	}{ev.Kind, ev.Disk, ev.Volume, ev.State, ev.FS, ev.Generation, ev.Records, ev.Steps, ev.verdict(),
-		ev.Action,
-		ev.InterpNS, ev.CheckNS, ev.AheadNS, ev.RuleTimes,
+		ev.Action, ev.InterpNS, ev.CheckNS, ev.AheadNS, ev.RuleTimes,
 		make([]violationJSON, len(ev.Violations)), ev.Undecided, ev.Note, ev.Progress,
-		ev.Unverified, ev.Since, ev.Err}
+		ev.Unverified, ev.Since, ev.Dropped, ev.Err}
 	for i, v := range ev.Violations {
 		out.Violations[i] = violationJSON{v.Rule, string(v.Kind), TreeJSON(v.Tree), v.ID, v.Doc, v.Detail,
 			nil, v.Disk, v.Source, v.Witness, v.Why}

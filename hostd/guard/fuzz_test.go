@@ -294,7 +294,7 @@ func (v *verdicts) Event(ev *guard.Event) {
 			len(ev.Undecided))
 	}
 	guard.NewTextReport(io.Discard).Event(ev)
-	guard.NewJSONReport(io.Discard).Event(ev)
+	guard.NewJSONReport(io.Discard, "").Event(ev)
 }
 
 func processTime(t *testing.T) time.Duration {

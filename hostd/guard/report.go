@@ -1,7 +1,7 @@
 package guard
 
 import (
-	"encoding/json"
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -9,32 +9,40 @@ import (
 	"time"
 
 	"fsward/change"
+	"fsward/hostd/output"
 )
 
 // A JSONReport writes one JSON object a line.
-type JSONReport struct {
-	mu  sync.Mutex
-	enc *json.Encoder
-}
+type JSONReport struct{ lines *output.Lines }
 
-// NewJSONReport returns a report that writes to w.
-func NewJSONReport(w io.Writer) *JSONReport {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return &JSONReport{enc: enc}
+// NewJSONReport returns a report that writes to w, each line with one call. guest is the name of
+// the guest; "" if it has none.
+func NewJSONReport(w io.Writer, guest string) *JSONReport {
+	return &JSONReport{output.NewLines(w, guest)}
 }
 
 // Event writes an event as a line.
-func (r *JSONReport) Event(ev *Event) { r.Object(ev) }
-
-// Object writes any other value as a line.
-func (r *JSONReport) Object(v any) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	_ = r.enc.Encode(v) // a closed stdout must not stop a guest's writes
+func (r *JSONReport) Event(ev *Event) {
+	_ = r.lines.Print(ev) // a closed stdout must not stop a guest's writes
 }
 
-// A TextReport writes for people: a row for each commit and a block for each violation.
+// Dropped returns the line of an event that says how many reports were dropped.
+func (r *JSONReport) Dropped(reports uint64) []byte {
+	line, err := r.lines.Line(droppedEvent(reports))
+	if err != nil { // an event is an object
+		return nil
+	}
+	return line
+}
+
+// droppedEvent returns the event that stands where reports were dropped.
+func droppedEvent(reports uint64) *Event {
+	return &Event{Kind: KindDropped, Dropped: reports,
+		Note: fmt.Sprintf("%d reports were dropped here: the reader did not take them", reports)}
+}
+
+// A TextReport writes for people: a row for each commit and a block for each violation. It writes
+// an event with one call.
 type TextReport struct {
 	mu     sync.Mutex
 	w      io.Writer
@@ -50,17 +58,28 @@ const rowFormat = "%-8s %-8s %-6s %10s %9s %10s  %s\n"
 func (r *TextReport) Event(ev *Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if ev.Kind == KindAttach || ev.Kind == KindProgress || ev.Kind == KindNote && ev.Action != Failed {
-		fmt.Fprintf(r.w, "%-8s %s\n", orDash(ev.Disk), ev.Note)
-		return
+	var b bytes.Buffer
+	if ev.remark() {
+		fmt.Fprintf(&b, "%-8s %s\n", orDash(ev.Disk), ev.Note)
+	} else {
+		if !r.headed {
+			fmt.Fprintf(&b, rowFormat, "TIME", "DISK", "FS", "COMMIT", "RECORDS", "CHECKED", "VERDICT")
+			r.headed = true
+		}
+		fmt.Fprintf(&b, rowFormat, time.Now().Format("15:04:05"), orDash(ev.Disk), orDash(ev.FS),
+			CommitText(ev), recordsText(ev), DurationText(ev.CheckNS), VerdictText(ev))
+		WriteFindings(&b, ev)
 	}
-	if !r.headed {
-		fmt.Fprintf(r.w, rowFormat, "TIME", "DISK", "FS", "COMMIT", "RECORDS", "CHECKED", "VERDICT")
-		r.headed = true
+	_, _ = r.w.Write(b.Bytes()) // a closed stdout must not stop a guest's writes
+}
+
+// remark reports whether an event has only a note to show to people, and no verdict.
+func (ev *Event) remark() bool {
+	switch ev.Kind {
+	case KindAttach, KindProgress, KindRecording, KindDropped:
+		return true
 	}
-	fmt.Fprintf(r.w, rowFormat, time.Now().Format("15:04:05"), orDash(ev.Disk), orDash(ev.FS),
-		CommitText(ev), recordsText(ev), DurationText(ev.CheckNS), VerdictText(ev))
-	WriteFindings(r.w, ev)
+	return ev.Kind == KindNote && ev.Action != Failed
 }
 
 func orDash(s string) string {

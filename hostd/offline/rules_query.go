@@ -15,6 +15,7 @@ import (
 	"fsward/blocktap/trace"
 	"fsward/change"
 	"fsward/hostd/guard"
+	"fsward/hostd/output"
 	"fsward/interp"
 	"fsward/interp/detect"
 	"fsward/invariants"
@@ -277,8 +278,7 @@ func WriteAnswers(w io.Writer, a *invariants.Answers, asJSON bool) error {
 }
 
 func writeAnswerLines(w io.Writer, a *invariants.Answers) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
+	lines := output.NewLines(w, "")
 	for _, row := range a.Rows {
 		object := map[string]any{}
 		for i, x := range row {
@@ -288,7 +288,7 @@ func writeAnswerLines(w io.Writer, a *invariants.Answers) error {
 				object[a.Variables[i]] = x.Text
 			}
 		}
-		if err := enc.Encode(object); err != nil {
+		if err := lines.Print(object); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,18 @@
+package daemon
+
+import "fsward/hostd/output"
+
+// Self is the state of a daemon itself, beside that of its disks.
+type Self struct {
+	Version string          `json:"version"`
+	Outputs []output.Counts `json:"outputs"` // of the reports and the log
+}
+
+// Self returns the state of the daemon itself.
+func (d *Daemon) Self() Self {
+	s := Self{Version: output.Version()}
+	for _, q := range d.outputs {
+		s.Outputs = append(s.Outputs, q.Counts())
+	}
+	return s
+}
