@@ -148,10 +148,19 @@ func TakeTurns(devices ...*Device) {
 // that the log also contains changes that were refused and the change during which the process
 // ended. It logs a flush on arrival. The log may show a flush after a change that was still in
 // progress when the flush began; the flush need not cover that change. If Log fails, the device
-// does not perform the request and returns the error, so that the log is never incomplete. A
-// Recorder is safe for concurrent use.
+// does not perform the request and returns the error, so that the log of a trace.Writer is never
+// incomplete. A recorder whose failure must not touch the guest returns nil. A Recorder is safe for
+// concurrent use.
 type Recorder interface {
 	Log(r *Request) error
+}
+
+// An UndoRecorder is a Recorder that also learns which changes were not performed. The device calls
+// Undone for a change after Log, before the next change: the hook refused it, or the disk failed,
+// which may have left a part of it on the disk.
+type UndoRecorder interface {
+	Recorder
+	Undone(r *Request)
 }
 
 // Record makes rec log the device's changes and flushes. Call it before the device is served.
@@ -265,6 +274,15 @@ func (d *Device) one(ctx context.Context, r *Request) error {
 			return err
 		}
 	}
+	err := d.perform(ctx, r)
+	if rec, ok := d.rec.(UndoRecorder); ok && err != nil {
+		rec.Undone(r)
+	}
+	return err
+}
+
+// perform performs a change through the hook.
+func (d *Device) perform(ctx context.Context, r *Request) error {
 	if d.hook == nil {
 		return d.change(r)
 	}

@@ -124,6 +124,13 @@ func (l *Writer) Entries() uint64 {
 	return l.entries
 }
 
+// Size returns the length of the log in bytes.
+func (l *Writer) Size() int64 {
+	l.order.mu.Lock()
+	defer l.order.mu.Unlock()
+	return l.next
+}
+
 // Close ends the log. If Create made the file, Close syncs and closes it.
 func (l *Writer) Close() error {
 	l.order.mu.Lock()

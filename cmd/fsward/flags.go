@@ -43,6 +43,8 @@ type guardFlags struct {
 	reports reportOptions
 	memory  string
 	reserve string
+	// bound of the recording, BYTES
+	recorded string
 	cfg     guard.Config
 }
 
@@ -60,7 +62,15 @@ func (f *guardFlags) add(c *cobra.Command) {
 			"volume unverified and check it in the background); default: as --on-violation, "+
 			"and pass with log")
 	c.Flags().StringVar(&f.cfg.Record, "record", "",
-		"record every write to `LOG` in dm-log-writes format; with several disks to LOG.NAME")
+		"record every write to `LOG` in dm-log-writes format, and further segments to LOG.000001, …; "+
+			"with several disks to LOG.NAME")
+	c.Flags().StringVar(&f.recorded, "record-limit", "4G",
+		"keep about `BYTES` of recorded writes and discard older segments; 0 keeps all")
+	c.Flags().DurationVar(&f.cfg.Recording.Age, "record-time", 0,
+		"discard segments that are older than `DURATION`, such as 24h; 0 keeps them")
+	c.Flags().StringVar(&f.cfg.RecordBase, "record-base", "",
+		"`IMG` is a copy of the disk as it is now (with several disks: IMG.NAME); make the writes of "+
+			"discarded segments on it, so that the recording can be replayed from it")
 	c.Flags().BoolVar(&f.cfg.Verify, "verify-baseline", true,
 		"check in the background the whole state that the file system has at the beginning")
 	addDataOrdered(c, &f.cfg.DataOrdered)
@@ -99,12 +109,35 @@ func (f *guardFlags) config(c *cobra.Command) (guard.Config, error) {
 		err = errors.New(name + " pause needs --control: without it nobody could decide")
 	}
 	if err == nil {
+		err = f.limitRecording()
+	}
+	if err == nil {
 		err = f.limitMemory()
 	}
 	if err != nil {
 		return f.cfg, usageError{err, c.CommandPath()}
 	}
 	return f.cfg, nil
+}
+
+// leastRecording is the least bound of a recording: its segments are an eighth of it.
+const leastRecording = 8 << 20
+
+// limitRecording reads the flags for the bounds of the recording.
+func (f *guardFlags) limitRecording() (err error) {
+	l := &f.cfg.Recording
+	if l.Bytes, err = parseBytes(f.recorded); err != nil {
+		return fmt.Errorf("--record-limit: %w", err)
+	}
+	switch {
+	case l.Bytes > 0 && l.Bytes < leastRecording:
+		return fmt.Errorf("--record-limit: %s is less than %d MiB", f.recorded, leastRecording>>20)
+	case l.Age < 0:
+		return fmt.Errorf("--record-time: %v is negative", l.Age)
+	case f.cfg.RecordBase != "" && f.cfg.Record == "":
+		return errors.New("--record-base needs --record")
+	}
+	return nil
 }
 
 // limitMemory reads the flags for memory and sets the memory limit of the process.

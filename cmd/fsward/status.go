@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -54,6 +55,13 @@ func printSelf(self daemon.Self) {
 		if o.Dropped > 0 || o.Waiting > 0 {
 			fmt.Printf("%s: %d of %d wait for the reader, %d dropped\n", o.Name, o.Waiting, o.Messages,
 				o.Dropped)
+		}
+	}
+	if r := self.Recording; r != nil {
+		fmt.Printf("recording %s: segments %d to %d, %d MiB\n", strings.Join(r.Logs, ", "), r.First,
+			r.Last, r.Bytes>>20)
+		if r.Error != "" {
+			fmt.Printf("the recording has stopped: %s\n", r.Error)
 		}
 	}
 }

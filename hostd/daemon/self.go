@@ -1,16 +1,21 @@
 package daemon
 
-import "fsward/hostd/output"
+import (
+	"fsward/hostd/output"
+	"fsward/hostd/recording"
+)
 
 // Self is the state of a daemon itself, beside that of its disks.
 type Self struct {
 	Version string          `json:"version"`
 	Outputs []output.Counts `json:"outputs"` // of the reports and the log
+	// Recording is nil if nothing is recorded.
+	Recording *recording.Status `json:"recording,omitempty"`
 }
 
 // Self returns the state of the daemon itself.
 func (d *Daemon) Self() Self {
-	s := Self{Version: output.Version()}
+	s := Self{Version: output.Version(), Recording: d.Recording()}
 	for _, q := range d.outputs {
 		s.Outputs = append(s.Outputs, q.Counts())
 	}

@@ -8,6 +8,7 @@ import (
 	"fsward/blocktap"
 	"fsward/change"
 	"fsward/hostd/memory"
+	"fsward/hostd/recording"
 )
 
 // Config says what to guard and how.
@@ -22,7 +23,10 @@ type Config struct {
 	Require []string
 	Rules   RulesConfig
 	// path of a dm-log-writes log, with .NAME appended if there are several disks; "" for none
-	Record      string
+	Record string
+	// path of a copy of the disk that follows the recording, with .NAME likewise; "" for none
+	RecordBase  string
+	Recording   recording.Limits
 	Guest       Suspender
 	Simulate    bool // disks can simulate a bug
 	Verify      bool // check the whole baseline in the background

@@ -9,9 +9,9 @@ import (
 	"go.uber.org/zap"
 
 	"fsward/blocktap"
-	"fsward/blocktap/trace"
 	"fsward/change"
 	"fsward/hostd/memory"
+	"fsward/hostd/recording"
 	"fsward/interp"
 	"fsward/interp/detect"
 )
@@ -19,19 +19,20 @@ import (
 // Disks are the guarded disks of one guest. Transports serve their devices; Disks owns everything
 // behind them.
 type Disks struct {
-	cfg     Config
-	disks   []*guardedDisk
-	set     *interp.Set // the disks as one address space
-	layout  *detect.Volumes
-	volumes volumeTable
-	rules   *Rules
-	memory  memory.Limits
-	limits  interp.Limits
-	kept    uint64 // bound of what a baseline check keeps of a disk, bytes
-	work    *change.WorkBudget
-	judging judgmentWatch
-	recheck time.Duration // time before another check of an unverified volume
-	log     *zap.Logger
+	cfg       Config
+	disks     []*guardedDisk
+	set       *interp.Set // the disks as one address space
+	layout    *detect.Volumes
+	volumes   volumeTable
+	rules     *Rules
+	memory    memory.Limits
+	limits    interp.Limits
+	kept      uint64 // bound of what a baseline check keeps of a disk, bytes
+	work      *change.WorkBudget
+	judging   judgmentWatch
+	recording *recording.Recording // nil: nothing is recorded
+	recheck   time.Duration        // time before another check of an unverified volume
+	log       *zap.Logger
 }
 
 // Open opens and locks every disk, reads the baseline of its file system and loads the rules. The
@@ -89,21 +90,15 @@ func (d *Disks) open(cfg Config) error {
 		if cfg.Simulate {
 			g.sim = d.simulator(i)
 		}
-		if err := g.serve(cfg, d.log); err != nil {
-			return err
-		}
+		g.serve(cfg, d.log)
 		devices = append(devices, g.device)
 	}
 	for _, g := range guards {
 		g.peers = guards
 	}
 	blocktap.TakeTurns(devices...)
-	if cfg.Record != "" {
-		var recordings []*trace.Writer
-		for _, g := range d.disks {
-			recordings = append(recordings, g.recording)
-		}
-		trace.Together(recordings...)
+	if err := d.record(); err != nil {
+		return err
 	}
 	d.judging.begin(d.work)
 	d.begin()
@@ -205,7 +200,7 @@ func (d *Disks) Simulator(disk string) *Simulator {
 
 // Outcome returns the worst verdict so far.
 func (d *Disks) Outcome() change.Outcome {
-	outcome := change.Holds
+	outcome := d.recordingOutcome()
 	for _, g := range d.disks {
 		switch {
 		case g.counts.violated.Load() > 0:
@@ -278,13 +273,10 @@ func (d *Disks) disk(name string) (*guardedDisk, error) {
 func (d *Disks) Close() error {
 	d.judging.end()
 	d.endBaselines()
-	var errs []error
+	errs := []error{d.recording.Close()}
 	for _, g := range d.disks {
 		if g.guard != nil {
 			g.guard.dropSpeculative()
-		}
-		if g.recording != nil {
-			errs = append(errs, g.recording.Close())
 		}
 		errs = append(errs, g.file.Flush(), g.file.Close())
 	}

@@ -6,21 +6,19 @@ import (
 	"go.uber.org/zap"
 
 	"fsward/blocktap"
-	"fsward/blocktap/trace"
 	"fsward/change"
 )
 
 // guardedDisk is a disk with everything that belongs to it.
 type guardedDisk struct {
-	name      string
-	file      blocktap.Disk
-	device    *blocktap.Device
-	guard     *Guard
-	holder    *Holder // nil unless the policy pauses
-	sim       *Simulator
-	recording *trace.Writer
-	witness   Witness // may be nil
-	counts    counter
+	name    string
+	file    blocktap.Disk
+	device  *blocktap.Device
+	guard   *Guard
+	holder  *Holder // nil unless the policy pauses
+	sim     *Simulator
+	witness Witness // may be nil
+	counts  counter
 }
 
 // counter is a Sink that counts commits. It can be read at any time.
@@ -46,7 +44,7 @@ func (c *counter) Event(ev *Event) {
 }
 
 // serve makes the device of a disk. The disk's guard exists already.
-func (g *guardedDisk) serve(cfg Config, log *zap.Logger) error {
+func (g *guardedDisk) serve(cfg Config, log *zap.Logger) {
 	disk := g.file
 	if g.witness != nil {
 		g.guard.witness = g.witness
@@ -59,20 +57,4 @@ func (g *guardedDisk) serve(cfg Config, log *zap.Logger) error {
 	}
 	g.guard.policy = cfg.policy(g.holder)
 	g.guard.bug = g.sim
-	if cfg.Record != "" {
-		var err error
-		if g.recording, err = trace.Create(RecordPath(cfg, g.name)); err != nil {
-			return err
-		}
-		g.device.Record(g.recording)
-	}
-	return nil
-}
-
-// RecordPath returns the path of the log of a disk.
-func RecordPath(cfg Config, disk string) string {
-	if len(cfg.Disks) == 1 {
-		return cfg.Record
-	}
-	return cfg.Record + "." + disk
 }

@@ -1,11 +1,13 @@
 package offline
 
 import (
+	"context"
 	"errors"
 
 	"fsward/blocktap"
 	"fsward/blocktap/overlay"
 	"fsward/blocktap/trace"
+	"fsward/hostd/recording"
 	"fsward/interp"
 )
 
@@ -43,6 +45,51 @@ func OpenOverlays(images []string) (*Overlays, error) {
 
 // Close removes the temporary files and closes the images.
 func (o *Overlays) Close() error { return o.closers.close() }
+
+// openRing puts overlays over the bases of recorded disks, and returns the logs of each segment of
+// the recording.
+func openRing(recorded []ReplayDisk) (o *Overlays, segments [][]string, err error) {
+	var logs, bases []string
+	for _, d := range recorded {
+		logs, bases = append(logs, d.Log), append(bases, d.Base)
+	}
+	found, err := recording.Find(logs, bases)
+	if err != nil {
+		return nil, nil, err
+	}
+	if o, err = OpenOverlays(bases); err != nil {
+		return nil, nil, err
+	}
+	for i, before := range found.Before {
+		for _, log := range before {
+			if err := recording.Apply(log, o.Disks[i]); err != nil {
+				return nil, nil, errors.Join(err, o.Close())
+			}
+		}
+	}
+	return o, found.Segments, nil
+}
+
+// feedLogs performs the requests of one log for each device: see feed.
+func feedLogs(ctx context.Context, devices []*blocktap.Device, logs []string) (refused bool,
+	err error) {
+	var open closers
+	defer func() { err = errors.Join(err, open.close()) }()
+	var readers []*trace.Reader
+	for _, log := range logs {
+		file, err := trace.Open(log)
+		if err != nil {
+			return false, err
+		}
+		open.add(file)
+		readers = append(readers, file.Reader)
+	}
+	merged, err := trace.Merge(readers...)
+	if err != nil {
+		return false, err
+	}
+	return feed(ctx, devices, merged)
+}
 
 // openRecorded opens recorded disks: overlays over their bases, and their logs merged in order.
 func openRecorded(recorded []ReplayDisk) (*Overlays, *trace.Merged, error) {

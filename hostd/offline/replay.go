@@ -33,7 +33,7 @@ type ReplayConfig struct {
 type ReplayDisk struct {
 	Name string // "" for a disk that stands alone
 	Base string // image that the log starts from; plain, sparse, or compressed with zstd or gzip
-	Log  string // dm-log-writes log; may be compressed
+	Log  string // dm-log-writes log, or the first path of a ring of them; may be compressed
 }
 
 // Replayed is the summary of a replay.
@@ -79,7 +79,7 @@ func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, 
 	if err != nil {
 		return nil, err
 	}
-	disks, recording, err := openRecorded(cfg.Disks)
+	disks, segments, err := openRing(cfg.Disks)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,12 @@ func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, 
 		Sinks: append([]guard.Sink{out}, cfg.Sinks...)}, log)
 	defer p.Close()
 	start := time.Now()
-	err = Feed(ctx, p.Devices, recording)
+	for _, logs := range segments {
+		ended, e := feedLogs(ctx, p.Devices, logs)
+		if err = e; err != nil || ended {
+			break
+		}
+	}
 	out.NS = time.Since(start).Nanoseconds()
 	return out, err
 }
@@ -127,15 +132,22 @@ func (c *closers) close() error {
 
 // Feed performs the requests of logs on their devices, until the logs end or a request is refused.
 func Feed(ctx context.Context, devices []*blocktap.Device, recording *trace.Merged) error {
+	_, err := feed(ctx, devices, recording)
+	return err
+}
+
+// feed is Feed that reports whether a request was refused.
+func feed(ctx context.Context, devices []*blocktap.Device,
+	recording *trace.Merged) (refused bool, err error) {
 	for {
 		i, entry, err := recording.Next()
 		switch {
 		case errors.Is(err, io.EOF):
-			return nil
+			return false, nil
 		case err != nil:
-			return err
+			return false, err
 		case ctx.Err() != nil:
-			return ctx.Err()
+			return false, ctx.Err()
 		}
 		r, ok := entry.Request()
 		if !ok {
@@ -143,16 +155,16 @@ func Feed(ctx context.Context, devices []*blocktap.Device, recording *trace.Merg
 		}
 		if entry.Flags&trace.Flush != 0 && r.Op != blocktap.OpFlush {
 			if err := devices[i].Do(ctx, &blocktap.Request{Op: blocktap.OpFlush}); err != nil {
-				return err
+				return false, err
 			}
 		}
 		switch err := devices[i].Do(ctx, &r); {
 		case errors.Is(err, blocktap.ErrRefused):
-			return nil
+			return true, nil
 		case errors.Is(err, blocktap.ErrRange):
-			return fmt.Errorf("log entry %d: %w: is it the right base?", entry.Index, err)
+			return false, fmt.Errorf("log entry %d: %w: is it the right base?", entry.Index, err)
 		case err != nil:
-			return fmt.Errorf("log entry %d: %w", entry.Index, err)
+			return false, fmt.Errorf("log entry %d: %w", entry.Index, err)
 		}
 	}
 }
