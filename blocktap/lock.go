@@ -55,6 +55,30 @@ func lock(f *os.File, exclusive bool) error {
 	return nil
 }
 
+// LockImage locks an image that another program is to open, as OpenFile locks a raw file. It takes
+// only the lock that qemu does not use, so that qemu can take its own. The lock ends with the last
+// descriptor of the file. If the image is in use, the error is a *BusyError.
+func LockImage(path string, exclusive bool) (*os.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	how := unix.LOCK_SH
+	if exclusive {
+		how = unix.LOCK_EX
+	}
+	err = ignoringEINTR(func() error { return unix.Flock(int(f.Fd()), how|unix.LOCK_NB) })
+	if err == nil {
+		return f, nil
+	}
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		err = &BusyError{Path: path, Holder: flockHolder(f)}
+	} else {
+		err = fmt.Errorf("%s: cannot be locked: %w", path, err)
+	}
+	return nil, errors.Join(err, f.Close())
+}
+
 // flockHolder describes the process that holds a flock on a file, according to /proc/locks.
 func flockHolder(f *os.File) string {
 	const unknown = "another process"

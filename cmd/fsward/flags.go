@@ -39,6 +39,7 @@ func addDataOrdered(c *cobra.Command, ordered *bool) {
 // guardFlags are the flags that guard and vm run share.
 type guardFlags struct {
 	disks   []string
+	formats []string
 	control string
 	reports reportOptions
 	memory  string
@@ -49,9 +50,12 @@ type guardFlags struct {
 }
 
 func (f *guardFlags) add(c *cobra.Command) {
-	c.Flags().StringArrayVar(&f.disks, "disk", nil, "guard the image or block device `[NAME=]IMG`; "+
-		"repeat it for every disk of the guest (required)")
+	c.Flags().StringArrayVar(&f.disks, "disk", nil, "guard the image, block device or NBD URI "+
+		"`[NAME=]IMG`; repeat it for every disk of the guest (required)")
 	_ = c.MarkFlagRequired("disk")
+	c.Flags().StringArrayVar(&f.formats, "disk-format", nil, "`[NAME=]FORMAT` of the disks, or of the "+
+		"disk NAME: raw, qcow2, vmdk, vdi, vhdx, or auto (default), "+
+		"which takes what both the header and the extension of the file say")
 	addFSFlag(c, &f.cfg.FS)
 	addRulesFlags(c, &f.cfg.Rules)
 	c.Flags().StringVar(&f.cfg.OnViolation, "on-violation", guard.OnRefuse,
@@ -99,6 +103,11 @@ func (f *guardFlags) config(c *cobra.Command) (guard.Config, error) {
 			return f.cfg, usageError{err, c.CommandPath()}
 		}
 		f.cfg.Disks = append(f.cfg.Disks, spec)
+	}
+	for _, s := range f.formats {
+		if err := f.cfg.SetFormat(s); err != nil {
+			return f.cfg, usageError{err, c.CommandPath()}
+		}
 	}
 	err := f.cfg.Check()
 	if err == nil && f.cfg.Pauses() && f.control == "" {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fsward/blocktap"
+	"fsward/blocktap/qemudisk"
 	"fsward/change"
 	"fsward/hostd/memory"
 	"fsward/hostd/recording"
@@ -39,8 +40,9 @@ type Config struct {
 // DiskSpec names a disk and its image or block device.
 type DiskSpec struct {
 	Name, Path string
-	Disk       blocktap.Disk // if not nil, this disk is guarded instead of Path; Close closes it
-	Witness    Witness       // sees what the guard does to the disk; may be nil
+	Format     qemudisk.Format // of Path; "" is qemudisk.Auto
+	Disk       blocktap.Disk   // if not nil, this disk is guarded instead of Path; Close closes it
+	Witness    Witness         // sees what the guard does to the disk; may be nil
 }
 
 // A Witness sees what is done to a guarded disk.
@@ -51,12 +53,14 @@ type Witness interface {
 	Refused()
 }
 
-// ParseDiskSpec reads NAME=PATH or PATH. The default name is the file's name without its extension.
+// ParseDiskSpec reads NAME=PATH or PATH. The default name is the file's name without its extension,
+// or the name of the export of an NBD URI.
 func ParseDiskSpec(s string) (DiskSpec, error) {
 	name, path, named := strings.Cut(s, "=")
-	if !named {
+	if !named || strings.Contains(name, "://") { // a URI may have a "="
 		path = s
-		name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+		name, _, _ = strings.Cut(filepath.Base(path), "?")
+		name = strings.TrimSuffix(name, filepath.Ext(name))
 	}
 	if name == "" || path == "" || strings.ContainsAny(name, "/ \t\n") {
 		return DiskSpec{}, fmt.Errorf("disk %q: expected IMG or NAME=IMG; "+

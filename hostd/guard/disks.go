@@ -65,11 +65,9 @@ func (d *Disks) open(cfg Config) error {
 	}
 	var disks []interp.Disk
 	for _, spec := range cfg.Disks {
-		file := spec.Disk
-		if file == nil {
-			if file, err = blocktap.OpenFile(spec.Path, blocktap.FileOptions{}); err != nil {
-				return err
-			}
+		file, err := spec.open(d.log)
+		if err != nil {
+			return err
 		}
 		d.disks = append(d.disks, &guardedDisk{name: spec.Name, file: file, witness: spec.Witness})
 		disks = append(disks, file)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fsward/blocktap"
+	"fsward/blocktap/qemudisk"
 	"fsward/hostd/guard"
 	"fsward/interp"
 	"fsward/interp/detect"
@@ -69,7 +70,7 @@ func openImages(paths []string) (*images, error) {
 	m := &images{}
 	var disks []interp.Disk
 	for _, path := range paths {
-		d, err := blocktap.OpenImage(path)
+		d, err := qemudisk.OpenImage(path)
 		if err != nil {
 			m.Close()
 			return nil, err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"fsward/blocktap"
+	"fsward/blocktap/qemudisk"
 	"fsward/blocktap/trace"
 	"fsward/interp"
 	"fsward/interp/detect"
@@ -40,7 +41,7 @@ func CorruptImages(images []string, cfg CorruptConfig) (*Corrupted, error) {
 	var disks []blocktap.Disk
 	var set []interp.Disk
 	for _, image := range images {
-		disk, err := blocktap.OpenFile(image, blocktap.FileOptions{})
+		disk, err := qemudisk.Open(context.Background(), image, qemudisk.Options{})
 		if err != nil {
 			return nil, err
 		}

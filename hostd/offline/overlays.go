@@ -6,6 +6,7 @@ import (
 
 	"fsward/blocktap"
 	"fsward/blocktap/overlay"
+	"fsward/blocktap/qemudisk"
 	"fsward/blocktap/trace"
 	"fsward/hostd/recording"
 	"fsward/interp"
@@ -24,7 +25,7 @@ func OpenOverlays(images []string) (*Overlays, error) {
 	o := &Overlays{}
 	var disks []interp.Disk
 	for _, path := range images {
-		base, err := blocktap.OpenImage(path)
+		base, err := qemudisk.OpenImage(path)
 		if err != nil {
 			return nil, errors.Join(err, o.Close())
 		}

@@ -12,6 +12,7 @@ import (
 
 	"fsward/blocktap"
 	"fsward/blocktap/overlay"
+	"fsward/blocktap/qemudisk"
 	"fsward/blocktap/trace"
 	"fsward/change"
 	"fsward/hostd/guard"
@@ -100,7 +101,7 @@ func splitCommit(target string) (log string, commit uint64, err error) {
 // replay calls see for each commit of a log, until see returns done. It runs no rules.
 func (cfg QueryConfig) replay(ctx context.Context, log string,
 	see func(fs string, obs interp.Observation) (done bool, err error)) error {
-	base, err := blocktap.OpenImage(cfg.Base)
+	base, err := qemudisk.OpenImage(cfg.Base)
 	if err != nil {
 		return err
 	}
