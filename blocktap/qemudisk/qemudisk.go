@@ -147,14 +147,14 @@ func (e *EndedError) Error() string {
 	return text + "; stop the guest, and start fsward again"
 }
 
-// explain adds to the error of a lost connection why it is lost.
+// explain replaces the error of a lost connection by its cause.
 func (d *disk) explain(err error) error {
 	if !errors.Is(err, nbd.ErrLost) {
 		return err
 	}
 	select {
 	case <-d.process.ended:
-		return fmt.Errorf("%w: %w", d.process.endedError(), err)
+		return d.process.endedError()
 	case <-time.After(time.Second): // the connection ends a moment before the process
 		return fmt.Errorf("%s: %w", d.path, err)
 	}
