@@ -3,7 +3,9 @@ module fsward
 go 1.26.0
 
 require (
+	github.com/beevik/etree v1.8.1
 	github.com/cespare/xxhash/v2 v2.3.0
+	github.com/coreos/go-systemd/v22 v22.7.0
 	github.com/creack/pty v1.1.24
 	github.com/google/btree v1.1.3
 	github.com/google/go-cmp v0.7.0

@@ -16,6 +16,9 @@ import (
 type BusyError struct {
 	Path   string
 	Holder string // the user of the disk as far as known: "process 4711 (qemu-system-x86)"
+	// Orphan says that no running process is known to have taken the lock. It may have ended, and a
+	// process that it started may still have the lock.
+	Orphan bool
 }
 
 func (e *BusyError) Error() string {
@@ -45,7 +48,7 @@ func lock(f *os.File, exclusive bool) error {
 	}
 	switch {
 	case errors.Is(flockErr, unix.EWOULDBLOCK):
-		return &BusyError{Path: f.Name(), Holder: flockHolder(f)}
+		return flockHolder(f)
 	case errors.Is(ofdErr, unix.EAGAIN), errors.Is(ofdErr, unix.EACCES):
 		return &BusyError{Path: f.Name(), Holder: "a program that locks what it uses, such as qemu"}
 	}
@@ -72,7 +75,7 @@ func LockImage(path string, exclusive bool) (*os.File, error) {
 		return f, nil
 	}
 	if errors.Is(err, unix.EWOULDBLOCK) {
-		err = &BusyError{Path: path, Holder: flockHolder(f)}
+		err = flockHolder(f)
 	} else {
 		err = fmt.Errorf("%s: cannot be locked: %w", path, err)
 	}
@@ -80,15 +83,15 @@ func LockImage(path string, exclusive bool) (*os.File, error) {
 }
 
 // flockHolder describes the process that holds a flock on a file, according to /proc/locks.
-func flockHolder(f *os.File) string {
-	const unknown = "another process"
+func flockHolder(f *os.File) *BusyError {
+	busy := &BusyError{Path: f.Name(), Holder: "another process", Orphan: true}
 	var st unix.Stat_t
 	if err := unix.Stat(f.Name(), &st); err != nil {
-		return unknown
+		return busy
 	}
 	locks, err := os.Open("/proc/locks")
 	if err != nil {
-		return unknown
+		return busy
 	}
 	defer locks.Close()
 	inode := fmt.Sprintf("%02x:%02x:%d", unix.Major(st.Dev), unix.Minor(st.Dev), st.Ino)
@@ -103,13 +106,15 @@ func flockHolder(f *os.File) string {
 			continue
 		}
 		if pid == os.Getpid() {
-			return "this process, which serves it already"
+			busy.Holder, busy.Orphan = "this process, which serves it already", false
+			return busy
 		}
+		busy.Holder = fmt.Sprintf("process %d", pid)
 		name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
-		if err != nil {
-			return fmt.Sprintf("process %d", pid)
+		if busy.Orphan = errors.Is(err, os.ErrNotExist); err == nil {
+			busy.Holder += fmt.Sprintf(" (%s)", strings.TrimSpace(string(name)))
 		}
-		return fmt.Sprintf("process %d (%s)", pid, strings.TrimSpace(string(name)))
+		return busy
 	}
-	return unknown
+	return busy
 }

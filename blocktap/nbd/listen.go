@@ -18,11 +18,20 @@ func (e *SocketInUseError) Error() string {
 	return fmt.Sprintf("socket in use: a server listens on %s already", e.Path)
 }
 
-// Listen listens on a Unix socket with mode 0600. If the socket exists and no server listens on it,
+// SocketOptions say who may connect to a socket.
+type SocketOptions struct {
+	Mode  os.FileMode // permission bits; 0 is 0600
+	Group int         // id of the group of the socket; 0 leaves it as it is
+}
+
+// Listen listens on a Unix socket with mode 0600: see SocketOptions.Listen.
+func Listen(path string) (net.Listener, error) { return SocketOptions{}.Listen(path) }
+
+// Listen listens on a Unix socket. If the socket exists and no server listens on it,
 // Listen replaces it. If a server listens on it, the error is a *SocketInUseError. A file that is
 // not a socket is also an error. Closing the listener removes the socket.
-func Listen(path string) (net.Listener, error) {
-	l, err := bind(path)
+func (o SocketOptions) Listen(path string) (net.Listener, error) {
+	l, err := o.bind(path)
 	if !errors.Is(err, unix.EADDRINUSE) {
 		return l, err
 	}
@@ -41,19 +50,31 @@ func Listen(path string) (net.Listener, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	return bind(path)
+	return o.bind(path)
 }
 
-// bind creates the socket with mode 0600. It sets the mode before the bind: the kernel gives the
-// file the mode of the socket's own inode (unix_bind_bsd).
-func bind(path string) (net.Listener, error) {
+// bind creates the socket. It sets the mode before the bind: the kernel gives the file the mode of
+// the socket's own inode (unix_bind_bsd). The group comes after it, so that nobody has more rights
+// in between.
+func (o SocketOptions) bind(path string) (net.Listener, error) {
+	mode := o.Mode.Perm()
+	if mode == 0 {
+		mode = 0o600
+	}
 	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
 		var chmodErr error
-		err := raw.Control(func(fd uintptr) { chmodErr = unix.Fchmod(int(fd), 0o600) })
+		err := raw.Control(func(fd uintptr) { chmodErr = unix.Fchmod(int(fd), uint32(mode)) })
 		if err != nil {
 			return err
 		}
 		return chmodErr
 	}}
-	return lc.Listen(context.Background(), "unix", path)
+	l, err := lc.Listen(context.Background(), "unix", path)
+	if err != nil || o.Group == 0 {
+		return l, err
+	}
+	if err := os.Lchown(path, -1, o.Group); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
 }

@@ -151,3 +151,29 @@ func backingFormat(r io.ReaderAt, start, limit uint32) (Format, error) {
 	}
 	return "", nil
 }
+
+// CheckAlone returns an error if an image does not exist, is not of the format, or needs backing
+// files.
+func CheckAlone(path string, format Format) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	header, err := byHeader(f)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if format != Raw && header != format {
+		return fmt.Errorf("%s has no header of a %s image", path, format)
+	}
+	if format != Qcow2 {
+		return nil
+	}
+	b, err := parseQcow2(f)
+	if err == nil && b.name != "" {
+		err = fmt.Errorf("it is the top of a chain of snapshots, over %s: merge them first, for example "+
+			"with virsh blockcommit or qemu-img rebase -b ''", b.name)
+	}
+	return err
+}

@@ -19,9 +19,9 @@ import (
 	"fsward/blocktap/nbd"
 )
 
-// busyTime bounds how long Open waits for an image that is in use. A daemon whose fsward was killed
-// closes the image and ends: the next fsward may come before that.
-const busyTime = 3 * time.Second
+// busyTime bounds how long Open waits for the qemu-storage-daemon of an fsward that was killed. It
+// closes the image and ends.
+const busyTime = 20 * time.Second
 
 // busyPause is the time between two attempts.
 const busyPause = 100 * time.Millisecond
@@ -56,7 +56,7 @@ func Open(ctx context.Context, path string, opt Options) (blocktap.Disk, error) 
 	for {
 		d, err := open(ctx, path, opt)
 		var busy *blocktap.BusyError
-		if !errors.As(err, &busy) || time.Now().After(patience) {
+		if !errors.As(err, &busy) || !busy.Orphan || time.Now().After(patience) {
 			return d, err
 		}
 		select {

@@ -46,7 +46,7 @@ type guardFlags struct {
 	reserve string
 	// bound of the recording, BYTES
 	recorded string
-	cfg     guard.Config
+	cfg      guard.Config
 }
 
 func (f *guardFlags) add(c *cobra.Command) {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"fsward/blocktap/nbd"
 	"fsward/hostd/daemon"
 	"fsward/hostd/guard"
 	"fsward/hostd/vm"
@@ -47,10 +48,12 @@ func guardCommand() *cobra.Command {
 	}
 	f.add(c)
 	f.addMemory(c, "memory")
-	c.Flags().StringVar(&o.listen, "listen", "", "serve the disks at `unix:PATH` (required)")
+	c.Flags().StringVar(&o.listen, "listen", "", "serve the disks at `unix:PATH`, or at the socket systemd:NAME "+
+		"that systemd has opened (required)")
 	_ = c.MarkFlagRequired("listen")
 	c.Flags().StringVar(&o.transport, "transport", daemon.TransportNBD,
 		"serve the disks by nbd or fuse")
+	addSocketFlags(c, &o.socketGroup, &o.socketMode)
 	c.Flags().StringVar(&o.calls, "calls", "",
 		"check that the guest's fsync and sync waited for their flushes; "+
 			"`unix:PATH` is the socket of the guest's virtio-serial port org.fsward.calls")
@@ -62,7 +65,11 @@ func guardCommand() *cobra.Command {
 }
 
 // guardOptions are the flags of guard alone.
-type guardOptions struct{ listen, transport, calls, domain, libvirtURI string }
+type guardOptions struct {
+	listen, transport, calls, domain, libvirtURI string
+	socketGroup, socketMode                      string
+	socket                                       nbd.SocketOptions // of the two
+}
 
 func runGuard(c *cobra.Command, f *guardFlags, o *guardOptions) error {
 	cfg, err := f.config(c)
@@ -72,6 +79,9 @@ func runGuard(c *cobra.Command, f *guardFlags, o *guardOptions) error {
 	path, err := daemon.Address(o.listen)
 	if err == nil {
 		err = daemon.CheckTransport(o.transport)
+	}
+	if err == nil {
+		o.socket, err = daemon.ParseSocketOptions(o.socketGroup, o.socketMode)
 	}
 	if err != nil {
 		return usageError{err, c.CommandPath()}
@@ -93,7 +103,8 @@ func (o *guardOptions) guard(ctx context.Context, cfg guard.Config, s *serving,
 			return err
 		}
 	}
-	d, err := daemon.Open(daemon.Config{Config: cfg, Calls: o.calls != "", Outputs: s.queues()}, s.log)
+	d, err := daemon.Open(daemon.Config{Config: cfg, Calls: o.calls != "", Socket: o.socket,
+		Outputs: s.queues()}, s.log)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"fsward/blocktap/nbd"
 	"fsward/hostd/daemon/fsynccheck"
 	"fsward/hostd/guard"
 	"fsward/hostd/output"
@@ -18,6 +19,8 @@ type Config struct {
 	Calls bool // check that the guest's fsync and sync waited for their flushes: see ServeCalls
 	// queues through which reports and the log leave, for the status
 	Outputs []*output.Queue
+	// Socket says who may connect to the NBD socket.
+	Socket nbd.SocketOptions
 }
 
 // A Daemon guards the disks of a guest and serves them.
@@ -26,12 +29,13 @@ type Daemon struct {
 	sinks   []guard.Sink
 	outputs []*output.Queue
 	diaries []*fsynccheck.Diary // of the disks in their order; nil unless Config.Calls
+	socket  nbd.SocketOptions
 	log     *zap.Logger
 }
 
 // Open opens the disks: see guard.Open. Close ends the daemon.
 func Open(cfg Config, log *zap.Logger) (*Daemon, error) {
-	d := &Daemon{sinks: cfg.Sinks, outputs: cfg.Outputs, log: log}
+	d := &Daemon{sinks: cfg.Sinks, outputs: cfg.Outputs, socket: cfg.Socket, log: log}
 	if cfg.Calls {
 		cfg.Disks = slices.Clone(cfg.Disks)
 		for i := range cfg.Disks {

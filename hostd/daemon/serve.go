@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	systemd "github.com/coreos/go-systemd/v22/daemon"
 	"go.uber.org/zap"
 
 	"fsward/blocktap/fuse"
@@ -31,11 +32,11 @@ func CheckTransport(name string) error {
 	return nil
 }
 
-// Address parses a --listen address: unix:PATH, or a plain path.
+// Address parses a --listen address: unix:PATH, a plain path, or systemd:NAME.
 func Address(s string) (string, error) {
 	path := strings.TrimPrefix(s, "unix:")
 	if path == "" || strings.Contains(path, "://") || strings.HasPrefix(path, "tcp:") {
-		return "", fmt.Errorf("--listen %q: expected unix:PATH", s)
+		return "", fmt.Errorf("--listen %q: expected unix:PATH or systemd:NAME", s)
 	}
 	return path, nil
 }
@@ -53,7 +54,7 @@ func (d *Daemon) Serve(ctx context.Context, transport, path string) error {
 }
 
 func (d *Daemon) serveNBD(ctx context.Context, path string) error {
-	l, err := nbd.Listen(path)
+	l, err := listen(path, d.socket)
 	if err != nil {
 		return err
 	}
@@ -72,6 +73,10 @@ func (d *Daemon) serveNBD(ctx context.Context, path string) error {
 	for _, name := range d.Names() {
 		d.log.Info("serving", zap.String("disk", name),
 			zap.String("uri", fmt.Sprintf("nbd+unix:///%s?socket=%s", name, path)))
+	}
+	// If systemd has started the daemon with Type=notify, its dependents may start now.
+	if _, err := systemd.SdNotify(false, systemd.SdNotifyReady); err != nil {
+		d.log.Warn("systemd cannot be told that the disks are served", zap.Error(err))
 	}
 	return server.Serve(ctx, l)
 }
@@ -110,7 +115,7 @@ func (d *Daemon) serveFUSE(ctx context.Context, dir string) error {
 
 // ServeControl serves the control socket until ctx ends.
 func (d *Daemon) ServeControl(ctx context.Context, path string) error {
-	l, err := nbd.Listen(path)
+	l, err := listen(path, nbd.SocketOptions{})
 	if err != nil {
 		return fmt.Errorf("control socket: %w", err)
 	}

@@ -45,7 +45,7 @@ func (d *Disks) record() (err error) {
 func (d *Disks) recordingFailed(err error) {
 	d.log.Error("the recording has failed and has stopped; the guest goes on", zap.Error(err))
 	for _, g := range d.disks {
-		g.guard.report(&Event{Disk: g.name, FS: g.counts.name(), Kind: KindRecording,
+		g.guard.report(nil, &Event{Disk: g.name, Kind: KindRecording,
 			Outcome: change.Holds, Err: err.Error(),
 			Note: fmt.Sprintf("the recording has failed and has stopped; the guest goes on: %v", err)})
 	}

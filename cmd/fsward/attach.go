@@ -1,0 +1,140 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fsward/hostd/attach"
+	"fsward/hostd/daemon"
+)
+
+// addSocketFlags adds the flags that say who may connect to a socket.
+func addSocketFlags(c *cobra.Command, group, mode *string) {
+	c.Flags().StringVar(group, "socket-group", "",
+		"give the socket to `GROUP`, such as libvirt-qemu (default: the group of fsward)")
+	c.Flags().StringVar(mode, "socket-mode", "",
+		"give the socket the octal `MODE`, such as 660 (default 600)")
+}
+
+// attachOptions are the flags of attach.
+type attachOptions struct {
+	uri, socket string
+	reconnect   time.Duration
+}
+
+func attachCommand() *cobra.Command {
+	var o attachOptions
+	c := &cobra.Command{
+		Use:   "attach DOMAIN [TARGET...]",
+		Short: "Put a guard before the disks of a libvirt domain",
+		Long: `Rewrites the persistent definition of a domain that is shut off, so that its disks are those of
+a guard, and prints the command that starts the guard. TARGETs are the names of disks in the domain,
+such as vda; without them, all hard disks that the guest may write are attached. The address,
+serial, boot order, discard and policies of a disk stay as they are. The original disks are kept in
+the domain's metadata, and fsward detach puts them back.
+
+The command changes nothing and says why if the domain is running, transient, attached already, or
+has a saved state, snapshots or checkpoints; if a disk has backing files or is not a file or block
+device; or if the definition could not be restored exactly.
+
+Exit status: 0 attached, 2 wrong usage, 3 not attached.`,
+		Example: `  fsward attach vm
+  fsward attach vm vda vdb --connect qemu:///session --socket unix:$XDG_RUNTIME_DIR/vm.sock`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if o.socket == "" {
+				o.socket = "unix:/run/fsward/" + args[0] + ".sock"
+			}
+			path, err := daemon.Address(o.socket)
+			if err == nil {
+				err = daemon.CheckSocketPath(path)
+			}
+			if err == nil && o.reconnect < 0 {
+				err = fmt.Errorf("--reconnect %s is negative", o.reconnect)
+			}
+			if err != nil {
+				return usageError{err, c.CommandPath()}
+			}
+			disks, err := attach.Attach(c.Context(), o.uri, args[0], args[1:],
+				attach.Options{Socket: path, Reconnect: o.reconnect})
+			if err != nil {
+				return err
+			}
+			printAttached(c.OutOrStdout(), args[0], path, disks)
+			return nil
+		},
+	}
+	addConnect(c, &o.uri)
+	c.Flags().StringVar(&o.socket, "socket", "",
+		"`unix:PATH` of the guard's socket (default unix:/run/fsward/DOMAIN.sock)")
+	c.Flags().DurationVar(&o.reconnect, "reconnect", 5*time.Minute,
+		"let the guest wait for a guard that starts again, for at most `TIME`; "+
+			"then its requests fail; 0: they fail at once")
+	return c
+}
+
+func detachCommand() *cobra.Command {
+	var uri string
+	c := &cobra.Command{
+		Use:   "detach DOMAIN",
+		Short: "Put the original disks of an attached domain back",
+		Long: `Puts the original disks of a domain that is shut off back into its persistent definition. What
+was changed elsewhere in the definition since stays.
+
+Exit status: 0 detached, 2 wrong usage, 3 not detached.`,
+		Example: `  fsward detach vm`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			disks, err := attach.Detach(c.Context(), uri, args[0])
+			if err != nil {
+				return err
+			}
+			for _, d := range disks {
+				fmt.Fprintf(c.OutOrStdout(), "%s %s is %s again\n", args[0], d.Target, d.Source)
+			}
+			return nil
+		},
+	}
+	addConnect(c, &uri)
+	return c
+}
+
+func addConnect(c *cobra.Command, uri *string) {
+	c.Flags().StringVar(uri, "connect", "qemu:///system", "look for the domain at this libvirt `URI`")
+}
+
+// printAttached prints what was attached, and the command that starts the guard.
+func printAttached(w io.Writer, domain, socket string, disks []attach.Disk) {
+	words := []string{"fsward", "guard"}
+	for _, d := range disks {
+		fmt.Fprintf(w, "# %s %s was %s (%s)\n", domain, d.Target, d.Source, d.Format)
+		for _, note := range d.Notes {
+			fmt.Fprintf(w, "# %s: %s\n", d.Target, note)
+		}
+		words = append(words, "--disk", d.Target+"="+d.Source, "--disk-format",
+			d.Target+"="+string(d.Format))
+	}
+	words = append(words, "--listen", "unix:"+socket, "--socket-group", "libvirt-qemu",
+		"--socket-mode", "660")
+	fmt.Fprintln(w, "# Start the guard before the domain:")
+	for i := range words {
+		words[i] = shellWord(words[i])
+	}
+	fmt.Fprintln(w, strings.Join(words, " "))
+}
+
+// shellWord quotes a word for a POSIX shell if that is needed.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("@%+=:,./_-", r)
+	}
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

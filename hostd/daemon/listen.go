@@ -1,0 +1,95 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/coreos/go-systemd/v22/activation"
+
+	"fsward/blocktap/nbd"
+)
+
+// systemdPrefix begins the address of a socket that systemd has opened (systemd.socket(5)).
+const systemdPrefix = "systemd:"
+
+// ParseSocketOptions reads the group, a name or a number, and the mode, in octal, of a socket. ""
+// leaves them at their defaults.
+func ParseSocketOptions(group, mode string) (o nbd.SocketOptions, err error) {
+	if mode != "" {
+		n, err := strconv.ParseUint(mode, 8, 32)
+		if err != nil || n == 0 || n > 0o777 {
+			return o, fmt.Errorf("socket mode %q: expected an octal number such as 660", mode)
+		}
+		o.Mode = os.FileMode(n)
+	}
+	if group == "" {
+		return o, nil
+	}
+	if o.Group, err = strconv.Atoi(group); err == nil {
+		return o, nil
+	}
+	g, err := user.LookupGroup(group)
+	if err != nil {
+		return o, fmt.Errorf("socket group: %w", err)
+	}
+	o.Group, err = strconv.Atoi(g.Gid)
+	return o, err
+}
+
+// maxSocketPath is the length of sockaddr_un.sun_path without its zero byte.
+const maxSocketPath = 107
+
+// CheckSocketPath returns an error if no unix socket can have a path. Another process is to connect
+// to it, so it has to be absolute.
+func CheckSocketPath(path string) error {
+	switch {
+	case !filepath.IsAbs(path):
+		return fmt.Errorf("socket path %q: expected an absolute path", path)
+	case len(path) > maxSocketPath:
+		return fmt.Errorf("socket path %q has %d bytes, at most %d are possible", path, len(path),
+			maxSocketPath)
+	}
+	return nil
+}
+
+// listen listens at an address of Address: a path, or the name of a socket of systemd. It makes the
+// folder of the path if only the last part of it is missing.
+func listen(address string, opt nbd.SocketOptions) (net.Listener, error) {
+	if name, ok := strings.CutPrefix(address, systemdPrefix); ok {
+		return activated(name)
+	}
+	err := os.Mkdir(filepath.Dir(address), 0o755) // as /run/fsward, which must let QEMU's user through
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return opt.Listen(address)
+}
+
+// activated returns the socket with a name that systemd has opened for this process.
+func activated(name string) (net.Listener, error) {
+	sockets, err := activation.ListenersWithNames()
+	if err != nil {
+		return nil, fmt.Errorf("sockets of systemd: %w", err)
+	}
+	if found := sockets[name]; len(found) == 1 && found[0] != nil {
+		if found[0].Addr().Network() != "unix" {
+			return nil, fmt.Errorf("the socket %q of systemd is no unix socket", name)
+		}
+		return found[0], nil
+	}
+	var names []string
+	for have := range sockets {
+		names = append(names, have)
+	}
+	slices.Sort(names)
+	return nil, fmt.Errorf("systemd has opened no socket %q for this process, but %d others (%s): "+
+		"see FileDescriptorName= in systemd.socket(5)", name, len(names), strings.Join(names, ", "))
+}
