@@ -53,27 +53,29 @@ func (o SocketOptions) Listen(path string) (net.Listener, error) {
 	return o.bind(path)
 }
 
-// bind creates the socket. It sets the mode before the bind: the kernel gives the file the mode of
-// the socket's own inode (unix_bind_bsd). The group comes after it, so that nobody has more rights
-// in between.
+// bind creates the socket with mode 0600, and then gives it to the group and opens it to others.
+// The mode is set before the bind: the kernel gives the file the mode of the socket's own inode, less
+// the umask (unix_bind_bsd).
 func (o SocketOptions) bind(path string) (net.Listener, error) {
-	mode := o.Mode.Perm()
-	if mode == 0 {
-		mode = 0o600
-	}
 	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
 		var chmodErr error
-		err := raw.Control(func(fd uintptr) { chmodErr = unix.Fchmod(int(fd), uint32(mode)) })
+		err := raw.Control(func(fd uintptr) { chmodErr = unix.Fchmod(int(fd), 0o600) })
 		if err != nil {
 			return err
 		}
 		return chmodErr
 	}}
 	l, err := lc.Listen(context.Background(), "unix", path)
-	if err != nil || o.Group == 0 {
-		return l, err
+	if err != nil {
+		return nil, err
 	}
-	if err := os.Lchown(path, -1, o.Group); err != nil {
+	if o.Group != 0 {
+		err = os.Lchown(path, -1, o.Group)
+	}
+	if err == nil && o.Mode.Perm() != 0 {
+		err = os.Chmod(path, o.Mode.Perm())
+	}
+	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil

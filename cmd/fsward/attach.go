@@ -59,12 +59,12 @@ Exit status: 0 attached, 2 wrong usage, 3 not attached.`,
 			if err != nil {
 				return usageError{err, c.CommandPath()}
 			}
-			disks, err := attach.Attach(c.Context(), o.uri, args[0], args[1:],
+			disks, notes, err := attach.Attach(c.Context(), o.uri, args[0], args[1:],
 				attach.Options{Socket: path, Reconnect: o.reconnect})
 			if err != nil {
 				return err
 			}
-			printAttached(c.OutOrStdout(), args[0], path, disks)
+			printAttached(c.OutOrStdout(), args[0], path, disks, notes)
 			return nil
 		},
 	}
@@ -108,7 +108,7 @@ func addConnect(c *cobra.Command, uri *string) {
 }
 
 // printAttached prints what was attached, and the command that starts the guard.
-func printAttached(w io.Writer, domain, socket string, disks []attach.Disk) {
+func printAttached(w io.Writer, domain, socket string, disks []attach.Disk, notes []string) {
 	words := []string{"fsward", "guard"}
 	for _, d := range disks {
 		fmt.Fprintf(w, "# %s %s was %s (%s)\n", domain, d.Target, d.Source, d.Format)
@@ -120,6 +120,9 @@ func printAttached(w io.Writer, domain, socket string, disks []attach.Disk) {
 	}
 	words = append(words, "--listen", "unix:"+socket, "--socket-group", "libvirt-qemu",
 		"--socket-mode", "660")
+	for _, note := range notes {
+		fmt.Fprintf(w, "# %s\n", note)
+	}
 	fmt.Fprintln(w, "# Start the guard before the domain:")
 	for i := range words {
 		words[i] = shellWord(words[i])

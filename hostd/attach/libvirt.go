@@ -15,10 +15,9 @@ import (
 // Attach puts a guard before disks of a domain that is shut off: those with the targets, or all
 // that its guest may write if there are none. It changes the persistent definition and keeps the
 // original disks in its metadata. What it cannot do is a *RefusedError. It is sure that Detach puts
-// the definition back, or it changes nothing.
-func Attach(ctx context.Context, uri, name string, targets []string, opt Options) ([]Disk, error) {
-	var disks []Disk
-	err := withDomain(ctx, uri, name, func(conn *libvirt.Connect, dom *libvirt.Domain) error {
+// the definition back, or it changes nothing. The notes say what is left to do on this host.
+func Attach(ctx context.Context, uri, name string, targets []string, opt Options) (disks []Disk, notes []string, err error) {
+	err = withDomain(ctx, uri, name, func(conn *libvirt.Connect, dom *libvirt.Domain) error {
 		if err := idle(dom, name); err != nil {
 			return err
 		}
@@ -38,32 +37,34 @@ func Attach(ctx context.Context, uri, name string, targets []string, opt Options
 		if err := define(conn, after); err != nil {
 			return err
 		}
-		if err := reversible(dom, before); err != nil {
+		now, err := reversible(dom, before)
+		if err != nil {
 			return errors.Join(&RefusedError{name, err.Error()}, define(conn, before))
 		}
+		notes = hints(now, opt)
 		return nil
 	})
-	return disks, err
+	return disks, notes, err
 }
 
-// reversible returns an error unless the definition of a domain, put back, is what it was before.
-func reversible(dom *libvirt.Domain, before string) error {
-	now, err := definition(dom)
-	if err != nil {
-		return err
+// reversible returns the definition of a domain as libvirt has taken it, and an error unless it,
+// put back, is what it was before.
+func reversible(dom *libvirt.Domain, before string) (now string, err error) {
+	if now, err = definition(dom); err != nil {
+		return "", err
 	}
 	back, _, err := restore(now)
 	if err != nil {
-		return err
+		return "", err
 	}
 	was, err := parse(before)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if was.String() != back {
-		return errors.New("its definition could not be restored exactly")
+		return "", errors.New("its definition could not be restored exactly")
 	}
-	return nil
+	return now, nil
 }
 
 // Detach puts the original disks of an attached domain that is shut off back into its definition,
