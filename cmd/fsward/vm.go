@@ -9,6 +9,7 @@ import (
 
 	"fsward/hostd/daemon"
 	"fsward/hostd/guard"
+	"fsward/hostd/vm"
 	"fsward/hostd/vmrun"
 )
 
@@ -22,6 +23,7 @@ func vmCommand() *cobra.Command {
 func vmRunCommand() *cobra.Command {
 	var f guardFlags
 	var cfg vmrun.Config
+	var network string
 	c := &cobra.Command{
 		Use:   "run --disk IMG",
 		Short: "Start a libvirt guest on guarded disks, and wait for it",
@@ -30,26 +32,32 @@ guest runs under KVM if the host has it, and under QEMU's translator otherwise. 
 system's libvirtd if it runs; otherwise it starts a private one for the guest and stops it
 afterwards.
 
-The guest boots from a kernel and an initramfs; make guest builds both in build/guest. In the guest
-the disks are /dev/vda, /dev/vdb, … in the order given, and their names are their serials. The
+The first disk boots by its own boot loader, and the guest may reboot. With --kernel the guest
+boots a kernel instead, and a reboot ends it; make guest builds one in build/guest. In the guest the
+disks are /dev/vda, /dev/vdb, … in the order given, and their names are their serials. The
 serial console goes to a file.
 
 Exit status: 0 every commit held, 1 a commit was violated, 2 wrong usage, 3 a commit was undecided,
 reports were dropped, the recording failed, the guest did not power off, or the command could not
 run.`,
-		Example: `  fsward vm run --disk vda.img --disk vdb.img
+		Example: `  fsward vm run --disk debian-12-nocloud-amd64.qcow2 --network user
+  fsward vm run --disk vda.img --disk vdb.img --kernel build/guest/vmlinuz \
+    --initrd build/guest/initramfs.cpio.zst
   fsward vm run --disk root.img --kernel vmlinuz --initrd initrd.img --append 'root=/dev/vda ro'`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return runVM(c, &f, cfg) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if network != "none" && network != "user" {
+				return usageError{fmt.Errorf("--network %q is not one of none, user", network),
+					c.CommandPath()}
+			}
+			cfg.Guest.Network = network == "user"
+			return runVM(c, &f, cfg)
+		},
 	}
 	f.add(c)
 	f.addMemory(c, "guard-memory")
 	c.Flags().StringVar(&cfg.Guest.Name, "name", "fsward-guest", "`NAME` of the domain")
-	c.Flags().StringVar(&cfg.Guest.Kernel, "kernel", "build/guest/vmlinuz",
-		"boot the kernel in `FILE`")
-	c.Flags().StringVar(&cfg.Guest.Initramfs, "initrd", "build/guest/initramfs.cpio.zst",
-		"boot with the initramfs in `FILE`")
-	c.Flags().StringVar(&cfg.Guest.Cmdline, "append", "", "append `TEXT` to the kernel's command line")
+	addBootFlags(c, &cfg.Guest, &network)
 	c.Flags().UintVar(&cfg.Guest.MemoryMiB, "memory", 512, "memory of the guest, `MIB`")
 	c.Flags().UintVar(&cfg.Guest.VCPUs, "cpus", 1, "`NUMBER` of processors of the guest")
 	c.Flags().StringVar(&cfg.Guest.Console, "console", "fsward-guest.console",
@@ -59,6 +67,17 @@ run.`,
 	c.Flags().StringVar(&cfg.RunDir, "run-dir", "",
 		"`DIR` for sockets and a private libvirtd's files (default: a temporary one)")
 	return c
+}
+
+// addBootFlags adds the flags that say what the guest boots and which devices it has.
+func addBootFlags(c *cobra.Command, guest *vm.Config, network *string) {
+	c.Flags().StringVar(&guest.Kernel, "kernel", "",
+		"boot the kernel in `FILE` (default: the first disk boots by its own boot loader)")
+	c.Flags().StringVar(&guest.Initramfs, "initrd", "", "boot the kernel with the initramfs in `FILE`")
+	c.Flags().StringVar(&guest.Cmdline, "append", "", "append `TEXT` to the kernel's command line")
+	c.Flags().BoolVar(&guest.EFI, "efi", false, "boot the disk by EFI (Debian package ovmf), not by a BIOS")
+	c.Flags().StringVar(network, "network", "none",
+		"`NETWORK` of the guest: none, or user for QEMU's user-mode network, which needs no rights")
 }
 
 func runVM(c *cobra.Command, f *guardFlags, cfg vmrun.Config) error {

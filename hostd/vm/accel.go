@@ -2,6 +2,7 @@ package vm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,7 +22,7 @@ const (
 
 // probeKVM returns nil if guests run under KVM here. On some hosts /dev/kvm makes virtual machines
 // and virtual processors on which QEMU then aborts; on others the firmware runs and Linux hangs
-// while it starts. So the last test starts Linux itself.
+// while it starts. So the last test starts Linux itself, if there is a kernel to start.
 func probeKVM(ctx context.Context, qemu, kernel string) error {
 	f, err := os.OpenFile("/dev/kvm", os.O_RDWR, 0)
 	if err != nil {
@@ -42,26 +43,55 @@ func probeKVM(ctx context.Context, qemu, kernel string) error {
 	if err := unix.Close(machine); err != nil {
 		return err
 	}
-	return dryRun(ctx, qemu, kernel)
+	if kernel = anyKernel(kernel); kernel != "" {
+		return dryRun(ctx, qemu, kernel, "-kernel", kernel, "-append", "panic=-1")
+	}
+	return dryRunSector(ctx, qemu)
 }
 
 // dryRunTime bounds how long Linux may take to start and panic without a disk. Where KVM works that
 // takes about a second. If a busy host needs longer, its guests run under TCG.
 const dryRunTime = 8 * time.Second
 
-// dryRun starts the guest's kernel with nothing to mount. Where KVM works the kernel panics, and
-// QEMU ends because of -no-reboot.
-func dryRun(ctx context.Context, qemu, kernel string) error {
+// resetSector is a boot loader that resets the machine.
+var resetSector = []byte{
+	0xba, 0xf9, 0x0c, // mov dx, 0xcf9: the reset register
+	0xb0, 0x06, // mov al, 6
+	0xee, // out dx, al
+	0xf4, // hlt
+}
+
+// dryRunSector boots a disk with resetSector. That says less than a kernel does, but on most hosts
+// where KVM does not work QEMU ends before it.
+func dryRunSector(ctx context.Context, qemu string) error {
+	disk, err := os.CreateTemp("", "fsward-kvm-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(disk.Name())
+	sector := make([]byte, 1<<20)
+	copy(sector, resetSector)
+	sector[510], sector[511] = 0x55, 0xaa
+	_, err = disk.Write(sector)
+	if err = errors.Join(err, disk.Close()); err != nil {
+		return err
+	}
+	return dryRun(ctx, qemu, "a boot sector", "-drive", "if=virtio,format=raw,file="+disk.Name())
+}
+
+// dryRun starts a program that resets the machine: a kernel with nothing to mount, which panics, or
+// a boot sector. QEMU ends then because of -no-reboot.
+func dryRun(ctx context.Context, qemu, what string, args ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, dryRunTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, qemu, "-accel", "kvm", "-M", "q35", "-cpu", "host", "-m", "256",
-		"-nodefaults", "-display", "none", "-no-reboot", "-kernel", kernel, "-append", "panic=-1")
+	cmd := exec.CommandContext(ctx, qemu, append([]string{"-accel", "kvm", "-M", "q35", "-cpu", "host",
+		"-m", "256", "-nodefaults", "-display", "none", "-no-reboot"}, args...)...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
 	if ctx.Err() != nil {
-		return fmt.Errorf("under KVM %s does not start within %v", kernel, dryRunTime)
+		return fmt.Errorf("under KVM %s does not start within %v", what, dryRunTime)
 	}
 	if err != nil {
 		first, _, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n")

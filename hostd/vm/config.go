@@ -33,9 +33,11 @@ type Disk struct {
 // Config describes a domain.
 type Config struct {
 	Name      string // letters, digits, ".", "_", "-"; at most 40
-	Kernel    string // path of a bzImage
-	Initramfs string // path of an initramfs
-	Cmdline   string // appended to the parameters for the console
+	Kernel    string // path of a bzImage; "": the first disk boots by its own boot loader
+	Initramfs string // path of an initramfs; "" for none
+	Cmdline   string // appended to the parameters for the console; only with a kernel
+	EFI       bool   // boot the disk by EFI instead of a BIOS; only without a kernel
+	Network   bool   // a network card behind QEMU's user-mode network
 	MemoryMiB uint   // 0 selects 512
 	VCPUs     uint   // 0 selects 1
 	Accel     Accel
@@ -82,18 +84,29 @@ func (c *Config) check() error {
 	if strings.ContainsAny(c.Cmdline, "\n\r\x00") {
 		return fmt.Errorf("domain %s: a kernel command line is one line", c.Name)
 	}
-	paths := []*string{&c.Kernel, &c.Initramfs, &c.Console}
+	if c.Kernel == "" && (c.Initramfs != "" || c.Cmdline != "") {
+		return fmt.Errorf("domain %s: an initramfs and a command line need a kernel", c.Name)
+	}
+	if c.Kernel != "" && c.EFI {
+		return fmt.Errorf("domain %s: EFI boots a disk, not a kernel", c.Name)
+	}
+	if c.Kernel == "" && len(c.Disks) == 0 {
+		return fmt.Errorf("domain %s: neither a kernel nor a disk to boot", c.Name)
+	}
+	paths := []*string{&c.Console}
 	c.Disks = append([]Disk(nil), c.Disks...)
-	if c.Calls != "" {
-		paths = append(paths, &c.Calls)
+	for _, p := range []*string{&c.Kernel, &c.Initramfs, &c.Calls} {
+		if *p != "" {
+			paths = append(paths, p)
+		}
 	}
 	for i := range c.Disks {
 		paths = append(paths, &c.Disks[i].NBDSocket)
 	}
 	for _, p := range paths {
 		if *p == "" {
-			return fmt.Errorf("domain %s: kernel, initramfs, console file and the socket of each disk "+
-				"must be given", c.Name)
+			return fmt.Errorf("domain %s: the console file and the socket of each disk must be given",
+				c.Name)
 		}
 		abs, err := filepath.Abs(*p)
 		if err != nil {

@@ -49,10 +49,8 @@ func (h *Host) Start(ctx context.Context, cfg Config) (*Domain, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	for _, file := range []string{cfg.Kernel, cfg.Initramfs} {
-		if _, err := os.Stat(file); err != nil {
-			return nil, fmt.Errorf("%w: make what the guest boots from with guest/build.sh", err)
-		}
+	if err := cfg.bootable(); err != nil {
+		return nil, err
 	}
 	accel, err := h.accel(ctx, cfg.Accel, cfg.Kernel)
 	if err != nil {
@@ -76,7 +74,8 @@ func (h *Host) Start(ctx context.Context, cfg Config) (*Domain, error) {
 }
 
 func (d *Domain) start(ctx context.Context, accel Accel) error {
-	p := place{uuid: d.uuid, accel: accel, consoleSocket: d.host.path(d.cfg.Name + ".console")}
+	p := place{uuid: d.uuid, accel: accel, consoleSocket: d.host.path(d.cfg.Name + ".console"),
+		nvram: d.host.path(d.cfg.Name + ".nvram")}
 	var err error
 	if p.labels, err = d.host.labels(); err != nil {
 		return err
@@ -204,7 +203,8 @@ func (h *Host) forget(d *Domain) {
 	h.mu.Unlock()
 	name := d.cfg.Name
 	for _, f := range []string{h.recordFile(name), h.path(name + ".console"),
-		h.path(name + ".channel"), h.path(name + ".agent"), h.stateFile(name)} {
+		h.path(name + ".channel"), h.path(name + ".agent"), h.stateFile(name),
+		h.path(name + ".nvram")} {
 		_ = os.Remove(f)
 	}
 }

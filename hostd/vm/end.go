@@ -6,7 +6,7 @@ type Cause string
 // The causes that Wait returns.
 const (
 	CauseShutdown  Cause = "shutdown"  // the guest powered off
-	CauseDestroyed Cause = "destroyed" // Destroy, or the guest rebooted, as it does after a panic
+	CauseDestroyed Cause = "destroyed" // Destroy, or a guest with a kernel rebooted, as after a panic
 	CauseCrashed   Cause = "crashed"
 	CauseFailed    Cause = "failed" // QEMU ended by itself
 	CauseLost      Cause = "lost"   // the connection to libvirtd broke: the domain may still run

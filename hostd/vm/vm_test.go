@@ -31,19 +31,26 @@ func example() Config {
 
 func TestDomainXML(t *testing.T) {
 	const uuid = "6a1d7a4e-0000-4000-8000-000000000001"
+	kernel := func(*Config) {}
 	for _, c := range []struct {
 		golden string
+		change func(*Config)
 		place  place
 	}{
-		{"tcg.xml", place{uuid: uuid, accel: AccelTCG, consoleSocket: "/r/guest.console",
+		{"disk.xml", func(c *Config) {
+			c.Kernel, c.Initramfs, c.Cmdline, c.EFI, c.Network = "", "", "", true, true
+		}, place{uuid: uuid, accel: AccelTCG, consoleSocket: "/r/guest.console",
+			nvram: "/r/guest.nvram"}},
+		{"tcg.xml", kernel, place{uuid: uuid, accel: AccelTCG, consoleSocket: "/r/guest.console",
 			channelSocket: "/r/guest.channel",
 			agentSocket:   "/r/guest.agent"}},
-		{"kvm.xml", place{uuid: uuid, accel: AccelKVM, consoleSocket: "/r/guest.console",
+		{"kvm.xml", kernel, place{uuid: uuid, accel: AccelKVM, consoleSocket: "/r/guest.console",
 			labels: []libvirtxml.DomainSecLabel{
 				{Type: "static", Model: "dac", Relabel: "no", Label: "+0:+0"}, {Type: "none",
 					Model: "apparmor"}}}},
 	} {
 		cfg := example()
+		c.change(&cfg)
 		if err := cfg.check(); err != nil {
 			t.Fatal(err)
 		}
@@ -76,8 +83,11 @@ func TestConfigErrors(t *testing.T) {
 		{func(c *Config) { c.Name = "" }, `domain name "": expected at most 40 letters`},
 		{func(c *Config) { c.Name = "../x" }, `domain name "../x"`},
 		{func(c *Config) { c.Name = strings.Repeat("x", 41) }, "at most 40"},
-		{func(c *Config) { c.Kernel = "" },
-			"kernel, initramfs, console file and the socket of each disk must be given"},
+		{func(c *Config) { c.Kernel = "" }, "an initramfs and a command line need a kernel"},
+		{func(c *Config) { *c = Config{Name: "x", Console: "/c"} }, "neither a kernel nor a disk"},
+		{func(c *Config) { c.EFI = true }, "EFI boots a disk, not a kernel"},
+		{func(c *Config) { c.Console = "" },
+			"the console file and the socket of each disk must be given"},
 		{func(c *Config) { c.Cmdline = "a\nb" }, "a kernel command line is one line"},
 		{func(c *Config) { c.Disks[1].NBDSocket = "" }, "socket of each disk"},
 		{func(c *Config) { c.Disks[1].NBDSocket = long },

@@ -16,6 +16,7 @@ type place struct {
 	consoleSocket string
 	channelSocket string // "" for no channel
 	agentSocket   string // "" for no agent
+	nvram         string // file for the variables of EFI
 	labels        []libvirtxml.DomainSecLabel
 }
 
@@ -28,14 +29,7 @@ func domainXML(c *Config, p *place) (string, error) {
 		UUID:   p.uuid,
 		Memory: &libvirtxml.DomainMemory{Value: c.MemoryMiB, Unit: "MiB"},
 		VCPU:   &libvirtxml.DomainVCPU{Placement: "static", Value: c.VCPUs},
-		OS: &libvirtxml.DomainOS{
-			Type:   &libvirtxml.DomainOSType{Arch: "x86_64", Machine: "q35", Type: "hvm"},
-			Kernel: c.Kernel,
-			Initrd: c.Initramfs,
-			// no_timer_check: Linux tests the timer by counting instructions, and gives up ("IO-APIC + timer
-			// doesn't work") if a busy host delays QEMU meanwhile.
-			Cmdline: strings.TrimSpace("console=ttyS0 panic=-1 oops=panic no_timer_check " + c.Cmdline),
-		},
+		OS:     bootXML(c, p),
 		Features: &libvirtxml.DomainFeatureList{ACPI: &libvirtxml.DomainFeature{},
 			APIC: &libvirtxml.DomainFeatureAPIC{}},
 		// Under TCG the most that QEMU can emulate: without RDRAND the guest waits some seconds for
@@ -53,6 +47,15 @@ func domainXML(c *Config, p *place) (string, error) {
 			}},
 		},
 		SecLabel: p.labels,
+	}
+	if c.Kernel == "" {
+		d.OnReboot = "restart"
+	}
+	if c.Network {
+		d.Devices.Interfaces = []libvirtxml.DomainInterface{{
+			Source: &libvirtxml.DomainInterfaceSource{User: &libvirtxml.DomainInterfaceSourceUser{}},
+			Model:  &libvirtxml.DomainInterfaceModel{Type: "virtio"},
+		}}
 	}
 	if p.accel == AccelKVM {
 		d.Type = "kvm"
@@ -76,6 +79,32 @@ func domainXML(c *Config, p *place) (string, error) {
 		return "", fmt.Errorf("cannot write the definition of domain %s: %w", c.Name, err)
 	}
 	return text, nil
+}
+
+// The firmware of Debian's package ovmf, and the template of its variables.
+const (
+	efiCode      = "/usr/share/OVMF/OVMF_CODE_4M.fd"
+	efiVariables = "/usr/share/OVMF/OVMF_VARS_4M.fd"
+)
+
+// bootXML says what a domain boots: a kernel, or its first disk.
+func bootXML(c *Config, p *place) *libvirtxml.DomainOS {
+	os := &libvirtxml.DomainOS{
+		Type: &libvirtxml.DomainOSType{Arch: "x86_64", Machine: "q35", Type: "hvm"},
+	}
+	if c.Kernel == "" {
+		os.BootDevices = []libvirtxml.DomainBootDevice{{Dev: "hd"}}
+		if c.EFI {
+			os.Loader = &libvirtxml.DomainLoader{Path: efiCode, Readonly: "yes", Type: "pflash"}
+			os.NVRam = &libvirtxml.DomainNVRam{NVRam: p.nvram, Template: efiVariables}
+		}
+		return os
+	}
+	os.Kernel, os.Initrd = c.Kernel, c.Initramfs
+	// no_timer_check: Linux tests the timer by counting instructions, and gives up ("IO-APIC + timer
+	// doesn't work") if a busy host delays QEMU meanwhile.
+	os.Cmdline = strings.TrimSpace("console=ttyS0 panic=-1 oops=panic no_timer_check " + c.Cmdline)
+	return os
 }
 
 // dial returns a character device for which QEMU connects to our socket. So nothing of the first
