@@ -7,11 +7,11 @@ cd "$(dirname "$0")/.."
 n=0
 part() {
 	n=$((n + 1))
-	printf '\n### bench %d/5: %s\n\n' "$n" "$1"
+	printf '\n### bench %d/6: %s\n\n' "$n" "$1"
 	shift
 	local start=$SECONDS
 	"$@"
-	printf '\nbench %d/5 took %d s\n' "$n" $((SECONDS - start)) >&2
+	printf '\nbench %d/6 took %d s\n' "$n" $((SECONDS - start)) >&2
 }
 
 part "rule engine, beside Go by hand, the reference engine and SWI-Prolog (about ten minutes)" \
@@ -24,5 +24,7 @@ part "Btrfs of the host's kernel, checked and unchecked (some minutes)" \
 	go run ./dev/overhead -fs btrfs
 part "ext3 of the host's kernel, checked and unchecked (some minutes)" \
 	go run ./dev/overhead -fs ext3
+part "a qcow2 image through the guard, beside qemu-nbd (three minutes)" \
+	go run ./dev/qcow2
 part "crash states in a guest under TCG; EXPLODE tried 3.2 a second (two minutes)" \
 	go test -tags vmtest -run '^$' -bench '^BenchmarkGuestExplore$' -benchtime 1x ./explore/host

@@ -12,7 +12,7 @@ packages=(
 	gcc libc6-dev pkg-config libvirt-dev git ca-certificates
 	# to run guests
 	libvirt-daemon libvirt-daemon-system libvirt-daemon-driver-qemu libvirt-clients
-	qemu-system-x86 qemu-utils busybox-static cpio zstd xz-utils kmod procps
+	qemu-system-x86 qemu-system-common qemu-utils seabios busybox-static cpio zstd xz-utils kmod procps
 	# to build kernel modules; guest/build.sh fetches the headers of the guest's kernel
 	gcc-12 make libelf1
 	# file systems in tests, and the peers that check them

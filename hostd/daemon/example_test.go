@@ -12,5 +12,5 @@ func ExampleAddress() {
 	fmt.Println(daemon.Address("tcp://1.2.3.4"))
 	// Output:
 	// /run/vm.sock <nil>
-	//  --listen "tcp://1.2.3.4": expected unix:PATH
+	//  --listen "tcp://1.2.3.4": expected unix:PATH or systemd:NAME
 }
