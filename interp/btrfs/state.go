@@ -81,6 +81,15 @@ func Detect(d interp.Disk) bool {
 	return err == nil && sb.Magic() == ondisk.SuperMagic
 }
 
+// Member returns the UUID that all devices of the Btrfs on a disk have in common, "" if there is none.
+func Member(d interp.Disk) string {
+	sb, err := readSuper(d, ondisk.SuperOffset)
+	if err != nil || sb.Magic() != ondisk.SuperMagic {
+		return ""
+	}
+	return uuidText(sb.FSID())
+}
+
 // Backup returns the device address of a copy of the superblock on a disk whose primary superblock
 // is missing. ok is false if there is none.
 func Backup(d interp.Disk) (at uint64, ok bool) {

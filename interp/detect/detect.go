@@ -28,6 +28,9 @@ type format struct {
 	// part describes what is missing to a disk that belongs to a file system on another disk, "" if
 	// it does not; may be nil
 	part func(interp.Disk) string
+	// member returns what all disks of a file system that can have several have in common; "" for
+	// another disk
+	member func(interp.Disk) string
 	// backup finds a copy of the superblock where the first one is missing
 	backup     func(interp.Disk) (at uint64, ok bool)
 	image      func(interp.Disk, interp.ImageOptions) (interp.Observation, error)
@@ -45,11 +48,13 @@ type openFunc func(d interp.Disk, i int, limits interp.Limits) (interp.Interpret
 type watchFunc func(interp.Disk, interp.Limits) interp.Interpreter
 
 var formats = []format{
-	{"btrfs", btrfs.Detect, opener(btrfs.NewWithin), watcher(btrfs.WatchWithin), nil, btrfs.Backup,
+	{"btrfs", btrfs.Detect, opener(btrfs.NewWithin), watcher(btrfs.WatchWithin), nil, btrfs.Member,
+		btrfs.Backup,
 		btrfs.ImageWith,
 		btrfs.NewBaseState, btrfs.Schema, btrfscorrupt.NewAlterer, btrfscorrupt.NewCorrupter,
 		btrfscorrupt.Alterables, btrfs.Checks},
-	{"ext3", ext3.Detect, opener(ext3.NewWithin), nil, ext3.JournalDevice, ext3.Backup,
+	{"ext3", ext3.Detect, opener(ext3.NewWithin), nil, ext3.JournalDevice, ext3.Member,
+		ext3.Backup,
 		ext3.ImageWith,
 		ext3.NewBaseState, ext3.Schema, ext3corrupt.NewAlterer, ext3corrupt.NewCorrupter,
 		ext3corrupt.Alterables, ext3.Checks},

@@ -101,7 +101,7 @@ func (v *Volumes) attach(i int) error {
 	}
 	if err == nil || errors.Is(err, interp.ErrNotFound) {
 		if v.follower.ownerOf(i) == nil {
-			v.setReason(i, v.describe(i))
+			v.setReason(i, describe(interp.Sub(&v.follower.disk, i), v.options.FS))
 		}
 		return nil
 	}
@@ -116,13 +116,11 @@ func (v *Volumes) setReason(i int, reason string) {
 	}
 }
 
-// describe says what a volume holds that belongs to no file system that is followed; "" if it is
-// blank.
-func (v *Volumes) describe(i int) string {
-	d := interp.Sub(&v.follower.disk, i)
+// describe says what a volume holds that has no file system with the name fs; "" if it is blank.
+func describe(d interp.Disk, fs string) string {
 	for _, f := range formats {
-		if v.options.FS != Auto && f.name != v.options.FS && f.detect(d) {
-			return fmt.Sprintf("%s, and --fs is %s", f.name, v.options.FS)
+		if fs != Auto && f.name != fs && f.detect(d) {
+			return fmt.Sprintf("%s, and --fs is %s", f.name, fs)
 		}
 	}
 	if what := volume.Identify(d); what != "" {
@@ -279,7 +277,7 @@ func (v *Volumes) unguarded(i int, w interp.Write, obs *interp.Observation) {
 		return // a file system that is guarded appears
 	case identifies(w, interp.Sub(v.space, i).Size()) && v.space.now.Load().volume(i).Unguarded == "":
 		v.follower.disk.pending.Store(&w)
-		reason = v.describe(i)
+		reason = describe(interp.Sub(&v.follower.disk, i), v.options.FS)
 		v.follower.disk.pending.Store(nil)
 	}
 	if reason != before {

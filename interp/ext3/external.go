@@ -24,6 +24,23 @@ func externalJournal(d io.ReaderAt) (uuid [ondisk.UUIDLen]byte, ok bool) {
 	return [ondisk.UUIDLen]byte(ondisk.SuperOf(sb).UUID()), true
 }
 
+// Member returns the UUID of the external journal that a disk has, or that the file system on it uses;
+// "" if there is none.
+func Member(d interp.Disk) string {
+	if uuid, ok := externalJournal(d); ok {
+		return ondisk.UUIDText(uuid)
+	}
+	sb, err := readSuper(d)
+	if err != nil || ondisk.SuperOf(sb).Magic() != ondisk.Magic {
+		return ""
+	}
+	geo, err := ondisk.ParseGeometry(sb, d.Size())
+	if err != nil || !geo.External {
+		return ""
+	}
+	return ondisk.UUIDText(geo.JournalUUID)
+}
+
 // JournalDevice describes the external journal on a disk, "" if it has none.
 func JournalDevice(d interp.Disk) string {
 	uuid, ok := externalJournal(d)
