@@ -8,6 +8,7 @@ import (
 
 // What tools make is identified by name.
 func TestIdentify(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ want, script string }{
 		{"", "true"},
 		{"swap", "mkswap -q $D"},
@@ -22,7 +23,6 @@ func TestIdentify(t *testing.T) {
 		{"VHDX image", "qemu-img create -q -f vhdx $D 1G"},
 		{"VHD image", "qemu-img create -q -f vpc -o subformat=fixed $D 16M"},
 		{"QED image", "qemu-img create -q -f qed $D 1G"},
-		{"LUKS1", "qemu-img create -q -f luks --object secret,id=s,data=x -o key-secret=s,iter-time=10 $D 16M"},
 		{"gzip-compressed file", "echo x | gzip >$D"},
 		{"xz-compressed file", "echo x | xz >$D"},
 		{"zstd-compressed file", "echo x | zstd -q >$D"},
@@ -43,12 +43,14 @@ func TestIdentify(t *testing.T) {
 // What no tool here makes is identified by a magic with zeros around it. A file that ends with the
 // magic is read too.
 func TestIdentifyMagic(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		want string
 		off  int64
 		text string
 	}{
 		{"XFS", 0, "XFSB"},
+		{"LUKS1", 0, "LUKS\xba\xbe\x00\x01"},
 		{"LUKS2", 0, "LUKS\xba\xbe\x00\x02"},
 		{"f2fs", 1024, "\x10\x20\xf5\xf2"},
 		{"jfs", 32 << 10, "JFS1"},

@@ -128,6 +128,7 @@ func sfdisk(t *testing.T, i image) []string {
 
 // The partitions are those that sfdisk sees in the tables of sfdisk, sgdisk and parted.
 func TestPartitionsOfTools(t *testing.T) {
+	t.Parallel()
 	for name, script := range map[string]string{
 		"sfdisk gpt": `printf 'label: gpt\nsize=1M,type=21686148-6449-6E6F-744E-656564454649\nsize=40M\n\n' |
 			sfdisk -q $D`,
