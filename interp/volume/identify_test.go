@@ -8,7 +8,6 @@ import (
 
 // What tools make is identified by name.
 func TestIdentify(t *testing.T) {
-	t.Parallel()
 	for _, c := range []struct{ want, script string }{
 		{"", "true"},
 		{"swap", "mkswap -q $D"},
@@ -43,7 +42,6 @@ func TestIdentify(t *testing.T) {
 // What no tool here makes is identified by a magic with zeros around it. A file that ends with the
 // magic is read too.
 func TestIdentifyMagic(t *testing.T) {
-	t.Parallel()
 	for _, c := range []struct {
 		want string
 		off  int64

@@ -164,7 +164,6 @@ func describe(m *volume.Map) []string {
 
 // The map follows what partitioning tools write, and no rule speaks against it.
 func TestFollowPartitioning(t *testing.T) {
-	t.Parallel()
 	m := newMachine(t, 128<<20)
 	i := m.images[0]
 	for _, script := range []string{
@@ -199,7 +198,6 @@ func TestFollowPartitioning(t *testing.T) {
 
 // The map follows what LVM writes, on a whole disk and on another one.
 func TestFollowLVM(t *testing.T) {
-	t.Parallel()
 	m := newMachine(t, 64<<20, 64<<20)
 	for _, script := range []string{
 		pvcreate + " $0", "vgcreate -q -s 1m vg $0", "lvcreate -q -l 3 -n one -an -Zn -Wn vg",

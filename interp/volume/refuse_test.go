@@ -117,7 +117,6 @@ const (
 
 // Each rule and each check refuses the change that breaks it.
 func TestTableRulesRefuse(t *testing.T) {
-	t.Parallel()
 	proved := map[string]bool{}
 	for _, c := range []struct {
 		rule, setup string
@@ -250,7 +249,6 @@ func lvmRulesRefuse(t *testing.T, proved map[string]bool) {
 // Whatever the order in which the pages of a change of a GPT arrive, no rule speaks against it, and
 // the map is right at the end.
 func TestOrderOfPages(t *testing.T) {
-	t.Parallel()
 	for name, scripts := range map[string][2]string{
 		"add":    {gptDisk, `echo size=10M | sfdisk -q -a $D`},
 		"delete": {gptDisk, `sfdisk -q --delete $D 1`},
