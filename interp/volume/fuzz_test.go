@@ -99,7 +99,8 @@ func FuzzMBR(f *testing.F) {
 func FuzzGPT(f *testing.F) {
 	header := make([]byte, 76)
 	copy(header, "EFI PART\x00\x00\x01\x00\x5c\x00\x00\x00")
-	for o, n := range map[int]uint64{24: 1, 32: fuzzDisk/512 - 1, 40: 34, 48: fuzzDisk/512 - 34, 72: 2} {
+	const last = fuzzDisk/512 - 1
+	for o, n := range map[int]uint64{24: 1, 32: last, 40: 34, 48: last - 33, 72: 2} {
 		header = append(header, make([]byte, max(0, o+8-len(header)))...)
 		binary.LittleEndian.PutUint64(header[o:], n)
 	}

@@ -21,8 +21,8 @@ type pvOf struct {
 	pv *pv // nil if it is missing
 }
 
-// gather joins PVs to groups. The newest text of a VG on any of its PVs counts, by LVM's seqno. A PV
-// whose own text is of one VG does not belong to another one that names it: vgsplit and vgmerge
+// gather joins PVs to groups. The newest text of a VG on any of its PVs counts, by LVM's seqno. A
+// PV whose own text is of one VG does not belong to another one that names it: vgsplit and vgmerge
 // write PV after PV.
 func (m *Map) gather(all []*pv) []*group {
 	byID := map[string]*pv{}
@@ -119,7 +119,9 @@ func (g *group) volumes(m *Map) {
 
 // place finds the segments of an LV, and returns why it cannot be read, "" if it can.
 func (g *group) place(l *lvText, v *Volume, m *Map) (why string) {
-	slices.SortStableFunc(l.segments, func(a, b segmentText) int { return cmp.Compare(a.start, b.start) })
+	slices.SortStableFunc(l.segments, func(a, b segmentText) int {
+		return cmp.Compare(a.start, b.start)
+	})
 	next := uint64(0)
 	for i := range l.segments {
 		s := &l.segments[i]

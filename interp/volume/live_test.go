@@ -20,7 +20,6 @@ import (
 
 // judge follows the tables of a guest's disks, and judges each change by the rules.
 type judge struct {
-	disk    interp.Disk
 	tables  *volume.Tables
 	engine  invariants.Engine
 	found   []string
@@ -34,8 +33,9 @@ func newJudge(t testing.TB, d interp.Disk) *judge {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := &judge{disk: d}
-	if j.engine, err = invariants.NewCompiled(volume.Schema(), files, invariants.Options{}); err != nil {
+	j := &judge{}
+	j.engine, err = invariants.NewCompiled(volume.Schema(), files, invariants.Options{})
+	if err != nil {
 		t.Fatal(err)
 	}
 	if j.tables, err = volume.NewTables(d, volume.ReadUse); err != nil {
@@ -115,7 +115,8 @@ func newMachine(t *testing.T, sizes ...int64) *machine {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = file.Close() })
-		loop, err := loopmount.Attach(t.Context(), blocktap.NewDevice(file, hook{m.judge, n}), zap.NewNop())
+		device := blocktap.NewDevice(file, hook{m.judge, n})
+		loop, err := loopmount.Attach(t.Context(), device, zap.NewNop())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +204,8 @@ func TestFollowLVM(t *testing.T) {
 		pvcreate + " $0", "vgcreate -q -s 1m vg $0", "lvcreate -q -l 3 -n one -an -Zn -Wn vg",
 		pvcreate + " $1", "vgextend -q vg $1", "lvcreate -q -i 2 -I 16 -l 10 -n striped -an -Zn -Wn vg",
 		"lvextend -q -l +1 vg/one", "lvrename -q vg one two", "vgrename -q vg other",
-		"lvremove -q -f other/striped", "vgck other", "vgreduce -q other $1", "vgcreate -q -s 1m third $1",
+		"lvremove -q -f other/striped", "vgck other", "vgreduce -q other $1",
+		"vgcreate -q -s 1m third $1",
 		"lvcreate -q -l 2 -n three -an -Zn -Wn third",
 		"vgmerge -q other third", "vgsplit -q other again $1", "pvchange -q -u $1",
 		"vgremove -q -f again", "pvremove -q $1", "lvreduce -q -f -l 2 other/two",

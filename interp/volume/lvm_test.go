@@ -202,7 +202,8 @@ func TestLogicalVolumesOfTools(t *testing.T) {
 			lvcreate -q -l 4 -n two -an -Zn -Wn vg`)
 		check()
 	}
-	ring := number(t, strings.Fields(l.run(t, "pvs --units b --nosuffix --noheadings -o pv_mda_size"))[0])
+	sizes := l.run(t, "pvs --units b --nosuffix --noheadings -o pv_mda_size")
+	ring := number(t, strings.Fields(sizes)[0])
 	if ring > 64<<10 {
 		t.Fatalf("the ring of metadata has %d bytes: it does not wrap", ring)
 	}

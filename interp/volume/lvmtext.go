@@ -198,19 +198,19 @@ func (p *textParser) scalar() (value, error) {
 	return value{}, p.wrong("end of a string")
 }
 
-// get returns the value of a key; ok is false if the section has none.
-func (s *section) get(key string) (value, bool) {
+// get returns the value of a key, an empty number if the section has none.
+func (s *section) get(key string) value {
 	for i := range s.values {
 		if s.values[i].key == key {
-			return s.values[i].value, true
+			return s.values[i].value
 		}
 	}
-	return value{}, false
+	return value{}
 }
 
 // str returns the string of a key, "" if there is none.
 func (s *section) str(key string) string {
-	if v, _ := s.get(key); v.kind == isString {
+	if v := s.get(key); v.kind == isString {
 		return v.text
 	}
 	return ""
@@ -218,8 +218,7 @@ func (s *section) str(key string) string {
 
 // num returns the number of a key. ok is false if there is none that fits.
 func (s *section) num(key string) (n uint64, ok bool) {
-	v, _ := s.get(key)
-	return v.number()
+	return s.get(key).number()
 }
 
 func (v value) number() (uint64, bool) {
@@ -232,8 +231,7 @@ func (v value) number() (uint64, bool) {
 
 // has reports whether the list of a key has a string.
 func (s *section) has(key, text string) bool {
-	v, _ := s.get(key)
-	for _, item := range v.list {
+	for _, item := range s.get(key).list {
 		if item.kind == isString && item.text == text {
 			return true
 		}

@@ -68,7 +68,8 @@ func readMBR(d *device) (*table, error) {
 	if !ok || !tabular(parts) || hasBootParameters(r) {
 		return nil, nil
 	}
-	t := &table{kind: MBR, name: fmt.Sprintf("0x%08x", r.U32(440)), regions: []Extent{d.extent(0, sector)}}
+	t := &table{kind: MBR, name: fmt.Sprintf("0x%08x", r.U32(440)),
+		regions: []Extent{d.extent(0, sector)}}
 	for i, p := range parts {
 		if p.count == 0 || p.typ == 0 {
 			continue
@@ -114,7 +115,8 @@ func (t *table) readChain(d *device, extended part, number *int) error {
 	at := extended.start
 	for range maxLogical {
 		if !within(at, sector, extended.start, extended.size) {
-			t.tearChain(d, extended.number, at, "a sector of the chain of logical partitions lies outside the extended partition")
+			t.tearChain(d, extended.number, at,
+				"a sector of the chain of logical partitions lies outside the extended partition")
 			return nil
 		}
 		t.regions = append(t.regions, d.extent(at, sector))
@@ -148,14 +150,15 @@ func (t *table) readChain(d *device, extended part, number *int) error {
 		}
 		at = next
 	}
-	t.tearChain(d, extended.number, at, fmt.Sprintf("the chain of logical partitions has more than %d links", maxLogical))
+	t.tearChain(d, extended.number, at,
+		fmt.Sprintf("the chain of logical partitions has more than %d links", maxLogical))
 	return nil
 }
 
 func (t *table) addLogical(d *device, extended, p part) {
 	if !within(p.start, p.size, extended.start, extended.size) {
-		t.tearChain(d, extended.number, p.start, fmt.Sprintf("p%d lies outside the extended partition p%d", p.number,
-			extended.number))
+		t.tearChain(d, extended.number, p.start, fmt.Sprintf(
+			"p%d lies outside the extended partition p%d", p.number, extended.number))
 		return
 	}
 	t.add(d, p.number, p.start, p.size, p.typ, "").inside = extended.number

@@ -132,10 +132,10 @@ func sfdisk(t *testing.T, i image) []string {
 // The partitions are those that sfdisk sees in the tables of sfdisk, sgdisk and parted.
 func TestPartitionsOfTools(t *testing.T) {
 	for name, script := range map[string]string{
-		"sfdisk gpt": `printf 'label: gpt\nsize=1M,type=21686148-6449-6E6F-744E-656564454649\nsize=40M\n\n' |
-			sfdisk -q $D`,
-		"sfdisk dos": `printf 'label: dos\nsize=10M\nsize=10M,type=5\nsize=20M\n,type=f\n' | sfdisk -q $D || true
-			printf 'label: dos\nsize=10M\nsize=80M,type=5\nsize=20M\nsize=4M\nsize=5M\nsize=6M\n' | sfdisk -q $D`,
+		"sfdisk gpt": `printf 'label: gpt\nsize=1M,type=21686148-6449-6E6F-744E-656564454649
+			size=40M\n\n' | sfdisk -q $D`,
+		"sfdisk dos": `printf 'label: dos\nsize=10M\nsize=80M,type=5\nsize=20M
+			size=4M\nsize=5M\nsize=6M\n' | sfdisk -q $D`,
 		"sgdisk":     `sgdisk -S 200 -n 5:0:+8M -n 2:0:+9M -n 150:0:0 $D`,
 		"parted gpt": `parted -s $D mklabel gpt mkpart a 1MiB 20MiB mkpart b 30MiB 100%`,
 		"parted dos": `parted -s $D mklabel msdos mkpart primary 1MiB 20MiB mkpart extended 20MiB 100% \

@@ -53,10 +53,10 @@ func readPV(d *device) (*pv, error) {
 		return nil, err
 	}
 	for n := range uint64(labelSectors) {
-		s, err := r.Sub(n*sector, sector)
-		if err != nil {
+		if uint64(r.Len()) < (n+1)*sector {
 			break // a short device
 		}
+		s := disk.NewRegion(r.Bytes()[n*sector:(n+1)*sector], r.Addr()+n*sector)
 		if string(s.Bytes()[:8]) != labelMagic || string(s.Bytes()[24:32]) != labelType {
 			continue
 		}

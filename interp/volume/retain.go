@@ -7,9 +7,9 @@ import (
 	"fsward/interp"
 )
 
-// A tool writes a table piece by piece: the array of a GPT before or after its header, one sector of
-// a chain of logical partitions after the other. A table that is not whole does not count. What the
-// disk had before stays.
+// A tool writes a table piece by piece: the array of a GPT before or after its header, one sector
+// of a chain of logical partitions after the other. A table that is not whole does not count. What
+// the disk had before stays.
 
 // retainTable keeps the table of an earlier moment if the present one is not whole. old is nil if
 // there is no earlier moment: a table counts as far as it is sound then.

@@ -136,11 +136,10 @@ func nextStarts(parts []part) []change.Value {
 
 // area is a run of extents of an LV on a disk.
 type area struct {
-	disk                  int
-	start, end            uint64 // bytes on the disk
-	name                  string
-	dataStart, dataEnd    uint64
-	lv, segment, position int
+	disk               int
+	start, end         uint64 // bytes on the disk
+	name               string
+	dataStart, dataEnd uint64 // of the extents of the PV
 }
 
 // addAreas adds the areas of all LVs, as the metadata has them.
@@ -168,7 +167,7 @@ func (g *group) appendAreas(all []area) []area {
 		for j := range l.segments {
 			s := &l.segments[j]
 			each := s.each()
-			for k, at := range s.areas {
+			for _, at := range s.areas {
 				p := g.pvs[at.name]
 				if p == nil || p.pv == nil || each == 0 {
 					continue
@@ -177,7 +176,7 @@ func (g *group) appendAreas(all []area) []area {
 				start := from + min(at.start, stride/g.text.extentSize)*g.text.extentSize
 				end := start + min(each, stride/g.text.extentSize)*g.text.extentSize
 				all = append(all, area{disk: p.pv.disk, start: start, end: end, name: g.name + "/" + l.name,
-					dataStart: from, dataEnd: to, lv: i, segment: j, position: k})
+					dataStart: from, dataEnd: to})
 			}
 		}
 	}

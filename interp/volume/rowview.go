@@ -106,7 +106,7 @@ func (v *rowView) Fork(*change.Names) change.View { return v }
 // difference appends the records that lead from one state to another.
 func difference(txn *change.Txn, before, after []row) {
 	for len(before) > 0 || len(after) > 0 {
-		order := 0
+		var order int
 		switch {
 		case len(before) == 0:
 			order = 1

@@ -33,7 +33,6 @@ const (
 	fieldReadable
 	fieldSeqno
 	fieldExtentSize
-	fieldDisk
 	fieldVG
 	fieldDataStart
 	fieldDataEnd
@@ -72,9 +71,9 @@ var schema = &change.Schema{
 			Fields: []change.Field{fieldStart, fieldEnd, fieldFirstUsable, fieldEndUsable, fieldNextStart,
 				fieldType}},
 		{Name: "volume", Shape: change.ShapeNamed,
-			Doc: "What can hold a file system: a(DISK, 'p2'), a(0, 'vg/lv'), a(DISK, '') for a whole disk. " +
-				"A volume that is renamed has its old name as identifier. kept is the number of bytes from " +
-				"its start that have the place they had before; fs_size is the size that its file system claims.",
+			Doc: "What can hold a file system: a(DISK, 'p2'), a(0, 'vg/lv'), a(DISK, '') for a whole " +
+				"disk. A volume that is renamed has its old name as identifier. kept is the number of bytes from its " +
+				"start that have the place they had before; fs_size is the size that the file system claims.",
 			Fields: []change.Field{fieldName, fieldKind, fieldSize, fieldReadable, fieldFS, fieldFSSize,
 				fieldInUse, fieldKept}},
 		{Name: "vg", Shape: change.ShapeNamed, Doc: "A VG of LVM: a(0, 'name').",
@@ -89,8 +88,8 @@ var schema = &change.Schema{
 			Fields: []change.Field{fieldEnd, fieldNextStart, fieldDataStart, fieldDataEnd, fieldName}},
 	},
 	Fields: []string{"object", "size", "kind", "copies", "landed", "start", "end", "first_usable",
-		"end_usable", "next_start", "type", "name", "fs", "fs_size", "in_use", "kept", "readable", "seqno",
-		"extent_size", "disk", "vg", "data_start", "data_end"},
+		"end_usable", "next_start", "type", "name", "fs", "fs_size", "in_use", "kept", "readable",
+		"seqno", "extent_size", "vg", "data_start", "data_end"},
 	Words: []string{"present", "gpt", "mbr", "agree", "differ", "damaged", "whole_disk", "partition",
 		"lv"},
 }

@@ -207,8 +207,8 @@ func labelsOf(m *Map) []string {
 	return labels
 }
 
-// carriedLabels returns the identifiers of the volumes of m: the old ones of volumes that were there
-// before. A new volume never has the identifier of one that goes.
+// carriedLabels returns the identifiers of the volumes of m: the old ones of volumes that were
+// there before. A new volume never has the identifier of one that goes.
 func carriedLabels(m, oldMap *Map, from []int) []string {
 	old := labelsOf(oldMap)
 	labels := make([]string, len(m.Volumes))

@@ -29,7 +29,6 @@ type pvText struct {
 type lvText struct {
 	name, id string
 	visible  bool
-	status   []value
 	segments []segmentText
 }
 

@@ -55,7 +55,7 @@ type Volume struct {
 	Segments []Segment // in ascending order of Start; some ranges of a volume with Unguarded may lack
 	// Unguarded says why the bytes cannot be read as a volume ("thin LV"), "" if they can.
 	Unguarded string
-	Type      string // type of a partition for messages: a GUID or "0x83"; of an LV "linear", "striped", …
+	Type      string // for messages: of a partition a GUID or "0x83", of an LV "linear", "striped", …
 	Label     string // name of a GPT partition
 
 	id string // of a logical volume
