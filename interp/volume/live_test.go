@@ -193,7 +193,16 @@ func TestFollowPartitioning(t *testing.T) {
 		`wipefs -q -a $D`,
 		`printf 'label: dos\nsize=20M\n' | sfdisk -q $D`,
 	} {
-		m.step(t, script, func(s string) { i.sh(t, strings.ReplaceAll(s, "$D", m.devices[0])) })
+		m.step(t, script, func(s string) {
+			i.sh(t, strings.ReplaceAll(s, "$D", m.devices[0]))
+			out := i.sh(t, `sfdisk --verify $D 2>&1 || true; sgdisk -v $D 2>&1 || true`)
+			for _, table := range m.tables.Map().Tables {
+				if !strings.Contains(out, "No errors detected") ||
+					table.Kind == volume.GPT && !strings.Contains(out, "No problems found") {
+					t.Fatalf("%s: %s", script, out)
+				}
+			}
+		})
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"fsward/interp/volume"
 )
 
-// firstExtent is the sector of the first extent of a PV, after a ring of metadata of at most 60 KiB.
+// firstExtent is the sector of the first extent of a PV, after a ring of metadata of 60 KiB.
 const firstExtent = 128
 
 // pvcreate makes a small ring of metadata.

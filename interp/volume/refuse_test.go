@@ -173,6 +173,9 @@ func TestTableRulesRefuse(t *testing.T) {
 			if c.alter != nil {
 				c.alter(after)
 			}
+			if c.alter != nil {
+				verify(t, i, after)
+			}
 			refused(t, c.rule, before, after)
 			proved[c.rule] = true
 		})
@@ -187,6 +190,18 @@ func TestTableRulesRefuse(t *testing.T) {
 		if !proved[check.Name] {
 			t.Errorf("no test shows %s violated: %s", check.Name, check.Doc)
 		}
+	}
+}
+
+// verify expects sfdisk or sgdisk to find a fault too.
+func verify(t *testing.T, i image, m memory) {
+	t.Helper()
+	if _, err := i.WriteAt(m, 0); err != nil {
+		t.Fatal(err)
+	}
+	out := i.sh(t, "sfdisk --verify $D 2>&1 || true; sgdisk -v $D 2>&1 || true")
+	if strings.Contains(out, "No errors detected") && strings.Contains(out, "No problems found") {
+		t.Errorf("the tools find nothing wrong:\n%s", out)
 	}
 }
 

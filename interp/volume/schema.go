@@ -72,8 +72,9 @@ var schema = &change.Schema{
 				fieldType}},
 		{Name: "volume", Shape: change.ShapeNamed,
 			Doc: "What can hold a file system: a(DISK, 'p2'), a(0, 'vg/lv'), a(DISK, '') for a whole " +
-				"disk. A volume that is renamed has its old name as identifier. kept is the number of bytes from its " +
-				"start that have the place they had before; fs_size is the size that the file system claims.",
+				"disk. A volume that is renamed has its old name as identifier. kept is the number of bytes " +
+				"from its start that have the place they had before; fs_size is the size that the file " +
+				"system claims.",
 			Fields: []change.Field{fieldName, fieldKind, fieldSize, fieldReadable, fieldFS, fieldFSSize,
 				fieldInUse, fieldKept}},
 		{Name: "vg", Shape: change.ShapeNamed, Doc: "A VG of LVM: a(0, 'name').",
