@@ -3,6 +3,7 @@ package blocktap
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -100,6 +101,39 @@ func TestDeviceRecorderFails(t *testing.T) {
 		if err := dev.Do(context.Background(), &r); !errors.Is(err, full) {
 			t.Errorf("%s: %v", r.Op, err)
 		}
+	}
+}
+
+// undoRecorder keeps what was logged, in words.
+type undoRecorder []string
+
+func (u *undoRecorder) Log(r *Request) error {
+	*u = append(*u, fmt.Sprint("log ", r.Seq))
+	return nil
+}
+
+func (u *undoRecorder) Undone(r *Request) { *u = append(*u, fmt.Sprint("undone ", r.Seq)) }
+
+// TestDeviceUndone checks that a recorder learns of the changes that were not performed, each
+// before the next change.
+func TestDeviceUndone(t *testing.T) {
+	disk := open(t, sparseFile(t, 1<<20, 0, nil), FileOptions{})
+	dev := NewDevice(disk, hookFunc(func(r *Request, do func() error) error {
+		if r.Seq == 2 {
+			return ErrRefused
+		}
+		return do()
+	}))
+	var seen undoRecorder
+	dev.Record(&seen)
+	for range 3 {
+		err := dev.Do(context.Background(), &Request{Op: OpZero, Len: 512})
+		if err != nil && !errors.Is(err, ErrRefused) {
+			t.Fatal(err)
+		}
+	}
+	if want := (undoRecorder{"log 1", "log 2", "undone 2", "log 3"}); !slices.Equal(seen, want) {
+		t.Errorf("got %q, want %q", seen, want)
 	}
 }
 

@@ -82,7 +82,7 @@ func (w *watched) commits() int {
 	return int(disks[0].Commits)
 }
 
-// exits ends the guard by SIGTERM and checks its exit status.
+// exits ends the guard by SIGTERM and checks its exit status. It must not be that of an error.
 func (w *watched) exits(status int) {
 	w.t.Helper()
 	if err := w.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -91,6 +91,9 @@ func (w *watched) exits(status int) {
 	err := w.cmd.Wait()
 	if got := w.cmd.ProcessState.ExitCode(); got != status {
 		w.t.Errorf("exit status %d, want %d (%v)", got, status, err)
+	}
+	if strings.Contains("\n"+w.log.String(), "\nfsward: ") {
+		w.t.Errorf("the guard ended with an error:\n%s", &w.log)
 	}
 }
 

@@ -92,7 +92,8 @@ type entry struct {
 func Create(cfg Config) (*Recording, error) {
 	r := &Recording{cfg: cfg, id: rand.Text()[:12], room: semaphore.NewWeighted(queueBytes),
 		entries: make(chan entry, queueBytes/overhead), done: make(chan struct{})}
-	r.ring = ring{cfg: cfg, id: r.id, retiring: make(chan segment, parts), retired: make(chan struct{})}
+	r.ring = ring{cfg: cfg, id: r.id, retiring: make(chan segment, parts),
+		retired: make(chan struct{})}
 	if err := r.ring.begin(); err != nil {
 		return nil, err
 	}

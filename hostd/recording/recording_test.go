@@ -205,7 +205,8 @@ func TestRingFollowedByBases(t *testing.T) {
 	if want := 2 * (s.Last - s.First + 1); err != nil || len(left) != want {
 		t.Errorf("%d files are left of %d (%v)", len(left), want, err)
 	}
-	if _, err := recording.Create(r.cfg); err == nil || !strings.Contains(err.Error(), "exists already") {
+	_, err = recording.Create(r.cfg)
+	if err == nil || !strings.Contains(err.Error(), "exists already") {
 		t.Errorf("a second recording over the first: %v", err)
 	}
 }
@@ -231,7 +232,8 @@ func TestInterruptedFold(t *testing.T) {
 	r.write(r.cfg.Disks[0].Base+".state", bytes.Replace(state, []byte(`false`), []byte(`true`), 1))
 	found, err := recording.Find([]string{r.cfg.Disks[0].Log, r.cfg.Disks[1].Log},
 		[]string{r.cfg.Disks[0].Base, r.cfg.Disks[1].Base})
-	if err != nil || len(found.Before[0]) != 1 || len(found.Before[1]) != 1 || len(found.Segments) != 0 {
+	if err != nil || len(found.Before[0]) != 1 || len(found.Before[1]) != 1 ||
+		len(found.Segments) != 0 {
 		t.Errorf("%+v, %v: want segment 0 before the replay, on both disks", found, err)
 	}
 }
