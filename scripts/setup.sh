@@ -13,6 +13,8 @@ packages=(
 	# to run guests
 	libvirt-daemon libvirt-daemon-system libvirt-daemon-driver-qemu libvirt-clients
 	qemu-system-x86 qemu-system-common qemu-utils seabios busybox-static cpio zstd xz-utils kmod procps
+	# to make and boot a disk as Debian's installer lays one out
+	ovmf grub-common grub-efi-amd64-bin dosfstools mtools gdisk lvm2
 	# to build kernel modules; guest/build.sh fetches the headers of the guest's kernel
 	gcc-12 make libelf1
 	# file systems in tests, and the peers that check them
