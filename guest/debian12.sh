@@ -23,6 +23,15 @@ here=$(cd "$(dirname "$0")" && pwd)
 guest=$(cd "$1" && pwd)
 img=$2
 PATH=$PATH:/usr/sbin:/sbin
+# Programs for file systems look at every mount. A dead FUSE mount of a test would make them fail, so
+# the script runs without these, in its own mount namespace.
+if [ -z "${FSWARD_UNSHARED:-}" ]; then
+	FSWARD_UNSHARED=1 exec unshare --mount sh "$0" "$@"
+fi
+while read -r _ at type _; do
+	case $type:$at in fuse.fsward:* | *:*/fsward-loop-*) umount --lazy "$at" || true ;; esac
+done </proc/self/mounts
+
 for program in sgdisk mkfs.vfat mcopy mke2fs mkfs.btrfs lvm grub-mkimage losetup cpio zstd; do
 	command -v $program >/dev/null || die "$program is missing: see the packages at the top"
 done

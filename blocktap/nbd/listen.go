@@ -54,8 +54,8 @@ func (o SocketOptions) Listen(path string) (net.Listener, error) {
 }
 
 // bind creates the socket with mode 0600, and then gives it to the group and opens it to others.
-// The mode is set before the bind: the kernel gives the file the mode of the socket's own inode, less
-// the umask (unix_bind_bsd).
+// The mode is set before the bind: the kernel gives the file the mode of the socket's own inode,
+// less the umask (unix_bind_bsd).
 func (o SocketOptions) bind(path string) (net.Listener, error) {
 	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
 		var chmodErr error

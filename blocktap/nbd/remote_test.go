@@ -71,8 +71,8 @@ func TestRemotePeers(t *testing.T) {
 			startPeer(t, socket, "nbdkit", "-f", "-U", socket, "memory", "64M")
 		}, true},
 		{"nbdkit without extras", func(t *testing.T, socket string) {
-			startPeer(t, socket, "nbdkit", "-f", "-U", socket, "--filter=nozero", "--filter=blocksize-policy",
-				"--no-sr", "memory", "64M", "zeromode=none", "blocksize-maximum=64k",
+			startPeer(t, socket, "nbdkit", "-f", "-U", socket, "--filter=nozero",
+				"--filter=blocksize-policy", "--no-sr", "memory", "64M", "zeromode=none", "blocksize-maximum=64k",
 				"blocksize-preferred=4k", "blocksize-minimum=512", "blocksize-error-policy=error")
 		}, true},
 	} {
@@ -227,11 +227,12 @@ func TestRemoteErrors(t *testing.T) {
 // TestRemoteLost checks that requests in flight and later ones fail when the server goes.
 func TestRemoteLost(t *testing.T) {
 	held := make(chan struct{})
-	s, _ := serveDisk(t, hookFunc(func(ctx context.Context, _ *blocktap.Request, _ func() error) error {
+	hold := func(ctx context.Context, _ *blocktap.Request, _ func() error) error {
 		close(held)
 		<-ctx.Done()
 		return ctx.Err()
-	}))
+	}
+	s, _ := serveDisk(t, hookFunc(hold))
 	d := dialRemote(t, s.socket, RemoteOptions{})
 	failed := make(chan error, 1)
 	go func() {

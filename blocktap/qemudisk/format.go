@@ -81,10 +81,10 @@ func Detect(path string) (Format, error) {
 		return "", fmt.Errorf("%s: %w", path, err)
 	}
 	name := byName(path)
-	switch {
-	case name == header:
+	switch name {
+	case header:
 		return header, nil
-	case name == Raw:
+	case Raw:
 		return "", fmt.Errorf("%s begins like a %s image, but its name does not end in .%s. If it is "+
 			"one, rename it or say --disk-format %s. If it is a raw disk whose guest may have written "+
 			"that, say --disk-format raw", path, header, header, header)

@@ -146,7 +146,8 @@ func (p *process) dial(ctx context.Context, readOnly bool) (*nbd.Remote, error) 
 func (p *process) startError() error {
 	said := p.said.text()
 	if strings.Contains(said, "Failed to get") && strings.Contains(said, "lock") {
-		return &blocktap.BusyError{Path: p.path, Holder: "a program that locks what it uses, such as qemu"}
+		return &blocktap.BusyError{Path: p.path,
+			Holder: "a program that locks what it uses, such as qemu"}
 	}
 	return fmt.Errorf("%s: %s cannot open it (%s): %s", p.path, program, p.cmd.ProcessState, said)
 }

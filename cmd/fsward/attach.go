@@ -31,8 +31,8 @@ func attachCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "attach DOMAIN [TARGET...]",
 		Short: "Put a guard before the disks of a libvirt domain",
-		Long: `Rewrites the persistent definition of a domain that is shut off, so that its disks are those of
-a guard, and prints the command that starts the guard. TARGETs are the names of disks in the domain,
+		Long: `Rewrites the persistent definition of a domain that is shut off, so that its disks are
+those of a guard, and prints the command that starts the guard. TARGETs are the names of disks in the domain,
 such as vda; without them, all hard disks that the guest may write are attached. The address,
 serial, boot order, discard and policies of a disk stay as they are. The original disks are kept in
 the domain's metadata, and fsward detach puts them back.
@@ -82,8 +82,8 @@ func detachCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "detach DOMAIN",
 		Short: "Put the original disks of an attached domain back",
-		Long: `Puts the original disks of a domain that is shut off back into its persistent definition. What
-was changed elsewhere in the definition since stays.
+		Long: `Puts the original disks of a domain that is shut off back into its persistent
+definition. What was changed elsewhere in the definition since stays.
 
 Exit status: 0 detached, 2 wrong usage, 3 not detached.`,
 		Example: `  fsward detach vm`,

@@ -48,8 +48,8 @@ func guardCommand() *cobra.Command {
 	}
 	f.add(c)
 	f.addMemory(c, "memory")
-	c.Flags().StringVar(&o.listen, "listen", "", "serve the disks at `unix:PATH`, or at the socket systemd:NAME "+
-		"that systemd has opened (required)")
+	c.Flags().StringVar(&o.listen, "listen", "",
+		"serve the disks at `unix:PATH`, or at systemd:NAME, a socket of systemd (required)")
 	_ = c.MarkFlagRequired("listen")
 	c.Flags().StringVar(&o.transport, "transport", daemon.TransportNBD,
 		"serve the disks by nbd or fuse")

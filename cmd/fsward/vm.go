@@ -75,7 +75,8 @@ func addBootFlags(c *cobra.Command, guest *vm.Config, network *string) {
 		"boot the kernel in `FILE` (default: the first disk boots by its own boot loader)")
 	c.Flags().StringVar(&guest.Initramfs, "initrd", "", "boot the kernel with the initramfs in `FILE`")
 	c.Flags().StringVar(&guest.Cmdline, "append", "", "append `TEXT` to the kernel's command line")
-	c.Flags().BoolVar(&guest.EFI, "efi", false, "boot the disk by EFI (Debian package ovmf), not by a BIOS")
+	c.Flags().BoolVar(&guest.EFI, "efi", false,
+		"boot the disk by EFI (Debian package ovmf), not by a BIOS")
 	c.Flags().StringVar(network, "network", "none",
 		"`NETWORK` of the guest: none, or user for QEMU's user-mode network, which needs no rights")
 }

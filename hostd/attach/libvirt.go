@@ -16,7 +16,8 @@ import (
 // that its guest may write if there are none. It changes the persistent definition and keeps the
 // original disks in its metadata. What it cannot do is a *RefusedError. It is sure that Detach puts
 // the definition back, or it changes nothing. The notes say what is left to do on this host.
-func Attach(ctx context.Context, uri, name string, targets []string, opt Options) (disks []Disk, notes []string, err error) {
+func Attach(ctx context.Context, uri, name string, targets []string,
+	opt Options) (disks []Disk, notes []string, err error) {
 	err = withDomain(ctx, uri, name, func(conn *libvirt.Connect, dom *libvirt.Domain) error {
 		if err := idle(dom, name); err != nil {
 			return err
