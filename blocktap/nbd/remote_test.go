@@ -72,7 +72,8 @@ func TestRemotePeers(t *testing.T) {
 		}, true},
 		{"nbdkit without extras", func(t *testing.T, socket string) {
 			startPeer(t, socket, "nbdkit", "-f", "-U", socket, "--filter=nozero",
-				"--filter=blocksize-policy", "--no-sr", "memory", "64M", "zeromode=none", "blocksize-maximum=64k",
+				"--filter=blocksize-policy", "--no-sr", "memory", "64M",
+				"zeromode=none", "blocksize-maximum=64k",
 				"blocksize-preferred=4k", "blocksize-minimum=512", "blocksize-error-policy=error")
 		}, true},
 	} {

@@ -53,8 +53,8 @@ func (f *guardFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.disks, "disk", nil, "guard the image, block device or NBD URI "+
 		"`[NAME=]IMG`; repeat it for every disk of the guest (required)")
 	_ = c.MarkFlagRequired("disk")
-	c.Flags().StringArrayVar(&f.formats, "disk-format", nil, "`[NAME=]FORMAT` of the disks, or of the "+
-		"disk NAME: raw, qcow2, vmdk, vdi, vhdx, or auto (default), "+
+	c.Flags().StringArrayVar(&f.formats, "disk-format", nil, "`[NAME=]FORMAT` of the disks, or of "+
+		"the disk NAME: raw, qcow2, vmdk, vdi, vhdx, or auto (default), "+
 		"which takes what both the header and the extension of the file say")
 	addFSFlag(c, &f.cfg.FS)
 	addRulesFlags(c, &f.cfg.Rules)

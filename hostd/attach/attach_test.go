@@ -52,7 +52,8 @@ const osinfo = `<metadata>
     </libosinfo:libosinfo>
   </metadata>`
 
-// testDomain is a domain of libvirt's test driver. The driver's state lives as long as a connection.
+// testDomain is a domain of libvirt's test driver, whose state lives as long as a
+// connection.
 type testDomain struct {
 	*libvirt.Domain
 	conn *libvirt.Connect

@@ -253,4 +253,6 @@ func removeWithSpace(e *etree.Element) {
 }
 
 // seconds formats a duration for libvirt.
-func seconds(d time.Duration) string { return strconv.Itoa(int(d.Round(time.Second) / time.Second)) }
+func seconds(d time.Duration) string {
+	return strconv.Itoa(int(d.Round(time.Second) / time.Second))
+}

@@ -24,8 +24,8 @@ func (c *Config) bootable() error {
 	return nil
 }
 
-// anyKernel returns a kernel to try KVM with: the guest's own, or the host's. It returns "" if there
-// is none.
+// anyKernel returns a kernel to try KVM with: the guest's own, or the host's. It returns "" if
+// there is none.
 func anyKernel(own string) string {
 	if own != "" {
 		return own

@@ -84,8 +84,8 @@ func TestGuestBootsItsDisk(t *testing.T) {
 	}
 }
 
-// TestGuestDebianLayout boots a disk that is laid out as Debian's installer does, by EFI and GRUB, and
-// checks every volume on it afterwards.
+// TestGuestDebianLayout boots a disk that is laid out as Debian's installer does, by EFI and GRUB,
+// and checks every volume on it afterwards.
 func TestGuestDebianLayout(t *testing.T) {
 	kernel, _ := guestFiles(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
