@@ -33,9 +33,9 @@ func attachCommand() *cobra.Command {
 		Short: "Put a guard before the disks of a libvirt domain",
 		Long: `Rewrites the persistent definition of a domain that is shut off, so that its disks are
 those of a guard, and prints the command that starts the guard. TARGETs are the names of disks in
-the domain, such as vda; without them, all hard disks that the guest may write are attached. The address,
-serial, boot order, discard and policies of a disk stay as they are. The original disks are kept in
-the domain's metadata, and fsward detach puts them back.
+the domain, such as vda; without them, all hard disks that the guest may write are attached. The
+address, serial, boot order, discard and policies of a disk stay as they are. The original disks are
+kept in the domain's metadata, and fsward detach puts them back.
 
 The command changes nothing and says why if the domain is running, transient, attached already, or
 has a saved state, snapshots or checkpoints; if a disk has backing files or is not a file or block
