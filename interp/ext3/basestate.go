@@ -17,7 +17,7 @@ type BaseState struct {
 	sb    []byte // the superblock in its place
 	size  uint64 // size of the device, bytes
 	names *change.Names
-	most  int // bound on roles; 0: none
+	most  uint64 // bound on roles, bytes; 0: none
 
 	// indirect blocks of the journal: while they and the journal's inode are unchanged, the journal
 	// has not moved
@@ -47,7 +47,7 @@ func NewBaseState(d interp.Disk) (interp.BaseState, error) {
 
 func (k *BaseState) journalMaps() {
 	k.maps = k.maps[:0]
-	for block, r := range k.m.Roles {
+	for block, r := range k.m.Roles.All() {
 		if r.Ino == k.m.Geo.JournalInum && r.Level != RoleDir && r.Level != RoleXattr {
 			k.maps = append(k.maps, block)
 		}

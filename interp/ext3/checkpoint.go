@@ -73,7 +73,7 @@ func sameSuper(committed, written []byte, geo *ondisk.Geometry) bool {
 
 // describeBlock says what a metadata block is used for.
 func (m *Mounted) describeBlock(block uint32) string {
-	r, known := m.Roles[block]
+	r, known := m.Roles.Get(block)
 	switch {
 	case !known:
 		return "of fixed place"

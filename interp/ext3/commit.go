@@ -2,6 +2,8 @@ package ext3
 
 import (
 	"io"
+	"maps"
+	"slices"
 
 	"fsward/change"
 	"fsward/interp"
@@ -76,14 +78,14 @@ func (m *Mounted) follow(d *delta) {
 	n := len(d.txn.Records)
 	m.expected = min(n+n/4, maxExpected)
 	for b, r := range d.inodes.noRole {
-		if r.Level == RoleXattr || m.Roles[b] == r {
-			delete(m.Roles, b)
+		if had, _ := m.Roles.Get(b); r.Level == RoleXattr || had == r {
+			m.Roles.delete(b)
 		}
 	}
 	if d.orphans.diff != nil {
 		m.Orphans.apply(d.orphans.diff)
 	}
-	for b, r := range d.inodes.newRole {
-		m.Roles[b] = r
+	for _, b := range slices.Sorted(maps.Keys(d.inodes.newRole)) {
+		m.Roles.set(b, d.inodes.newRole[b])
 	}
 }

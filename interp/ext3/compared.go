@@ -13,7 +13,7 @@ type compared struct {
 	*Layout          // after
 	was      *Layout // before; another than Layout where the file system grew
 	old, new Snapshot
-	roles    Roles
+	roles    *Roles
 	orphans  orphanChange
 	// image is set if the whole file system is new: old is empty, and every block counts as rewritten.
 	image *imageDiff

@@ -16,7 +16,7 @@ type delta struct {
 	inodes inodeDiff
 }
 
-func newDelta(was, l *Layout, device uint64, old, new *State, r Roles, rewritten map[uint32]bool,
+func newDelta(was, l *Layout, device uint64, old, new *State, r *Roles, rewritten map[uint32]bool,
 	txn *change.Txn) *delta {
 	c := &compared{Layout: l, was: was, device: device, old: Snapshot{l, old}, new: Snapshot{l, new},
 		roles: r, rewritten: rewritten, plan: &plan{},
@@ -55,7 +55,7 @@ func (d *delta) run() error {
 func (d *delta) begin() {
 	d.order = slices.Sorted(maps.Keys(d.rewritten))
 	for _, block := range d.order {
-		r, ok := d.roles[block]
+		r, ok := d.roles.Get(block)
 		switch {
 		case !ok:
 		case r.Level == RoleXattr:

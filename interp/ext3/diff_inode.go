@@ -12,7 +12,7 @@ type inodeDiff struct {
 	*compared
 	dirs    dirDiff
 	visited *Visits
-	newRole Roles           // roles that the transaction gives
+	newRole map[uint32]Role // roles that the transaction gives
 	noRole  map[uint32]Role // and takes
 	// dirBlocks and indirect hold the rewritten blocks of an inode. The pointers to such a block may
 	// be unchanged.
@@ -23,14 +23,14 @@ type inodeDiff struct {
 
 func newInodeDiff(c *compared) inodeDiff {
 	return inodeDiff{compared: c, dirs: dirDiff{compared: c, names: newNameTable()}, visited: &Visits{},
-		newRole: make(Roles),
+		newRole: make(map[uint32]Role),
 		noRole:  make(map[uint32]Role), dirBlocks: make(map[uint32][]dirBlock),
 		indirect: make(map[uint32][]indirectBlock)}
 }
 
 // bytes returns the memory of the comparison that grows with the transaction.
 func (d *inodeDiff) bytes() uint64 {
-	return uint64(len(d.newRole)+len(d.noRole))*roleBytes + uint64(cap(d.data))*dataRunBytes +
+	return uint64(len(d.newRole)+len(d.noRole))*changedRoleBytes + uint64(cap(d.data))*dataRunBytes +
 		d.dirs.names.bytes()
 }
 

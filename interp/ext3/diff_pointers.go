@@ -78,7 +78,7 @@ func (d *pointerDiff) added(level int, start uint64, block, n uint32) (follow bo
 	fault := func(format string, args ...any) {
 		d.fault(on(checkIndirect.at(d.Geo.Addr(block), format, args...), ondisk.KindInode, uint64(d.ino)))
 	}
-	switch known := d.roles[block]; {
+	switch known, _ := d.roles.Get(block); {
 	case !d.visited.Enter(block):
 		if d.image == nil { // in an image, rule 5 reports the second owner
 			fault("it is used again at position %d", position(level, start))

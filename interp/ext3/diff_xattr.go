@@ -15,7 +15,7 @@ func (d *inodeDiff) compareXattrBlock(block uint32) error {
 		return ondisk.XattrLayout.Values(b)
 	}
 	var old, now func(change.Field) change.Value
-	if wasRole, ok := d.roles[block]; ok && wasRole.Level == RoleXattr {
+	if wasRole, ok := d.roles.Get(block); ok && wasRole.Level == RoleXattr {
 		b, err := d.old.Block(block)
 		if err != nil {
 			return err

@@ -36,7 +36,7 @@ type FS struct {
 	loose  bool
 	memory *interp.MemoryBudget
 	limits interp.Limits
-	most   int // bound on roles; 0: none
+	most   uint64 // bound on roles, bytes; 0: none
 
 	logged    bool // the log was written since the last commit or the last forecast
 	forecasts interp.Forecasts[*forecast]
@@ -52,7 +52,7 @@ func New(d interp.Disk) (*FS, error) { return NewWithin(d, first(d), interp.Limi
 // NewWithin is New for the file system on disk i of a Set, with bounds on memory.
 func NewWithin(d interp.Disk, i int, limits interp.Limits) (*FS, error) {
 	f := &FS{disk: newDevices(d, i), names: change.NewNames(), memory: limits.NewMemoryBudget(),
-		limits: limits, most: maxRoles(limits)}
+		limits: limits, most: maxRoleBytes(limits)}
 	sb, err := readSuper(f.disk)
 	if err != nil {
 		return nil, err

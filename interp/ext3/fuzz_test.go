@@ -189,7 +189,7 @@ func FuzzObserve(f *testing.F) {
 func fuzzedTransaction(t *testing.T, d *MemDisk, fs *FS, edits, block []byte, at int) []byte {
 	p := fs.m.Layout.Places[0]
 	homes := []uint32{1, 2, p.BlockBitmap, p.InodeBitmap, p.InodeTable, p.InodeTable + 1}
-	for b := range fs.m.Roles {
+	for b := range fs.m.Roles.All() {
 		homes = append(homes, b)
 	}
 	seq, tagBytes := fs.m.Log.nextSeq, fs.m.Log.TagBytes()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -134,18 +133,16 @@ func (f *follower) compare() {
 	}
 	// A shared extended attribute block can be listed under any of its inodes.
 	same := func(a, b Role) bool { return a == b || a.Level == RoleXattr && b.Level == RoleXattr }
-	if !maps.EqualFunc(f.fs.m.Roles, anew.m.Roles, same) {
-		for b, r := range f.fs.m.Roles {
-			if s, ok := anew.m.Roles[b]; !ok || !same(r, s) {
-				f.t.Errorf("after commit %d, block %d has role %v, for a new reader %v",
-					f.fs.m.Log.nextSeq-1, b, r, s)
-			}
+	for b, r := range f.fs.m.Roles.All() {
+		if s, ok := anew.m.Roles.Get(b); !ok || !same(r, s) {
+			f.t.Errorf("after commit %d, block %d has role %v, for a new reader %v",
+				f.fs.m.Log.nextSeq-1, b, r, s)
 		}
-		for b, s := range anew.m.Roles {
-			if _, ok := f.fs.m.Roles[b]; !ok {
-				f.t.Errorf("after commit %d, block %d has no role, for a new reader %v",
-					f.fs.m.Log.nextSeq-1, b, s)
-			}
+	}
+	for b, s := range anew.m.Roles.All() {
+		if _, ok := f.fs.m.Roles.Get(b); !ok {
+			f.t.Errorf("after commit %d, block %d has no role, for a new reader %v",
+				f.fs.m.Log.nextSeq-1, b, s)
 		}
 	}
 }

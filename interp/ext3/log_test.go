@@ -56,7 +56,7 @@ func TestRealLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("attached in %v: %d directory and indirect blocks", time.Since(start), len(m.Roles))
+	t.Logf("attached in %v: %d directory and indirect blocks", time.Since(start), m.Roles.Len())
 	start = time.Now()
 	obs, err := Image(d)
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 type Mounted struct {
 	Snapshot
 	Log     Log
-	Roles   Roles
+	Roles   *Roles
 	Orphans *OrphanList
-	most    int // bound on roles; 0: none
+	most    uint64 // bound on roles, bytes; 0: none
 	// expected is the number of change records that the next transaction gets room for at first.
 	expected int
 	// scratch holds the contents of two blocks while they are compared.
@@ -209,7 +209,7 @@ func (m *Mounted) metadata(block uint32) bool {
 	if block == m.Geo.SuperBlock() || !m.Geo.InRange(block) {
 		return false
 	}
-	_, known := m.Roles[block]
+	_, known := m.Roles.Get(block)
 	return known || m.Layout.FixedMeta(block)
 }
 

@@ -1,7 +1,6 @@
 package ext3
 
 import (
-	"fmt"
 	"slices"
 
 	"fsward/interp"
@@ -21,7 +20,7 @@ func (m *Mounted) MetadataBlocks() []uint32 {
 			list = append(list, p.InodeTable+k)
 		}
 	}
-	for block := range m.Roles {
+	for block := range m.Roles.All() {
 		list = append(list, block)
 	}
 	slices.Sort(list)
@@ -40,32 +39,14 @@ const (
 	RoleXattr = 0xff
 )
 
-// Roles holds every directory block, indirect block and extended attribute block. A journaled block
-// without a role is file data, and is not interpreted. The map takes about 40 bytes for each block
-// in it; in a file system full of large files that is one block in a thousand.
-type Roles map[uint32]Role
-
-// roleBytes is the memory that an entry takes, bytes.
-const roleBytes = 48
-
-// maxRoles returns the maximum number of roles, which may take a quarter of the memory. 0 means no
+// maxRoleBytes returns the maximum memory of roles, a quarter of that of the disk. 0 means no
 // maximum.
-func maxRoles(limits interp.Limits) int { return int(limits.Memory / 4 / roleBytes) }
-
-// check returns an error if n more roles would be too many.
-func (r Roles) check(n, most int) error {
-	if most > 0 && len(r)+n > most {
-		return &interp.UnsupportedError{FS: schema.FS,
-			Feature: fmt.Sprintf("more than %d directory blocks and indirect blocks"+
-				" within its limit of memory", most)}
-	}
-	return nil
-}
+func maxRoleBytes(limits interp.Limits) uint64 { return limits.Memory / 4 }
 
 // readRoles reads the roles from a state: it goes through all inodes in use and their indirect
 // blocks. It skips faults, since they were there before.
-func (s Snapshot) readRoles(most int) (Roles, error) {
-	r := make(Roles)
+func (s Snapshot) readRoles(most uint64) (*Roles, error) {
+	r := NewRoles()
 	visited := &Visits{}
 	for g := range s.Geo.Groups {
 		marks, err := s.Block(s.Places[g].InodeBitmap)
@@ -82,7 +63,7 @@ func (s Snapshot) readRoles(most int) (Roles, error) {
 				return nil, err
 			}
 			if acl := i.FileACL(); i.Exists(true) && acl != 0 && s.Geo.InRange(acl) {
-				r[acl] = Role{ino, RoleXattr, 0}
+				r.set(acl, Role{ino, RoleXattr, 0})
 			}
 			if !i.Maps(true) && ino != ondisk.BadIno || !i.IsDir() &&
 				i.Pointer(12)|i.Pointer(13)|i.Pointer(14) == 0 {
@@ -99,13 +80,13 @@ func (s Snapshot) readRoles(most int) (Roles, error) {
 	return r, nil
 }
 
-func (s Snapshot) addRoles(r Roles, ino uint32, i ondisk.Inode, visited *Visits) error {
+func (s Snapshot) addRoles(r *Roles, ino uint32, i ondisk.Inode, visited *Visits) error {
 	return s.Walk(i, visited, func(level int, start uint64, block uint32) (bool, error) {
 		if !s.Geo.InRange(block) {
 			return false, nil
 		}
 		if level > 0 || i.IsDir() {
-			r[block] = Role{ino, uint8(level), uint32(start)}
+			r.set(block, Role{ino, uint8(level), uint32(start)})
 		}
 		// The blocks below a pointer of level 1 matter for a directory alone.
 		return level > 0 && (level > 1 || i.IsDir()) && visited.Enter(block), nil

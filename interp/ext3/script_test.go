@@ -199,7 +199,7 @@ var directoryCases = []scriptCase{
 				ondisk.LE32(c.b, 12) == 2 {
 				return false
 			}
-			if r := c.fs.m.Roles[c.home]; r.Level != RoleDir || ondisk.LE32(c.b, 12) == 12 {
+			if r, _ := c.fs.m.Roles.Get(c.home); r.Level != RoleDir || ondisk.LE32(c.b, 12) == 12 {
 				return false
 			}
 			put32(c.b, 12, ondisk.LE32(c.b, 0))
@@ -216,7 +216,7 @@ var directoryCases = []scriptCase{
 	}},
 	{".. to another place", "mkdir a b; sync -f .; mv b a/y; sync -f .", "ext3/19",
 		func(c copied) bool {
-			if r, ok := c.fs.m.Roles[c.home]; !ok || r.Level != RoleDir || string(c.b[20:22]) != ".." ||
+			if r, ok := c.fs.m.Roles.Get(c.home); !ok || r.Level != RoleDir || string(c.b[20:22]) != ".." ||
 				ondisk.LE32(c.b, 12) == 2 {
 				return false
 			}
@@ -224,7 +224,7 @@ var directoryCases = []scriptCase{
 			return true
 		}},
 	{"hash of a block of names", manyFiles, "ext3/htree", func(c copied) bool {
-		if r, ok := c.fs.m.Roles[c.home]; !ok || r.Level != RoleDir || r.Start != 0 ||
+		if r, ok := c.fs.m.Roles.Get(c.home); !ok || r.Level != RoleDir || r.Start != 0 ||
 			r.Ino == ondisk.RootIno || ondisk.LE16(c.b, ondisk.IndexRootEntries+2) < 3 {
 			return false
 		}
@@ -233,7 +233,7 @@ var directoryCases = []scriptCase{
 		return true
 	}},
 	{"two entries of an index for a block", manyFiles, "ext3/htree", func(c copied) bool {
-		if r, ok := c.fs.m.Roles[c.home]; !ok || r.Level != RoleDir || r.Start != 0 ||
+		if r, ok := c.fs.m.Roles.Get(c.home); !ok || r.Level != RoleDir || r.Start != 0 ||
 			r.Ino == ondisk.RootIno || ondisk.LE16(c.b, ondisk.IndexRootEntries+2) < 3 {
 			return false
 		}
@@ -243,7 +243,7 @@ var directoryCases = []scriptCase{
 	}},
 	{"a name twice, without an index", twoNames, "ext3/dirent-name", func(c copied) bool {
 		at := bytes.Index(c.b, []byte("other-of-some-length"))
-		if r, ok := c.fs.m.Roles[c.home]; !ok || r.Level != RoleDir || r.Start == 0 || at < 0 {
+		if r, ok := c.fs.m.Roles.Get(c.home); !ok || r.Level != RoleDir || r.Start == 0 || at < 0 {
 			return false
 		}
 		copy(c.b[at:], "name-of-some-length-")

@@ -39,7 +39,7 @@ func NewCorrupter(d interp.Disk, last bool) (interp.Corrupter, error) {
 		targets: make(map[string][]target)}
 	c.survey = survey{Snapshot: m.Snapshot, orphans: m.Orphans, role: func(block uint32,
 		_ []byte) (ext3.Role, bool) {
-		r, ok := m.Roles[block]
+		r, ok := m.Roles.Get(block)
 		return r, ok
 	}}
 	uses, err := readUsage(m.Snapshot, m.Roles)

@@ -16,9 +16,9 @@ type usage struct {
 }
 
 // readUsage reads the uses of the blocks of a state.
-func readUsage(s ext3.Snapshot, r ext3.Roles) (*usage, error) {
+func readUsage(s ext3.Snapshot, r *ext3.Roles) (*usage, error) {
 	u := &usage{Layout: s.Layout, owners: make(map[uint32]string)}
-	for block, role := range r {
+	for block, role := range r.All() {
 		switch role.Level {
 		case ext3.RoleXattr:
 			u.owners[block] = "xattr"
