@@ -22,7 +22,8 @@ type inodeDiff struct {
 }
 
 func newInodeDiff(c *compared) inodeDiff {
-	return inodeDiff{compared: c, dirs: dirDiff{compared: c, names: newNameTable()}, visited: &Visits{},
+	return inodeDiff{compared: c, dirs: dirDiff{compared: c, names: newNameTable()},
+		visited: &Visits{},
 		newRole: make(map[uint32]Role),
 		noRole:  make(map[uint32]Role), dirBlocks: make(map[uint32][]dirBlock),
 		indirect: make(map[uint32][]indirectBlock)}
