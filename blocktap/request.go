@@ -91,8 +91,9 @@ type Hook interface {
 	Handle(ctx context.Context, r *Request, do func() error) error
 }
 
-// A Splitter is a Hook that takes long requests in parts. For each part the device calls Run and then
-// Handle, as if the part were a request of its own. If one fails, those after it are not performed.
+// A Splitter is a Hook that takes long requests in parts. For each part the device calls Run and
+// then Handle, as if the part were a request of its own. If one fails, those after it are not
+// performed.
 type Splitter interface {
 	// Run returns the length of the first part of the n bytes from off on, in whole sectors. A result
 	// of 0, or of more than n, means all n bytes. n is at least one sector.

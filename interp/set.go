@@ -76,8 +76,8 @@ func (s *Set) ReadAt(p []byte, addr int64) (int, error) {
 // DiskSize returns the size of disk i in bytes.
 func (s *Set) DiskSize(i int) uint64 { return s.disks[i].Size() }
 
-// A Several is a Disk that consists of several: disk i begins at the address i·DiskStride. Sizes can
-// change, and disks can be added at the end.
+// A Several is a Disk that consists of several: disk i begins at the address i·DiskStride. Sizes
+// can change, and disks can be added at the end.
 type Several interface {
 	Disk
 	Sizes() []uint64       // of the disks in bytes; 0 for a disk that is gone
@@ -93,7 +93,8 @@ func Sizes(d Disk) []uint64 {
 	return []uint64{d.Size()}
 }
 
-// Sub returns disk i of d. Its addresses begin at 0. A Disk that is no Several has one disk, itself.
+// Sub returns disk i of d. Its addresses begin at 0. A Disk that is no Several has one disk:
+// itself.
 func Sub(d Disk, i int) Disk {
 	if s, ok := d.(Several); ok {
 		return &subDisk{s, i}

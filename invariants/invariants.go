@@ -12,8 +12,7 @@ import (
 //go:embed btrfs ext3 volume
 var shipped embed.FS
 
-// Builtin returns the rules that come with fsward for a file system ("btrfs", "ext3", "volume"), sorted by
-// name.
+// Builtin returns the rules that come with fsward for "btrfs", "ext3" or "volume", sorted by name.
 func Builtin(fileSystem string) ([]syntax.File, error) {
 	files, err := syntax.ReadFiles(shipped, fileSystem, "invariants/"+fileSystem)
 	if err != nil {

@@ -65,6 +65,11 @@ func (f *guardFlags) add(c *cobra.Command) {
 		"what to do with a commit that cannot be judged: refuse, pause, pass (let it through, mark the "+
 			"volume unverified and check it in the background); default: as --on-violation, "+
 			"and pass with log")
+	c.Flags().StringVar(&f.cfg.Unguarded, "unguarded", guard.UnguardedPass,
+		"what to do with a write to a volume that is not guarded: pass (report the volume once), refuse")
+	c.Flags().StringSliceVar(&f.cfg.Require, "require", nil,
+		"do not start unless each of the file systems `FS[,FS...]` is guarded on a volume, "+
+			"or a volume is blank")
 	c.Flags().StringVar(&f.cfg.Record, "record", "",
 		"record every write to `LOG` in dm-log-writes format, and further segments to LOG.000001, …; "+
 			"with several disks to LOG.NAME")

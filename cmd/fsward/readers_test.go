@@ -82,15 +82,16 @@ func (w *watched) commits() int {
 	return int(disks[0].Commits)
 }
 
-// exits ends the guard by SIGTERM and checks its exit status. It must not be that of an error.
-func (w *watched) exits(status int) {
+// isUndecided ends the guard by SIGTERM and checks its exit status. It must not be that of an
+// error.
+func (w *watched) isUndecided() {
 	w.t.Helper()
 	if err := w.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		w.t.Fatal(err)
 	}
 	err := w.cmd.Wait()
-	if got := w.cmd.ProcessState.ExitCode(); got != status {
-		w.t.Errorf("exit status %d, want %d (%v)", got, status, err)
+	if got := w.cmd.ProcessState.ExitCode(); got != exitUndecided {
+		w.t.Errorf("exit status %d, want %d (%v)", got, exitUndecided, err)
 	}
 	if strings.Contains("\n"+w.log.String(), "\nfsward: ") {
 		w.t.Errorf("the guard ended with an error:\n%s", &w.log)
@@ -221,7 +222,7 @@ func TestStoppedReader(t *testing.T) {
 	w.m.unmount(t)
 	commits := w.commits()
 	messages, _, _ := w.reports()
-	w.exits(exitUndecided)
+	w.isUndecided()
 	<-out.done
 	tallyOf(t, out.bytes()).check(t, messages, commits)
 }
@@ -236,7 +237,7 @@ func TestReaderThatNeverReads(t *testing.T) {
 	w.load()
 	w.m.unmount(t)
 	messages, _, _ := w.reports()
-	w.exits(exitUndecided)
+	w.isUndecided()
 	var lost struct{ Reports, Dropped int }
 	_, text, _ := strings.Cut(w.log.String(), "did not take all reports")
 	if err := json.Unmarshal([]byte(text), &lost); err != nil {
@@ -279,7 +280,7 @@ func TestDeadReader(t *testing.T) {
 	if n := w.commits(); n == 0 {
 		t.Error("no commit was judged")
 	}
-	w.exits(exitUndecided)
+	w.isUndecided()
 }
 
 // smallDisk returns a folder that has room for that many bytes.
@@ -317,7 +318,7 @@ func TestFullLogDisk(t *testing.T) {
 	w.m.unmount(t)
 	commits := w.commits()
 	messages, _, _ := w.reports()
-	w.exits(exitUndecided)
+	w.isUndecided()
 	text, err := os.ReadFile(stdout.Name())
 	if err := errors.Join(err, stdout.Close()); err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ func (w *watched) failedRecording(why string) {
 	if n := w.commits(); n < fsyncs {
 		w.t.Errorf("%d commits, want at least %d", n, fsyncs)
 	}
-	w.exits(exitUndecided)
+	w.isUndecided()
 	told := 0
 	for line := range bytes.Lines(w.out.Bytes()) {
 		var ev struct{ Event, Verdict, Disk, Error string }

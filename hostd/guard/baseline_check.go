@@ -175,7 +175,8 @@ func notChecked(err error) *Event {
 
 // failed reports that an attempt could not begin.
 func (c *baselineCheck) failed(err error) {
-	c.log.Error("cannot check the baseline", zap.String("disk", c.volumes[0].guard.name), zap.Error(err))
+	name := volumeName(c.volumes[0].guard.name, c.volumes[0].path())
+	c.log.Error("cannot check the baseline", zap.String("volume", name), zap.Error(err))
 	c.end(notChecked(err), PhaseDone)
 }
 

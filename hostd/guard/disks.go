@@ -222,8 +222,8 @@ func (d *Disks) Outcome() change.Outcome {
 	return outcome
 }
 
-// FS returns the file system of the first guarded volume on a disk by the disk's name; "" while there
-// is none.
+// FS returns the file system of the first guarded volume on a disk by the disk's name; "" while
+// there is none.
 func (d *Disks) FS(disk string) string {
 	for _, v := range d.volumes.all() {
 		if fs := v.state.Load().FS; v.guard.name == disk && fs != "" {

@@ -127,10 +127,11 @@ type violationJSON struct {
 	Why     []change.Reason `json:"why,omitempty"`
 }
 
-// verdict returns the verdict as JSON has it; "" if the event is about fsward itself. "holds" is said
-// of what is guarded only.
+// verdict returns the verdict as JSON has it; "" if the event is about fsward itself. "holds" is
+// said of what is guarded only.
 func (ev *Event) verdict() string {
-	if ev.Kind == KindRecording || ev.Kind == KindDropped || ev.FS == "" && ev.Outcome == change.Holds {
+	if ev.Kind == KindRecording || ev.Kind == KindDropped ||
+		ev.FS == "" && ev.Outcome == change.Holds {
 		return ""
 	}
 	return ev.Outcome.String()

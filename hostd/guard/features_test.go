@@ -199,22 +199,32 @@ func TestUnsupportedFeatures(t *testing.T) {
 			for _, image := range images {
 				cfg.Disks = append(cfg.Disks, guard.DiskSpec{Name: filepath.Base(image), Path: image})
 			}
-			if d, err := guard.Open(cfg, zaptest.NewLogger(t)); err == nil ||
+			d, err := guard.Open(cfg, zaptest.NewLogger(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if state := d.Status()[0].State; state != "unguarded: "+want {
+				t.Errorf("the volume is %s, want %q", state, want)
+			}
+			if err := d.Close(); err != nil {
+				t.Error(err)
+			}
+			cfg.Require = []string{"btrfs"}
+			if _, err := guard.Open(cfg, zaptest.NewLogger(t)); err == nil ||
 				!strings.Contains(err.Error(), want) {
-				t.Errorf("guard: %v, want %q", err, want)
-				if err == nil {
-					_ = d.Close()
-				}
+				t.Errorf("with --require btrfs: %v, want %q", err, want)
 			}
 		})
 	}
 }
 
 // TestUnsupportedFeatureComes checks that a file system with an unsupported feature is refused by
-// name when it takes the place of a guarded one.
+// name, with --unguarded refuse, when it takes the place of a guarded one.
 func TestUnsupportedFeatureComes(t *testing.T) {
 	images := guardtest.MadeDisks(t, 1, 4<<30)
-	r := guardtest.AttachDisks(t, images, nil)
+	r := guardtest.AttachDisks(t, images, func(c *guard.Config) {
+		c.Unguarded = guard.UnguardedRefuse
+	})
 	out, err := r.Run(t.Context(), filepath.Join(newerProgs(t), "sbin", "mkfs.btrfs")+
 		" -q -f -O zoned "+r.LoopDev)
 	// It reports the error and exits with 0.

@@ -42,9 +42,10 @@ type Guard struct {
 	unjudged func(volume int)
 	// is called when an undecided write is on a volume; may be nil
 	undecided func(volume int, ev *Event)
-	settled   func()             // is called when a write that changes the volumes has landed; may be nil
-	work      *change.WorkBudget // of the interpreter; may be nil
-	judging   *judgmentWatch     // may be nil
+	// is called when a write that is not ordinary has landed; may be nil
+	settled func()
+	work    *change.WorkBudget // of the interpreter; may be nil
+	judging *judgmentWatch     // may be nil
 
 	flushed       atomic.Uint64 // sequence number of the last write that the guest has flushed
 	flushReported uint64        // the one that the interpreter knows

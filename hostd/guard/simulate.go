@@ -27,8 +27,8 @@ type Simulator struct {
 // NewSimulator returns a Simulator for a disk, or for the disks of one file system.
 func NewSimulator(d interp.Disk) *Simulator { return &Simulator{disk: d} }
 
-// Arm arms a bug in the first file system on the disk: the next commit that writes the field of spec
-// carries it.
+// Arm arms a bug in the first file system on the disk: the next commit that writes the field of
+// spec carries it.
 func (s *Simulator) Arm(spec string) error {
 	if s.layout == nil {
 		return s.arm(s.disk, 0, detect.Auto, spec)

@@ -23,13 +23,13 @@ size=64M, type=L
 size=160M, type=L
 size=16M, type=S
 END
-partx -a $DISK0 || partx -u $DISK0
+partx -a $DISK0
 mkfs.ext3 -q ${DISK0}p1
 mkfs.btrfs -q ${DISK0}p2
 mkswap -q ${DISK0}p3
 `
 
-// attachTo guards images as Attach does and checks their baselines.
+// attachBlank guards a blank disk, and checks the baselines of what appears on it.
 func attachBlank(t *testing.T, size int64, more func(*guard.Config)) *guardtest.Rig {
 	t.Helper()
 	r := guardtest.Attach(t, guardtest.BlankImage(t, size), func(c *guard.Config) {
@@ -38,6 +38,8 @@ func attachBlank(t *testing.T, size int64, more func(*guard.Config)) *guardtest.
 			more(c)
 		}
 	})
+	// A loop device keeps the partitions of the last disk that it had.
+	_ = exec.Command("partx", "-d", r.LoopDev).Run()
 	t.Cleanup(func() { _ = exec.Command("partx", "-d", r.LoopDev).Run() })
 	return r
 }
@@ -45,9 +47,9 @@ func attachBlank(t *testing.T, size int64, more func(*guard.Config)) *guardtest.
 // on runs a script with the disks' names, in a mount of a partition at $M.
 func on(r *guardtest.Rig, partition, script string) (string, error) {
 	m := filepath.Join(r.T.TempDir(), "m")
-	out, err := r.Run(context.Background(), fmt.Sprintf("%s\nmkdir %s\nmount ${DISK0}%s %[2]s\ncd %[2]s\n"+
-		"failed=0\n(set -e\n%[4]s\n) || failed=1\ncd /\numount %[2]s\nexit $failed", r.DiskVariables(), m,
-		partition, script))
+	out, err := r.Run(context.Background(), fmt.Sprintf("%s\nmkdir %s\n"+
+		"mount ${DISK0}%s %[2]s\ncd %[2]s\nfailed=0\n(set -e\n%[4]s\n) || failed=1\n"+
+		"cd /\numount %[2]s\nexit $failed", r.DiskVariables(), m, partition, script))
 	return string(out), err
 }
 
@@ -81,10 +83,12 @@ func TestBlankDiskIsPartitioned(t *testing.T) {
 	r := attachBlank(t, 256<<20, nil)
 	wait(t, r.Daemon, map[string]string{"disk": "blank"})
 	r.MustRun(r.DiskVariables() + partitioned)
-	guarded := map[string]string{"disk:p1": "guarded", "disk:p2": "guarded", "disk:p3": "unguarded: swap"}
+	guarded := map[string]string{"disk:p1": "guarded", "disk:p2": "guarded",
+		"disk:p3": "unguarded: swap"}
 	wait(t, r.Daemon, guarded)
 	for _, p := range []string{"p1", "p2"} {
-		if out, err := on(r, p, "for i in $(seq 5); do mkdir d$i; seq 100 >d$i/f; sync -f .; done"); err != nil {
+		load := "for i in $(seq 5); do mkdir d$i; seq 100 >d$i/f; sync -f .; done"
+		if out, err := on(r, p, load); err != nil {
 			t.Fatalf("%s: %v: %s", p, err, out)
 		}
 	}
@@ -128,7 +132,7 @@ sfdisk -q --no-reread --no-tell-kernel $DISK0 <<'END'
 label: dos
 size=64M, type=83
 END
-partx -a $DISK0 || partx -u $DISK0
+partx -a $DISK0
 mkfs.ext3 -q ${DISK0}p1`)
 	wait(t, r.Daemon, map[string]string{"disk:p1": "guarded"})
 	if out, err := on(r, "p1", "echo x >f; sync -f .\n"+
@@ -154,7 +158,8 @@ partx -u -n 2 $DISK0`)
 // --require makes a guard fail without the file system.
 func TestUnguardedIsRefused(t *testing.T) {
 	r := attachBlank(t, 128<<20, func(c *guard.Config) { c.Unguarded = guard.UnguardedRefuse })
-	if out, err := r.Run(context.Background(), r.DiskVariables()+"mkfs.ext4 -q $DISK0 && sync $DISK0"); err == nil {
+	out, err := r.Run(context.Background(), r.DiskVariables()+"mkfs.ext4 -q $DISK0 && sync $DISK0")
+	if err == nil {
 		t.Errorf("mkfs.ext4 was not refused: %s", out)
 	}
 	if s := r.Daemon.Outcome(); s != change.Undecided {

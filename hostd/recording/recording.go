@@ -56,9 +56,9 @@ type Disk struct {
 // recording stops.
 //
 // Each segment holds one log for each disk in dm-log-writes format, and the order of the writes
-// across disks. When a segment leaves the ring, its writes are made on the bases, so that a base and
-// the remaining segments can be replayed. Without bases the ring can be replayed from the image as
-// it was before the recording only until the first segment is discarded.
+// across disks. When a segment leaves the ring, its writes are made on the bases, so that a base
+// and the remaining segments can be replayed. Without bases the ring can be replayed from the image
+// as it was before the recording only until the first segment is discarded.
 type Recording struct {
 	cfg     Config
 	id      string

@@ -109,7 +109,8 @@ func (f *FS) checkOverwrite(w *interp.Write) error {
 	return c.run()
 }
 
-// Resized notes that disk i of the file system has another size now. It is called between two writes.
+// Resized notes that disk i of the file system has another size now. It is called between two
+// writes.
 func (f *FS) Resized(i int) {
 	if f.base == nil {
 		return

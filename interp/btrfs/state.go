@@ -81,7 +81,8 @@ func Detect(d interp.Disk) bool {
 	return err == nil && sb.Magic() == ondisk.SuperMagic
 }
 
-// Member returns the UUID that all devices of the Btrfs on a disk have in common, "" if there is none.
+// Member returns the UUID that all devices of the Btrfs on a disk have in common; "" if there is
+// none.
 func Member(d interp.Disk) string {
 	sb, err := readSuper(d, ondisk.SuperOffset)
 	if err != nil || sb.Magic() != ondisk.SuperMagic {

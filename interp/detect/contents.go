@@ -86,7 +86,8 @@ func (c *Contents) group(i int, fs string) (g Group, id string) {
 func (c *Contents) join(at int, g *Group) {
 	into := &c.groups[at]
 	if into.FS == "" && g.FS != "" { // the disk of an external journal came first
-		into.Volumes, into.numbers = append(g.Volumes, into.Volumes...), append(g.numbers, into.numbers...)
+		into.Volumes = append(g.Volumes, into.Volumes...)
+		into.numbers = append(g.numbers, into.numbers...)
 		into.FS, into.Reason = g.FS, ""
 		return
 	}

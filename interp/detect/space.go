@@ -11,10 +11,10 @@ import (
 	"fsward/interp/volume"
 )
 
-// A space is the volumes on the disks of a guest as one address space, as if each volume were a disk:
-// volume i begins at the address i·interp.DiskStride. The first volumes are the whole disks, so that
-// a disk without a table has the same addresses in both. A volume keeps its number while it exists.
-// A space is safe for concurrent use.
+// A space is the volumes on the disks of a guest as one address space, as if each volume were a
+// disk: volume i begins at the address i·interp.DiskStride. The first volumes are the whole disks,
+// so that a disk without a table has the same addresses in both. A volume keeps its number while it
+// exists. A space is safe for concurrent use.
 type space struct {
 	disks interp.Disk // the disks as they are
 	now   atomic.Pointer[layout]

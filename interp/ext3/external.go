@@ -24,8 +24,8 @@ func externalJournal(d io.ReaderAt) (uuid [ondisk.UUIDLen]byte, ok bool) {
 	return [ondisk.UUIDLen]byte(ondisk.SuperOf(sb).UUID()), true
 }
 
-// Member returns the UUID of the external journal that a disk has, or that the file system on it uses;
-// "" if there is none.
+// Member returns the UUID of the external journal that a disk has, or that the file system on it
+// uses; "" if there is none.
 func Member(d interp.Disk) string {
 	if uuid, ok := externalJournal(d); ok {
 		return ondisk.UUIDText(uuid)
