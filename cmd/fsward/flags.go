@@ -114,7 +114,7 @@ func (f *guardFlags) config(c *cobra.Command) (guard.Config, error) {
 			return f.cfg, usageError{err, c.CommandPath()}
 		}
 	}
-	err := f.cfg.Check()
+	err := errors.Join(f.cfg.Check(), f.cfg.CheckUnguarded())
 	if err == nil && f.cfg.Pauses() && f.control == "" {
 		name := "--on-violation"
 		if f.cfg.OnViolation != guard.OnPause {

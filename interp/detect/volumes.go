@@ -32,7 +32,8 @@ type Volumes struct {
 type VolumeOptions struct {
 	FS     string // Auto or a name: other file systems are not guarded
 	Limits interp.Limits
-	// Refuse makes a write undecided that goes to a volume that is not guarded, or makes a volume so.
+	// Refuse makes a write undecided that goes to a volume with a content that is known and not
+	// guarded, or that makes it one.
 	Refuse bool
 	// Require names file systems. A write that makes a volume an unsupported one of them is
 	// undecided.
@@ -128,13 +129,24 @@ func describe(d interp.Disk, fs string) string {
 	}
 	for _, f := range formats {
 		if at, ok := f.backup(d); ok {
-			return fmt.Sprintf("no primary superblock, but a backup of that of %s at byte %d", f.name, at)
+			return fmt.Sprintf("%s, but a backup of that of %s at byte %d", noPrimary, f.name, at)
 		}
 	}
 	if blank, err := Blank(d); err != nil || blank {
 		return ""
 	}
-	return "its content is of no known kind"
+	return unknownContent
+}
+
+// Reasons of volumes whose content is not certain: a file system may be about to appear there.
+const (
+	unknownContent = "its content is of no known kind"
+	noPrimary      = "no primary superblock"
+)
+
+// certain reports whether a reason names a content that will stay.
+func certain(reason string) bool {
+	return reason != "" && reason != unknownContent && !strings.HasPrefix(reason, noPrimary)
 }
 
 // Numbers returns the numbers of the volumes, ascending.
@@ -286,7 +298,7 @@ func (v *Volumes) unguarded(i int, w interp.Write, obs *interp.Observation) {
 			obs.Note = join(obs.Note, "not guarded: "+reason)
 		}
 	}
-	if v.options.Refuse && reason != "" && obs.Unknown == nil {
+	if v.options.Refuse && certain(reason) && obs.Unknown == nil {
 		obs.Unknown = &UnguardedError{reason}
 	}
 }
