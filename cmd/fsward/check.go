@@ -22,12 +22,16 @@ of its file system, then every rule, as if one transaction had added everything 
 only read. It may be compressed with zstd or gzip. An ext3 journal that needs recovery is replayed
 in memory.
 
+A disk with partitions or LVM has a line for its tables and one for each volume. IMG:p2 checks the
+second partition alone, IMG:vg/lv a logical volume. A volume that cannot be checked says why.
+
 Give all disks of a Btrfs that has several, or an ext3 and the disk of its external journal, in any
 order. Every ten seconds a line on stderr reports the progress.
 
 Exit status: 0 the image holds, 1 it is violated, 2 wrong usage, 3 undecided, or could not run.`,
 		Example: `  fsward check disk.img
   fsward check --json disk.img.zst
+  fsward check vm.img:p2
   fsward check raid1-a.img raid1-b.img`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -37,12 +41,11 @@ Exit status: 0 the image holds, 1 it is violated, 2 wrong usage, 3 undecided, or
 			}
 			memory.SetLimit(rules.Memory)
 			progress := func(s *guard.Progress) { fmt.Fprintln(c.ErrOrStderr(), s) }
-			ev, err := offline.CheckTelling(c.Context(), args, fs, rules, progress)
+			worst, err := offline.CheckVolumes(c.Context(), args, fs, rules, progress, sink(asJSON).Event)
 			if err != nil {
 				return err
 			}
-			sink(asJSON).Event(ev)
-			return outcome(ev.Outcome)
+			return outcome(worst)
 		},
 	}
 	addFSFlag(c, &fs)

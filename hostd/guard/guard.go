@@ -271,7 +271,7 @@ func (g *Guard) attached(ctx context.Context, v *guardedVolume, found interp.Obs
 	state := v.state.Load()
 	fs := state.FS
 	ev := &Event{Disk: g.name, Volume: state.Path, FS: fs, Kind: KindAttach, Outcome: change.Holds,
-		State: contentText(state)}
+		State: ContentText(state)}
 	switch {
 	case fs != "":
 		ev.State = StateGuarded

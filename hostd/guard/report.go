@@ -59,14 +59,18 @@ func (r *TextReport) Event(ev *Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var b bytes.Buffer
-	if ev.remark() {
-		fmt.Fprintf(&b, "%-8s %s\n", orDash(ev.Disk), ev.Note)
-	} else {
+	name := volumeName(ev.Disk, ev.Volume)
+	switch {
+	case ev.Kind == KindImage && ev.FS == "":
+		fmt.Fprintf(&b, "%-8s %s\n", orDash(name), ev.State)
+	case ev.remark():
+		fmt.Fprintf(&b, "%-8s %s\n", orDash(name), ev.Note)
+	default:
 		if !r.headed {
 			fmt.Fprintf(&b, rowFormat, "TIME", "DISK", "FS", "COMMIT", "RECORDS", "CHECKED", "VERDICT")
 			r.headed = true
 		}
-		fmt.Fprintf(&b, rowFormat, time.Now().Format("15:04:05"), orDash(ev.Disk), orDash(ev.FS),
+		fmt.Fprintf(&b, rowFormat, time.Now().Format("15:04:05"), orDash(name), orDash(ev.FS),
 			CommitText(ev), recordsText(ev), DurationText(ev.CheckNS), VerdictText(ev))
 		WriteFindings(&b, ev)
 	}

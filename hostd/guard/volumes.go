@@ -207,7 +207,7 @@ func (d *Disks) required() error {
 		if s.FS == "" && s.Reason == "" {
 			return nil
 		}
-		found = append(found, fmt.Sprintf("%s: %s", volumeName(v.guard.name, s.Path), contentText(s)))
+		found = append(found, fmt.Sprintf("%s: %s", volumeName(v.guard.name, s.Path), ContentText(s)))
 	}
 	for _, fs := range d.cfg.Require {
 		guarded := slices.ContainsFunc(d.volumes.all(), func(v *guardedVolume) bool {
@@ -221,8 +221,8 @@ func (d *Disks) required() error {
 	return nil
 }
 
-// contentText says what is on a volume, in words.
-func contentText(s *detect.VolumeState) string {
+// ContentText says what is on a volume, in words.
+func ContentText(s *detect.VolumeState) string {
 	switch {
 	case s.FS != "":
 		return s.FS
@@ -234,8 +234,11 @@ func contentText(s *detect.VolumeState) string {
 
 // volumeName returns the name of a volume with its disk.
 func volumeName(disk, path string) string {
-	if path == "" {
+	switch {
+	case path == "":
 		return disk
+	case disk == "":
+		return path
 	}
 	return disk + ":" + path
 }

@@ -23,6 +23,17 @@ func Check(ctx context.Context, images []string, fs string,
 // CheckTelling is Check that reports its progress at intervals.
 func CheckTelling(ctx context.Context, images []string, fs string, cfg guard.RulesConfig,
 	tell func(*guard.Progress)) (*guard.Event, error) {
+	disks, err := openImages(images)
+	if err != nil {
+		return nil, err
+	}
+	defer disks.Close()
+	return checkDisk(ctx, &detect.Group{FS: fs, Disk: disks}, images, cfg, tell)
+}
+
+// checkDisk checks the file system of a group of volumes on images.
+func checkDisk(ctx context.Context, group *detect.Group, images []string, cfg guard.RulesConfig,
+	tell func(*guard.Progress)) (*guard.Event, error) {
 	start := time.Now()
 	status := guard.NewProgress(start)
 	due := func(is bool) {
@@ -34,12 +45,7 @@ func CheckTelling(ctx context.Context, images []string, fs string, cfg guard.Rul
 	if err != nil {
 		return nil, err
 	}
-	disks, err := openImages(images)
-	if err != nil {
-		return nil, err
-	}
-	defer disks.Close()
-	name, obs, err := detect.ImageWith(disks, fs, interp.ImageOptions{
+	name, obs, err := detect.ImageWith(group.Disk, group.FS, interp.ImageOptions{
 		Budget: interp.NewMemoryBudget(cfg.MemoryBytes()/2, nil), CacheBytes: int(cfg.MemoryBytes() / 16),
 		Progress: func(done, total uint64) { due(status.Read(done, total)) },
 	})
@@ -54,6 +60,7 @@ func CheckTelling(ctx context.Context, images []string, fs string, cfg guard.Rul
 		}
 	}
 	interpreted := time.Since(start)
+	group.OnDisks(&obs)
 	ev := guard.CheckImage(ctx, rules, name, obs, func(i int) string { return images[i] })
 	ev.InterpNS, ev.CheckNS = interpreted.Nanoseconds(), time.Since(start).Nanoseconds()
 	return ev, nil

@@ -129,6 +129,12 @@ func (l *layout) place(i int, off uint64) (addr, n uint64) {
 	return l.Address(l.slots[i].volume, off)
 }
 
+// placeOf is place for an address in the space.
+func (l *layout) placeOf(at uint64) (addr, n uint64) {
+	i, off := interp.Locate(at)
+	return l.place(i, off)
+}
+
 // volume returns volume i, or nil if there is none.
 func (l *layout) volume(i int) *volume.Volume {
 	if i < 0 || i >= len(l.slots) || l.slots[i].volume == none {

@@ -242,7 +242,7 @@ func (v *Volumes) Observe(w interp.Write) interp.Observation {
 		owned := v.follower.ownerOf(i) != nil
 		obs = v.follower.Observe(inner)
 		obs.Volume = i
-		v.addresses(l, &obs)
+		inPlace(&obs, l.placeOf)
 		if !owned {
 			v.unguarded(i, inner, &obs)
 		}
@@ -254,16 +254,15 @@ func (v *Volumes) Observe(w interp.Write) interp.Observation {
 	return obs
 }
 
-// addresses turns the addresses of violations into those on the disks.
-func (v *Volumes) addresses(l *layout, obs *interp.Observation) {
+// inPlace turns the addresses of violations into those on the disks.
+func inPlace(obs *interp.Observation, place func(at uint64) (addr, n uint64)) {
 	if len(obs.Violations) == 0 {
 		return
 	}
 	obs.Violations = slices.Clone(obs.Violations) // the slice belongs to the interpreter
 	for k := range obs.Violations {
 		if one := &obs.Violations[k]; one.HasAddr {
-			i, off := interp.Locate(one.Addr)
-			if addr, n := l.place(i, off); n > 0 {
+			if addr, n := place(one.Addr); n > 0 {
 				one.Addr = addr
 			}
 		}
@@ -422,7 +421,7 @@ func (v *Volumes) Needs(i int) func(off, n uint64) bool { return v.follower.Need
 func (v *Volumes) Found(i int) interp.Observation {
 	obs := v.follower.Found(i)
 	obs.Volume = i
-	v.addresses(v.space.now.Load(), &obs)
+	inPlace(&obs, v.space.now.Load().placeOf)
 	return obs
 }
 

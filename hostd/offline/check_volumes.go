@@ -1,0 +1,153 @@
+package offline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"fsward/change"
+	"fsward/hostd/guard"
+	"fsward/interp"
+	"fsward/interp/detect"
+)
+
+// splitVolume splits IMG:VOLUME. The name of a file that exists is no volume.
+func splitVolume(arg string) (image, volume string) {
+	if _, err := os.Stat(arg); err == nil {
+		return arg, ""
+	}
+	at := strings.LastIndexByte(arg, ':')
+	if at < 0 || strings.Contains(arg, "://") {
+		return arg, ""
+	}
+	return arg[:at], arg[at+1:]
+}
+
+// CheckVolumes checks all volumes on the images of a guest's disks, and the tables that divide them.
+// Images are IMG for all volumes or IMG:VOLUME for one. It calls report for each volume, and returns
+// the worst verdict. The error is interp.ErrNotFound if no volume has a file system that is known.
+func CheckVolumes(ctx context.Context, args []string, fs string, cfg guard.RulesConfig,
+	tell func(*guard.Progress), report func(*guard.Event)) (change.Outcome, error) {
+	var images []string
+	wanted := make(map[string]bool) // volumes; empty: all
+	for _, arg := range args {
+		image, volume := splitVolume(arg)
+		images = append(images, image)
+		if volume != "" {
+			wanted[volume] = true
+		}
+	}
+	disks, err := openImages(images)
+	if err != nil {
+		return change.Undecided, err
+	}
+	defer disks.Close()
+	contents, err := detect.ReadContents(disks, fs)
+	if err != nil {
+		return change.Undecided, err
+	}
+	if !contents.Divided() && len(wanted) == 0 {
+		ev, err := checkDisk(ctx, &detect.Group{FS: fs, Disk: disks}, images, cfg, tell)
+		if err != nil {
+			return change.Undecided, named(err, contents)
+		}
+		report(ev)
+		return ev.Outcome, nil
+	}
+	c := &volumesCheck{images: images, cfg: cfg, tell: tell, report: report, wanted: wanted,
+		worst: change.Holds}
+	return c.run(ctx, contents)
+}
+
+// named adds what the disks hold to an error that says that no file system was found.
+func named(err error, contents *detect.Contents) error {
+	if !errors.Is(err, interp.ErrNotFound) {
+		return err
+	}
+	for _, g := range contents.Groups() {
+		if g.Reason != "" {
+			return fmt.Errorf("%w: the disk holds: %s", err, g.Reason)
+		}
+	}
+	return err
+}
+
+// volumesCheck checks the volumes of divided disks.
+type volumesCheck struct {
+	images []string
+	cfg    guard.RulesConfig
+	tell   func(*guard.Progress)
+	report func(*guard.Event)
+	wanted map[string]bool
+	worst  change.Outcome
+}
+
+func (c *volumesCheck) run(ctx context.Context, contents *detect.Contents) (change.Outcome, error) {
+	if len(c.wanted) == 0 {
+		if err := c.tables(ctx, contents); err != nil {
+			return change.Undecided, err
+		}
+	}
+	checked, found := 0, make(map[string]bool)
+	for _, g := range contents.Groups() {
+		first := g.Volumes[0]
+		for _, v := range g.Volumes {
+			found[v.Path] = true
+		}
+		if len(c.wanted) > 0 && !c.wanted[first.Path] {
+			continue
+		}
+		ev := &guard.Event{Kind: guard.KindImage, Outcome: change.Holds, State: guard.ContentText(&detect.VolumeState{
+			FS: g.FS, Reason: g.Reason})}
+		if g.FS != "" {
+			var err error
+			if ev, err = checkDisk(ctx, &g, c.images, c.cfg, c.tell); err != nil {
+				ev = &guard.Event{Kind: guard.KindImage, FS: g.FS, Outcome: change.Undecided,
+					Undecided: []string{err.Error()}}
+			}
+			checked++
+		}
+		ev.Disk, ev.Volume = diskName(c.images[first.Disk]), first.Path
+		c.add(ev)
+	}
+	for v := range c.wanted {
+		if !found[v] {
+			return change.Undecided, fmt.Errorf("there is no volume %s", v)
+		}
+	}
+	if checked == 0 {
+		return change.Undecided, fmt.Errorf("%w on any volume", interp.ErrNotFound)
+	}
+	return c.worst, nil
+}
+
+// tables checks the tables by the rules about volumes.
+func (c *volumesCheck) tables(ctx context.Context, contents *detect.Contents) error {
+	rules, err := c.cfg.Load()
+	if err != nil {
+		return err
+	}
+	obs, err := contents.Tables()
+	if err != nil {
+		return err
+	}
+	ev := guard.CheckImage(ctx, rules, "volume", obs, func(i int) string { return c.images[i] })
+	ev.Disk = diskName(c.images[0])
+	c.add(ev)
+	return nil
+}
+
+func (c *volumesCheck) add(ev *guard.Event) {
+	c.report(ev)
+	if ev.Outcome == change.Violated || c.worst == change.Holds {
+		c.worst = ev.Outcome
+	}
+}
+
+// diskName returns the name of a disk by its image, as guard gives it.
+func diskName(image string) string {
+	return strings.TrimSuffix(filepath.Base(image), filepath.Ext(image))
+}
