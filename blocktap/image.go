@@ -23,10 +23,26 @@ const (
 	zstdWindow = 128 << 20
 )
 
+// CheckKind returns an error if a path is neither a regular file nor a block device, without opening
+// it: to open a FIFO waits for its writer.
+func CheckKind(path string) error {
+	st, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if mode := st.Mode(); !mode.IsRegular() && (mode&os.ModeDevice == 0 || mode&os.ModeCharDevice != 0) {
+		return fmt.Errorf("%s is neither a regular file nor a block device", path)
+	}
+	return nil
+}
+
 // OpenImage opens an image for reading: a raw file, a block device, or a file that is compressed
 // with zstd or gzip. It decompresses into a temporary file without a name, in which blocks of zeros
 // are holes.
 func OpenImage(path string) (Disk, error) {
+	if err := CheckKind(path); err != nil {
+		return nil, err
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

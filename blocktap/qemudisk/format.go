@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"fsward/blocktap"
 )
 
 // A Format is a format of images.
@@ -66,6 +68,9 @@ func IsURI(path string) bool {
 // file of the host as its backing file. So the header alone decides nothing. Where the two differ,
 // the error asks for the format.
 func Detect(path string) (Format, error) {
+	if err := blocktap.CheckKind(path); err != nil {
+		return "", err
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err

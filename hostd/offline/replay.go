@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -15,6 +16,7 @@ import (
 	"fsward/change"
 	"fsward/hostd/guard"
 	"fsward/interp"
+	"fsward/interp/detect"
 )
 
 // ReplayConfig says what to replay.
@@ -85,8 +87,11 @@ func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, 
 	}
 	defer disks.Close()
 	limits := interp.Limits{Work: guard.NewWork(change.WorkLimits{})}
-	follower, err := guard.Follow(disks, cfg.FS, limits,
+	follower, err := guard.FollowVolumes(disks, detect.VolumeOptions{FS: cfg.FS, Limits: limits},
 		func(i int) string { return cfg.Disks[i].Base })
+	if err == nil {
+		err = judges(follower)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -115,6 +120,20 @@ func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, 
 	}
 	out.NS = time.Since(start).Nanoseconds()
 	return out, err
+}
+
+// judges returns an error if nothing on the volumes can be judged: each holds something else than a
+// file system that is known.
+func judges(v *detect.Volumes) error {
+	var found []string
+	for _, i := range v.Numbers() {
+		s := v.State(i)
+		if s.Reason == "" {
+			return nil
+		}
+		found = append(found, strings.TrimSpace(s.Path+" "+s.Reason))
+	}
+	return fmt.Errorf("%w (found: %s)", interp.ErrNotFound, strings.Join(found, "; "))
 }
 
 // closers are closed at the end, the last one first.
