@@ -23,14 +23,15 @@ const (
 	zstdWindow = 128 << 20
 )
 
-// CheckKind returns an error if a path is neither a regular file nor a block device, without opening
-// it: to open a FIFO waits for its writer.
+// CheckKind returns an error if a path is neither a regular file nor a block device, without
+// opening it: to open a FIFO waits for its writer.
 func CheckKind(path string) error {
 	st, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	if mode := st.Mode(); !mode.IsRegular() && (mode&os.ModeDevice == 0 || mode&os.ModeCharDevice != 0) {
+	mode := st.Mode()
+	if !mode.IsRegular() && (mode&os.ModeDevice == 0 || mode&os.ModeCharDevice != 0) {
 		return fmt.Errorf("%s is neither a regular file nor a block device", path)
 	}
 	return nil

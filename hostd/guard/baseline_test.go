@@ -226,8 +226,8 @@ func TestBaselineOutrun(t *testing.T) {
 	}
 }
 
-// TestBaselineWithoutTemporaryFile checks that a baseline whose check cannot begin is undecided, and
-// says so in the status and in the outcome.
+// TestBaselineWithoutTemporaryFile checks that a baseline whose check cannot begin is undecided,
+// and says so in the status and in the outcome.
 func TestBaselineWithoutTemporaryFile(t *testing.T) {
 	image := populated(t, "ext3", 64<<20, 1, 10)
 	t.Setenv("TMPDIR", "/nonexistent")

@@ -22,8 +22,8 @@ const (
 // UnguardedNames lists the values of --unguarded.
 var UnguardedNames = []string{UnguardedPass, UnguardedRefuse}
 
-// The states of a volume, in events and in the status. An unguarded volume has "unguarded: " and the
-// reason.
+// The states of a volume, in events and in the status. An unguarded volume has "unguarded: " and
+// the reason.
 const (
 	StateGuarded         = "guarded"
 	StateBaselinePending = "baseline pending"

@@ -76,9 +76,9 @@ func wait(t *testing.T, d *guard.Disks, want map[string]string) {
 	t.Fatalf("the volumes are %v, want %v", got, want)
 }
 
-// TestBlankDiskIsPartitioned does on a blank, guarded disk what an installer does: a table, an ext3,
-// a Btrfs and swap. The guard guards the file systems from then on, each by itself, and names what
-// it does not guard.
+// TestBlankDiskIsPartitioned does on a blank, guarded disk what an installer does: a table, an
+// ext3, a Btrfs and swap. The guard guards the file systems from then on, each by itself, and
+// names what it does not guard.
 func TestBlankDiskIsPartitioned(t *testing.T) {
 	r := attachBlank(t, 256<<20, nil)
 	wait(t, r.Daemon, map[string]string{"disk": "blank"})

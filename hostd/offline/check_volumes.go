@@ -26,9 +26,10 @@ func splitVolume(arg string) (image, volume string) {
 	return arg[:at], arg[at+1:]
 }
 
-// CheckVolumes checks all volumes on the images of a guest's disks, and the tables that divide them.
-// Images are IMG for all volumes or IMG:VOLUME for one. It calls report for each volume, and returns
-// the worst verdict. The error is interp.ErrNotFound if no volume has a file system that is known.
+// CheckVolumes checks all volumes on the images of a guest's disks, and the tables that divide
+// them. Images are IMG for all volumes or IMG:VOLUME for one. It calls report for each volume, and
+// returns the worst verdict. The error is interp.ErrNotFound if no volume has a file system that
+// is known.
 func CheckVolumes(ctx context.Context, args []string, fs string, cfg guard.RulesConfig,
 	tell func(*guard.Progress), report func(*guard.Event)) (change.Outcome, error) {
 	var images []string
@@ -85,7 +86,8 @@ type volumesCheck struct {
 	worst  change.Outcome
 }
 
-func (c *volumesCheck) run(ctx context.Context, contents *detect.Contents) (change.Outcome, error) {
+func (c *volumesCheck) run(ctx context.Context,
+	contents *detect.Contents) (change.Outcome, error) {
 	if len(c.wanted) == 0 {
 		if err := c.tables(ctx, contents); err != nil {
 			return change.Undecided, err
@@ -100,8 +102,9 @@ func (c *volumesCheck) run(ctx context.Context, contents *detect.Contents) (chan
 		if len(c.wanted) > 0 && !c.wanted[first.Path] {
 			continue
 		}
-		ev := &guard.Event{Kind: guard.KindImage, Outcome: change.Holds, State: guard.ContentText(&detect.VolumeState{
-			FS: g.FS, Reason: g.Reason})}
+		state := &detect.VolumeState{FS: g.FS, Reason: g.Reason}
+		ev := &guard.Event{Kind: guard.KindImage, Outcome: change.Holds,
+			State: guard.ContentText(state)}
 		if g.FS != "" {
 			var err error
 			if ev, err = checkDisk(ctx, &g, c.images, c.cfg, c.tell); err != nil {

@@ -39,8 +39,8 @@ func checkLines(t *testing.T, args ...string) (lines []string, worst change.Outc
 	t.Helper()
 	worst, err := CheckVolumes(t.Context(), args, detect.Auto, guard.RulesConfig{},
 		func(*guard.Progress) {}, func(ev *guard.Event) {
-			lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", ev.Volume, ev.FS, ev.Outcome,
-				ev.State)))
+			line := fmt.Sprintf("%s %s %s %s", ev.Volume, ev.FS, ev.Outcome, ev.State)
+			lines = append(lines, strings.TrimSpace(line))
 		})
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +52,8 @@ func checkLines(t *testing.T, args ...string) (lines []string, worst change.Outc
 func TestCheckVolumes(t *testing.T) {
 	image := dividedImage(t)
 	want := []string{"volume holds", "p1 ext3 holds", "p2 btrfs holds", "p3  holds unguarded: swap"}
-	if got, worst := checkLines(t, image); fmt.Sprint(got) != fmt.Sprint(want) || worst != change.Holds {
+	got, worst := checkLines(t, image)
+	if fmt.Sprint(got) != fmt.Sprint(want) || worst != change.Holds {
 		t.Errorf("%q, %s; want %q", got, worst, want)
 	}
 	f, err := os.OpenFile(image, os.O_RDWR, 0)

@@ -59,8 +59,8 @@ func TestRunThesisRules(t *testing.T) {
 
 const casesDir = "../../invariants/testdata/cases"
 
-// caseSystems are the file systems whose rules have cases. Those of tables are tested in interp/volume
-// with tables that real tools write, and with changes of their bytes.
+// caseSystems are the file systems whose rules have cases. Those of tables are tested in
+// interp/volume with tables that real tools write, and with changes of their bytes.
 var caseSystems = slices.DeleteFunc(guard.FileSystems(),
 	func(name string) bool { return name == "volume" })
 
