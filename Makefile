@@ -11,7 +11,7 @@ FUZZTIME ?= 30s
 GOLANGCI_LINT_VERSION := v2.15.0
 GOTESTSUM_VERSION := v1.13.0
 
-.PHONY: help setup build run test test-disks test-apart vm-test planted variants lint fuzz bench \
+.PHONY: help setup build run test test-disks test-apart vm-test layout planted variants lint fuzz bench \
 	soak shapes cliffs matrix mutants man clean guest
 
 ## list the targets
@@ -79,6 +79,10 @@ vm-test: setup build guest build/bin/gotestsum
 		xargs grep -nE '^func Test' | grep -v ':func TestGuest'
 	gotestsum --format pkgname-and-test-fails -- -tags vmtest -p 1 -timeout 40m \
 		-run '$(VMTESTS)' $(VMPACKAGES)
+
+## boot a disk that is laid out as Debian's installer does, and check each volume (about a minute)
+layout: setup build guest
+	go test -count=1 -v -tags 'vmtest layout' -timeout 10m -run '^TestGuestDebianLayout$$' ./hostd/vm
 
 ## run every supported way to make and mount Btrfs and ext3 under the guard (about six minutes)
 variants: setup
