@@ -199,20 +199,12 @@ func TestUnsupportedFeatures(t *testing.T) {
 			for _, image := range images {
 				cfg.Disks = append(cfg.Disks, guard.DiskSpec{Name: filepath.Base(image), Path: image})
 			}
-			d, err := guard.Open(cfg, zaptest.NewLogger(t))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if state := d.Status()[0].State; state != "unguarded: "+want {
-				t.Errorf("the volume is %s, want %q", state, want)
-			}
-			if err := d.Close(); err != nil {
-				t.Error(err)
-			}
-			cfg.Require = []string{"btrfs"}
-			if _, err := guard.Open(cfg, zaptest.NewLogger(t)); err == nil ||
+			if d, err := guard.Open(cfg, zaptest.NewLogger(t)); err == nil ||
 				!strings.Contains(err.Error(), want) {
-				t.Errorf("with --require btrfs: %v, want %q", err, want)
+				t.Errorf("guard: %v, want %q", err, want)
+				if err == nil {
+					_ = d.Close()
+				}
 			}
 		})
 	}

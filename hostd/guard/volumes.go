@@ -257,12 +257,32 @@ func (c *Config) CheckUnguarded() error {
 	return nil
 }
 
-// FollowVolumes is detect.FollowVolumes with errors that name the image of the disk.
+// FollowVolumes is detect.FollowVolumes with errors that name the image of the disk. It wraps
+// interp.ErrNotFound if nothing on the volumes can be guarded.
 func FollowVolumes(d interp.Disk, options detect.VolumeOptions,
 	path func(i int) string) (*detect.Volumes, error) {
 	v, err := detect.FollowVolumes(d, options)
 	if e, ok := errors.AsType[*detect.DiskError](err); ok {
 		return nil, fmt.Errorf("%s: %w", path(e.Disk), e.Err)
 	}
-	return v, err
+	if err == nil {
+		err = nothing(v, path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// nothing returns an error if each volume holds something else than a file system that is known.
+func nothing(v *detect.Volumes, path func(i int) string) error {
+	var found []string
+	for _, i := range v.Numbers() {
+		s := v.State(i)
+		if s.Reason == "" {
+			return nil
+		}
+		found = append(found, volumeName(path(s.Disk), s.Path)+": "+s.Reason)
+	}
+	return fmt.Errorf("%s: %w (%s)", path(0), interp.ErrNotFound, strings.Join(found, "; "))
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -89,9 +88,6 @@ func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, 
 	limits := interp.Limits{Work: guard.NewWork(change.WorkLimits{})}
 	follower, err := guard.FollowVolumes(disks, detect.VolumeOptions{FS: cfg.FS, Limits: limits},
 		func(i int) string { return cfg.Disks[i].Base })
-	if err == nil {
-		err = judges(follower)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -120,20 +116,6 @@ func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, 
 	}
 	out.NS = time.Since(start).Nanoseconds()
 	return out, err
-}
-
-// judges returns an error if nothing on the volumes can be judged: each holds something else than a
-// file system that is known.
-func judges(v *detect.Volumes) error {
-	var found []string
-	for _, i := range v.Numbers() {
-		s := v.State(i)
-		if s.Reason == "" {
-			return nil
-		}
-		found = append(found, strings.TrimSpace(s.Path+" "+s.Reason))
-	}
-	return fmt.Errorf("%w (found: %s)", interp.ErrNotFound, strings.Join(found, "; "))
 }
 
 // closers are closed at the end, the last one first.
