@@ -154,8 +154,8 @@ partx -u -n 2 $DISK0`)
 	wait(t, r.Daemon, map[string]string{"disk": "unguarded: its content is of no known kind"})
 }
 
-// TestUnguardedIsRefused checks that --unguarded refuse refuses what would not be judged, and that a
-// guard of nothing but swap does not start.
+// TestUnguardedIsRefused checks that --unguarded refuse refuses what would not be judged, and that
+// a guard of nothing but swap does not start.
 func TestUnguardedIsRefused(t *testing.T) {
 	r := attachBlank(t, 128<<20, func(c *guard.Config) { c.Unguarded = guard.UnguardedRefuse })
 	out, err := r.Run(context.Background(), r.DiskVariables()+"mkfs.ext4 -q $DISK0 && sync $DISK0")
