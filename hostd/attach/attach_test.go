@@ -206,18 +206,21 @@ func TestDetachWithoutDisk(t *testing.T) {
 	}
 }
 
-// TestRefused checks that what cannot be attached is refused with the reason, and left alone.
-func TestRefused(t *testing.T) {
+// A refusal is a domain that cannot be attached, and the reason.
+type refusal struct {
+	name, want string
+	pairs      []string // of replacements in the definition
+	prepare    func(d testDomain) error
+}
+
+// refusals returns the domains of TestRefused.
+func refusals() []refusal {
 	disk := func(attrs, rest string) []string {
 		return []string{"MORE", "<disk " + attrs + "><target dev='vdz' bus='virtio'/>" + rest + "</disk>"}
 	}
 	file := `<source file='DIR/a.qcow2'/>`
 	qcow2 := `<driver name='qemu' type='qcow2'/>`
-	for _, c := range []struct {
-		name, want string
-		pairs      []string
-		prepare    func(d testDomain) error
-	}{
+	return []refusal{
 		{"running", "it is running", nil, func(d testDomain) error { return d.Create() }},
 		{"saved", "saved state", nil, func(d testDomain) error {
 			return errors.Join(d.Create(), d.ManagedSave(0))
@@ -253,7 +256,12 @@ func TestRefused(t *testing.T) {
 			return exec.Command("qemu-img", "create", "-q", "-f", "qcow2", "-F", "qcow2", "-b", "a.qcow2",
 				filepath.Join(d.dir, "top")).Run()
 		}},
-	} {
+	}
+}
+
+// TestRefused checks that what cannot be attached is refused with the reason, and left alone.
+func TestRefused(t *testing.T) {
+	for _, c := range refusals() {
 		t.Run(c.name, func(t *testing.T) {
 			d := defineTest(t, c.pairs...)
 			if c.prepare != nil {

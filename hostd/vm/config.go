@@ -81,6 +81,20 @@ func (c *Config) check() error {
 	if len(c.Disks) > maxDisks {
 		return fmt.Errorf("domain %s: %d disks, at most %d are supported", c.Name, len(c.Disks), maxDisks)
 	}
+	if err := c.checkBoot(); err != nil {
+		return err
+	}
+	if err := c.absolute(); err != nil {
+		return err
+	}
+	if err := checkSocketPath(c.Calls); err != nil {
+		return err
+	}
+	return c.checkDisks()
+}
+
+// checkBoot checks what the domain boots.
+func (c *Config) checkBoot() error {
 	if strings.ContainsAny(c.Cmdline, "\n\r\x00") {
 		return fmt.Errorf("domain %s: a kernel command line is one line", c.Name)
 	}
@@ -93,6 +107,11 @@ func (c *Config) check() error {
 	if c.Kernel == "" && len(c.Disks) == 0 {
 		return fmt.Errorf("domain %s: neither a kernel nor a disk to boot", c.Name)
 	}
+	return nil
+}
+
+// absolute makes paths absolute.
+func (c *Config) absolute() error {
 	paths := []*string{&c.Console}
 	c.Disks = append([]Disk(nil), c.Disks...)
 	for _, p := range []*string{&c.Kernel, &c.Initramfs, &c.Calls} {
@@ -114,9 +133,11 @@ func (c *Config) check() error {
 		}
 		*p = abs
 	}
-	if err := checkSocketPath(c.Calls); err != nil {
-		return err
-	}
+	return nil
+}
+
+// checkDisks checks the sockets and serial numbers of the disks.
+func (c *Config) checkDisks() error {
 	seen := make(map[string]bool)
 	for _, d := range c.Disks {
 		if err := checkSocketPath(d.NBDSocket); err != nil {

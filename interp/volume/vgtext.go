@@ -173,7 +173,8 @@ func (seg *segmentText) readAreas(a assignment) error {
 		}
 		start, ok := a.list[i].number()
 		if !ok || start > maxExtents {
-			return fmt.Errorf("the list %s has a number that is none", a.key)
+			return fmt.Errorf("the list %s needs a number up to %d behind each name", a.key,
+				uint64(maxExtents))
 		}
 		seg.areas = append(seg.areas, areaText{name.text, start})
 	}
