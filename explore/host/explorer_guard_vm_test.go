@@ -27,16 +27,6 @@ var guardedDisks = []struct {
 	{"btrfs", "disk2", "/dev/vdc", 128, "inode_item.nlink+1@mode=0o100644"},
 }
 
-// blank is an empty disk.
-type blank uint64
-
-func (b blank) Size() uint64 { return uint64(b) }
-
-func (b blank) ReadAt(p []byte, _ int64) (int, error) {
-	clear(p)
-	return len(p), nil
-}
-
 // guardDisks makes the disks and their guards.
 func (r *explorerRig) guardDisks(t *testing.T, log *zap.Logger) (disks []*guest.Disk) {
 	t.Helper()
@@ -45,7 +35,7 @@ func (r *explorerRig) guardDisks(t *testing.T, log *zap.Logger) (disks []*guest.
 		Policies: guard.Policies{OnViolation: guard.OnRefuse}, Simulate: true,
 		Sinks: []guard.Sink{r.verdicts}}
 	for _, g := range guardedDisks {
-		d, err := guest.NewDisk(blank(g.mib << 20))
+		d, err := guest.NewDisk(guardtest.Blank(g.mib << 20))
 		if err != nil {
 			t.Fatal(err)
 		}

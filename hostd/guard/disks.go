@@ -120,6 +120,7 @@ func (d *Disks) follow() (err error) {
 func (d *Disks) begin() {
 	for _, g := range d.disks {
 		g.guard.interp, g.guard.layout = d.layout, d.layout
+		g.sim.follow(d.layout)
 	}
 	for _, i := range d.layout.Numbers() {
 		d.addVolume(i)
@@ -166,7 +167,7 @@ func (d *Disks) simulator(i int) *Simulator {
 			return d.disks[j].sim
 		}
 	}
-	return &Simulator{layout: d.layout, own: i}
+	return &Simulator{own: i}
 }
 
 // Devices returns the guarded devices by name.

@@ -13,28 +13,45 @@ import (
 // A Simulator simulates a bug in the guest's file system: on demand it changes one metadata field
 // of a write between the guest and the checker. A nil Simulator does nothing.
 type Simulator struct {
-	disk interp.Disk // of the file system; nil if layout is set
-	// layout has the volumes of the guest's disks, and own is the number of the disk
-	layout *detect.Volumes
-	own    int
+	disk interp.Disk // of the file system; nil if follow sets layout
+	own  int         // the number of the disk in layout
 
 	mu      sync.Mutex
-	alterer interp.Alterer // nil while no bug is armed
-	start   uint64         // where the alterer's disk begins in the addresses of writes
-	done    string         // describes the change in the running transaction
+	layout  *detect.Volumes // the volumes of the guest's disks
+	alterer interp.Alterer  // nil while no bug is armed
+	start   uint64          // where the alterer's disk begins in the addresses of writes
+	done    string          // describes the change in the running transaction
 }
 
 // NewSimulator returns a Simulator for a disk, or for the disks of one file system.
 func NewSimulator(d interp.Disk) *Simulator { return &Simulator{disk: d} }
 
+// follow gives the Simulator the volumes among which it finds a file system, and their addresses.
+func (s *Simulator) follow(layout *detect.Volumes) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.layout = layout
+}
+
+// volumes returns what follow set.
+func (s *Simulator) volumes() *detect.Volumes {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.layout
+}
+
 // Arm arms a bug in the first file system on the disk: the next commit that writes the field of
 // spec carries it.
 func (s *Simulator) Arm(spec string) error {
-	if s.layout == nil {
+	layout := s.volumes()
+	if layout == nil {
 		return s.arm(s.disk, 0, detect.Auto, spec)
 	}
-	for _, i := range s.layout.Numbers() {
-		if state := s.layout.State(i); state.Disk == s.own && state.FS != "" {
+	for _, i := range layout.Numbers() {
+		if state := layout.State(i); state.Disk == s.own && state.FS != "" {
 			return s.ArmVolume(state.Path, spec)
 		}
 	}
@@ -43,17 +60,18 @@ func (s *Simulator) Arm(spec string) error {
 
 // ArmVolume arms a bug in the file system on a volume of the disk: "p2", "vg/lv".
 func (s *Simulator) ArmVolume(path, spec string) error {
-	for _, i := range s.layout.Numbers() {
-		state := s.layout.State(i)
+	layout := s.volumes()
+	for _, i := range layout.Numbers() {
+		state := layout.State(i)
 		if state.Disk != s.own || state.Path != path {
 			continue
 		}
-		for _, j := range s.layout.Numbers() {
-			if i != j && s.layout.Together(i, j) {
-				return s.arm(s.layout.All(), 0, state.FS, spec)
+		for _, j := range layout.Numbers() {
+			if i != j && layout.Together(i, j) {
+				return s.arm(layout.All(), 0, state.FS, spec)
 			}
 		}
-		return s.arm(s.layout.Disk(i), interp.Address(i, 0), state.FS, spec)
+		return s.arm(layout.Disk(i), interp.Address(i, 0), state.FS, spec)
 	}
 	return fmt.Errorf("cannot simulate %q: the disk has no volume %q", spec, path)
 }

@@ -16,6 +16,7 @@ import (
 	"fsward/explore/recordtest"
 	"fsward/hostd/guard"
 	"fsward/hostd/guardtest"
+	"fsward/interp"
 	"fsward/interp/btrfs/ondisk"
 	"fsward/interp/detect"
 )
@@ -196,5 +197,44 @@ func (s *switchedDisk) putBackAll() {
 		if want := slices.Concat(s.first[m:end]...); !slices.Equal(got, want) {
 			s.t.Errorf("put back to request %d, it says\n%q, and said\n%q", s.starts[m], got, want)
 		}
+	}
+}
+
+// TestSwitchedSimulator simulates a bug in a file system that is on the disk only since the disk was
+// exchanged. The commit that carries the bug is refused.
+func TestSwitchedSimulator(t *testing.T) {
+	image, log := recordtest.Record(t, recordtest.Load{FS: "ext3", Size: 32 << 20,
+		Do: recordtest.Script("mkdir d; echo 1 > d/f; sync -f .")})
+	base, err := blocktap.OpenImage(image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer base.Close()
+	disk := &putBack{layer(t, guardtest.Blank(base.Size()))}
+	seen := &guardtest.Recorder{}
+	disks, err := guard.Open(guard.Config{Disks: []guard.DiskSpec{{Name: "disk", Disk: disk}},
+		FS: detect.Auto, Policies: guard.Policies{OnViolation: guard.OnRefuse}, Simulate: true,
+		Sinks: []guard.Sink{seen}}, zaptest.NewLogger(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer disks.Close()
+	const bug = "inode.links_count+1"
+	if err := disks.Simulator("disk").Arm(bug); !errors.Is(err, interp.ErrNotFound) {
+		t.Errorf("on a blank disk: %v, want %v", err, interp.ErrNotFound)
+	}
+	disk.Disk = layer(t, base)
+	if err := disks.Switched(); err != nil {
+		t.Fatal(err)
+	}
+	if err := disks.Simulator("disk").Arm(bug); err != nil {
+		t.Fatal(err)
+	}
+	s := &switchedDisk{t: t, disk: disk, seen: seen, disks: disks}
+	s.do(requests(t, log))
+	if !slices.ContainsFunc(seen.Events(), func(ev *guard.Event) bool {
+		return ev.Kind == guard.KindCommit && ev.Action == guard.Refused
+	}) {
+		t.Errorf("no commit was refused: %v", seen.Events())
 	}
 }
