@@ -193,7 +193,7 @@ func saveStages(ctx context.Context, dir string, rec recording) ([]*stage, error
 		for _, n := range numbers {
 			if t.Commit != 0 && t.Commit+n-1 == last || t.Commit+n == last {
 				for i, path := range images(t.Commit) {
-					if err := saveImage(path, t.After.Disks[i]); err != nil {
+					if err := saveImage(path, t.Disks.Disks[i]); err != nil {
 						return err
 					}
 				}

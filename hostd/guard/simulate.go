@@ -66,12 +66,8 @@ func (s *Simulator) ArmVolume(path, spec string) error {
 		if state.Disk != s.own || state.Path != path {
 			continue
 		}
-		for _, j := range layout.Numbers() {
-			if i != j && layout.Together(i, j) {
-				return s.arm(layout.All(), 0, state.FS, spec)
-			}
-		}
-		return s.arm(layout.Disk(i), interp.Address(i, 0), state.FS, spec)
+		d, start := layout.FileSystem(i)
+		return s.arm(d, start, state.FS, spec)
 	}
 	return fmt.Errorf("cannot simulate %q: the disk has no volume %q", spec, path)
 }

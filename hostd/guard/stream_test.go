@@ -36,9 +36,9 @@ func TestStreamJudgesAsOneTransaction(t *testing.T) {
 		detect.Auto, func(tr *offline.Transaction) error {
 			switch tr.Commit {
 			case few:
-				s.alterAll(tr.After.Disks[0], 20)
+				s.alterAll(tr.Disks.Disks[0], 20)
 			case many:
-				if !s.same(tr.After.Disks[0]) {
+				if !s.same(tr.Disks.Disks[0]) {
 					t.Error("a state was not judged by rules")
 				}
 				return enough

@@ -113,7 +113,7 @@ func (s *commitTest) replay(log string, alter func(commit int) bool) {
 // alterCommit alters each field that the transaction writes, and judges the results.
 func (s *commitTest) alterCommit(tr *offline.Transaction) {
 	s.Helper()
-	corrupter, err := detect.Corrupter(tr.After.Disks[0], s.fs, false)
+	corrupter, err := detect.Corrupter(tr.Disks.Disks[0], s.fs, false)
 	if err != nil {
 		s.Fatal(err)
 	}

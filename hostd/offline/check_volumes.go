@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -14,33 +13,13 @@ import (
 	"fsward/interp/detect"
 )
 
-// splitVolume splits IMG:VOLUME. The name of a file that exists is no volume.
-func splitVolume(arg string) (image, volume string) {
-	if _, err := os.Stat(arg); err == nil {
-		return arg, ""
-	}
-	at := strings.LastIndexByte(arg, ':')
-	if at < 0 || strings.Contains(arg, "://") {
-		return arg, ""
-	}
-	return arg[:at], arg[at+1:]
-}
-
 // CheckVolumes checks all volumes on the images of a guest's disks, and the tables that divide
 // them. Images are IMG for all volumes or IMG:VOLUME for one. It calls report for each volume, and
 // returns the worst verdict. The error is interp.ErrNotFound if no volume has a file system that
 // is known.
 func CheckVolumes(ctx context.Context, args []string, fs string, cfg guard.RulesConfig,
 	tell func(*guard.Progress), report func(*guard.Event)) (change.Outcome, error) {
-	var images []string
-	wanted := make(map[string]bool) // volumes; empty: all
-	for _, arg := range args {
-		image, volume := splitVolume(arg)
-		images = append(images, image)
-		if volume != "" {
-			wanted[volume] = true
-		}
-	}
+	images, wanted := splitVolumes(args)
 	disks, err := openImages(images)
 	if err != nil {
 		return change.Undecided, err

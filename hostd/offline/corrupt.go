@@ -36,8 +36,10 @@ type Corrupted struct {
 	What   string `json:"what"`
 }
 
-// CorruptImages alters a file system on the images of its disks in place, in all copies.
-func CorruptImages(images []string, cfg CorruptConfig) (*Corrupted, error) {
+// CorruptImages alters a file system on the images of its disks in place, in all copies. An image
+// may be IMG:VOLUME.
+func CorruptImages(args []string, cfg CorruptConfig) (*Corrupted, error) {
+	images, wanted := splitVolumes(args)
 	var disks []blocktap.Disk
 	var set []interp.Disk
 	for _, image := range images {
@@ -52,13 +54,17 @@ func CorruptImages(images []string, cfg CorruptConfig) (*Corrupted, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, c, err := cfg.corrupt(whole, false)
+	g, err := oneFileSystem(whole, cfg.FS, wanted)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", strings.Join(images, " "), err)
 	}
+	cfg.FS = g.FS
+	out, c, err := cfg.corrupt(g.Disk, false)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", strings.Join(args, " "), err)
+	}
 	for _, p := range c.Patches {
-		disk, off := interp.Locate(p.Off)
-		if _, err := disks[disk].WriteAt(p.Data, int64(off)); err != nil {
+		if err := writePatch(disks, g, p); err != nil {
 			return nil, err
 		}
 	}
@@ -66,6 +72,23 @@ func CorruptImages(images []string, cfg CorruptConfig) (*Corrupted, error) {
 		err = errors.Join(err, d.Flush())
 	}
 	return out, err
+}
+
+// writePatch writes a patch of a file system to the places on the disks where it belongs.
+func writePatch(disks []blocktap.Disk, g *detect.Group, p interp.Patch) error {
+	for data, at := p.Data, p.Off; len(data) > 0; {
+		addr, n := g.Place(at)
+		if n == 0 {
+			return fmt.Errorf("address %d lies outside the volume", at)
+		}
+		n = min(n, uint64(len(data)))
+		disk, off := interp.Locate(addr)
+		if _, err := disks[disk].WriteAt(data[:n], int64(off)); err != nil {
+			return err
+		}
+		data, at = data[n:], at+n
+	}
+	return nil
 }
 
 // CorruptLogs copies the logs of a guest's disks and alters one commit in the copies. It alters
@@ -92,6 +115,7 @@ func CorruptLogs(ctx context.Context, disks []ReplayDisk,
 		if t.Commit == cfg.Commit {
 			var c interp.Corruption
 			var err error
+			cfg.FS = t.FS
 			if out, c, err = cfg.corrupt(t.After, true); err != nil {
 				return fmt.Errorf("commit %d: %w", t.Commit, err)
 			}

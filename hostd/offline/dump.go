@@ -2,6 +2,7 @@ package offline
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 
@@ -10,20 +11,44 @@ import (
 	"fsward/interp/detect"
 )
 
-// Dump writes every object of an image, or of the images of all disks of one file system, with its
-// fields. With records it writes every change record, as one transaction of additions. If the
-// structure of the image is violated, so that it cannot be dumped, the event says how; otherwise
-// the event is nil.
-func Dump(w io.Writer, images []string, fs string, records bool) (*guard.Event, error) {
+// Dump writes every object of the file systems on images, with its fields. With records it writes
+// every change record, as one transaction of additions. An image may be IMG:VOLUME; otherwise all
+// volumes are written, each under a heading. If the structure of a file system is violated, so that
+// it cannot be dumped, the event says how; otherwise the event is nil.
+func Dump(w io.Writer, args []string, fs string, records bool) (*guard.Event, error) {
+	images, wanted := splitVolumes(args)
 	disk, err := openImages(images)
 	if err != nil {
 		return nil, err
 	}
 	defer disk.Close()
-	name, obs, err := detect.Image(disk, fs)
+	all, err := fileSystems(disk, fs, wanted)
 	if err != nil {
 		return nil, err
 	}
+	out := bufio.NewWriter(w)
+	for i := range all {
+		if ev, err := dumpFileSystem(out, &all[i], records); ev != nil || err != nil {
+			return ev, errors.Join(err, out.Flush())
+		}
+	}
+	return nil, out.Flush()
+}
+
+// dumpFileSystem writes one file system, under a heading if it lies on a volume.
+func dumpFileSystem(out *bufio.Writer, g *detect.Group, records bool) (*guard.Event, error) {
+	if len(g.Volumes) > 0 {
+		heading := "volume %s: %s\n"
+		if records {
+			heading = "%% " + heading // a comment in a rule file
+		}
+		fmt.Fprintf(out, heading, g.Volumes[0].Path, g.FS)
+	}
+	name, obs, err := detect.Image(g.Disk, g.FS)
+	if err != nil {
+		return nil, err
+	}
+	g.OnDisks(&obs)
 	if obs.Unknown != nil {
 		return nil, obs.Unknown
 	}
@@ -31,7 +56,6 @@ func Dump(w io.Writer, images []string, fs string, records bool) (*guard.Event, 
 		return &guard.Event{FS: name, Kind: guard.KindImage, Generation: obs.Generation,
 			Outcome: change.Violated, Violations: obs.Violations}, nil
 	}
-	out := bufio.NewWriter(w)
 	for _, r := range obs.Txn.Records {
 		if records {
 			fmt.Fprintf(out, "%s.\n", obs.Txn.Schema.RecordText(r, obs.Txn.Names))
@@ -39,7 +63,7 @@ func Dump(w io.Writer, images []string, fs string, records bool) (*guard.Event, 
 			dumpField(out, obs.Txn, r)
 		}
 	}
-	return nil, out.Flush()
+	return nil, nil
 }
 
 // dumpField writes a record as the heading of an object, or as one of its fields beneath it. The

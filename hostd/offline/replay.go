@@ -33,7 +33,9 @@ type ReplayConfig struct {
 // holds the order of writes across disks.
 type ReplayDisk struct {
 	Name string // "" for a disk that stands alone
-	Base string // image that the log starts from; plain, sparse, or compressed with zstd or gzip
+	// Base is the image that the log starts from; plain, sparse, or compressed with zstd or gzip. With
+	// IMG:VOLUME the file system on that volume alone is judged.
+	Base string
 	Log  string // dm-log-writes log, or the first path of a ring of them; may be compressed
 }
 
@@ -80,14 +82,18 @@ func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, 
 	if err != nil {
 		return nil, err
 	}
-	disks, segments, err := openRing(cfg.Disks)
+	recorded, only, err := splitBases(cfg.Disks)
+	if err != nil {
+		return nil, err
+	}
+	disks, segments, err := openRing(recorded)
 	if err != nil {
 		return nil, err
 	}
 	defer disks.Close()
 	limits := interp.Limits{Work: guard.NewWork(change.WorkLimits{})}
-	follower, err := guard.FollowVolumes(disks, detect.VolumeOptions{FS: cfg.FS, Limits: limits},
-		func(i int) string { return cfg.Disks[i].Base })
+	follower, err := guard.FollowVolumes(disks, detect.VolumeOptions{FS: cfg.FS, Limits: limits,
+		Only: only}, func(i int) string { return recorded[i].Base })
 	if err != nil {
 		return nil, err
 	}

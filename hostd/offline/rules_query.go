@@ -24,7 +24,8 @@ import (
 
 // QueryConfig says what goals are about, and their bounds.
 type QueryConfig struct {
-	// images of the disks of one file system; or one log, optionally with @GENERATION appended
+	// images of the disks of one file system, IMG or IMG:VOLUME; or one log, optionally with
+	// @GENERATION appended
 	Targets []string
 	Base    string // image that the log starts from; "" if Targets are images
 	FS      string
@@ -45,12 +46,17 @@ type Querier struct {
 // used until ask returns.
 func Query(ctx context.Context, cfg QueryConfig, ask func(*Querier) error) error {
 	if cfg.Base == "" {
-		disks, err := openImages(cfg.Targets)
+		images, wanted := splitVolumes(cfg.Targets)
+		disks, err := openImages(images)
 		if err != nil {
 			return err
 		}
 		defer disks.Close()
-		name, obs, err := detect.Image(disks, cfg.FS)
+		g, err := oneFileSystem(disks, cfg.FS, wanted)
+		if err != nil {
+			return err
+		}
+		name, obs, err := detect.Image(g.Disk, g.FS)
 		if err != nil {
 			return err
 		}

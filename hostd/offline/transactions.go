@@ -21,8 +21,13 @@ type Transaction struct {
 	Log        bool   // it ends with a log commit, which is counted as a commit
 	Generation uint64 // of the commit
 	FS         string
+	Volume     string // path of the volume that the commit is on; "" for a whole disk
 	Requests   []DiskRequest
-	After      *Overlays // the disks after the transaction; valid until visit returns
+	Disks      *Overlays   // the guest's disks after the transaction; valid until visit returns
+	After      interp.Disk // of the file system that was committed, after the transaction
+
+	// place returns the address on the guest's disks of one in After; nil: they are the same
+	place func(at uint64) (addr uint64, ok bool)
 }
 
 // A DiskRequest is a request to one of a guest's disks. Disks are numbered from 0.
@@ -33,7 +38,8 @@ type DiskRequest struct {
 
 // EachTransaction reads logs over their bases and calls visit for each transaction, and at the end
 // for the requests after the last commit. The bases do not change. The commits are not checked by
-// rules.
+// rules. A base may be IMG:VOLUME: the commits of that volume count. Otherwise those of all volumes
+// do.
 func EachTransaction(ctx context.Context, disks []ReplayDisk, fs string,
 	visit func(*Transaction) error) error {
 	return eachTransaction(ctx, disks, fs, false, visit)
@@ -47,18 +53,22 @@ func EachLogTransaction(ctx context.Context, disks []ReplayDisk, fs string,
 
 func eachTransaction(ctx context.Context, recorded []ReplayDisk, fs string, logs bool,
 	visit func(*Transaction) error) error {
+	recorded, only, err := splitBases(recorded)
+	if err != nil {
+		return err
+	}
 	disks, recording, err := openRecorded(recorded)
 	if err != nil {
 		return err
 	}
 	defer disks.Close()
-	follower, err := guard.Follow(disks, fs, interp.Limits{},
+	volumes, err := guard.FollowVolumes(disks, detect.VolumeOptions{FS: fs, Only: only},
 		func(i int) string { return recorded[i].Base })
 	if err != nil {
 		return err
 	}
-	s := &splitter{disks: disks, follower: follower, logs: logs, visit: visit,
-		t: &Transaction{After: disks}}
+	s := &splitter{disks: disks, volumes: volumes, logs: logs, visit: visit,
+		t: &Transaction{Disks: disks}}
 	for _, d := range disks.Disks {
 		s.devices = append(s.devices, blocktap.NewDevice(d, nil))
 	}
@@ -91,26 +101,47 @@ func eachTransaction(ctx context.Context, recorded []ReplayDisk, fs string, logs
 
 // A splitter splits the requests of a recording into transactions.
 type splitter struct {
-	disks    *Overlays
-	devices  []*blocktap.Device
-	follower *detect.Follower
-	logs     bool // a log commit ends a transaction too
-	visit    func(*Transaction) error
-	t        *Transaction // the present one
-	commits  int
+	disks   *Overlays
+	devices []*blocktap.Device
+	volumes *detect.Volumes
+	logs    bool // a log commit ends a transaction too
+	visit   func(*Transaction) error
+	t       *Transaction // the present one
+	commits int
 }
 
 func (s *splitter) add(disk int, r blocktap.Request) {
 	s.t.Requests = append(s.t.Requests, DiskRequest{disk, r})
 }
 
-// write performs a request that changes a disk. index is the number of its log entry.
+// write performs a request that changes a disk, a run of addresses of one volume at a time. index is
+// the number of its log entry.
 func (s *splitter) write(ctx context.Context, disk int, r blocktap.Request, index uint64) error {
+	run := func(q *blocktap.Request) uint64 {
+		return s.volumes.Run(interp.Address(disk, q.Off), q.Len)
+	}
+	for n := run(&r); n > 0 && n < r.Len; n = run(&r) {
+		part := r
+		part.Len, r.Off, r.Len = n, r.Off+n, r.Len-n
+		if r.Data != nil {
+			part.Data, r.Data = r.Data[:n:n], r.Data[n:]
+		}
+		if err := s.writeRun(ctx, disk, part, index); err != nil {
+			return err
+		}
+	}
+	return s.writeRun(ctx, disk, r, index)
+}
+
+func (s *splitter) writeRun(ctx context.Context, disk int, r blocktap.Request,
+	index uint64) error {
 	w := guard.WriteOf(&r)
 	w.Off = interp.Address(disk, w.Off)
-	member := s.follower.On(disk) != ""
-	obs := s.follower.Observe(w)
+	i, _, found := s.volumes.Locate(w.Off)
+	member := found && s.volumes.On(i) != ""
+	obs := s.volumes.Observe(w)
 	logCommit := s.logs && obs.Point == interp.LogPoint
+	commit := obs.Point == interp.CommitPoint && s.volumes.FS() != "volume"
 	// The first write that is not of a copy of the superblock begins the next transaction. A write to
 	// a disk outside the file system goes to a disk that the commit adds: later copies of its
 	// superblock may come before the first copy.
@@ -118,30 +149,48 @@ func (s *splitter) write(ctx context.Context, disk int, r blocktap.Request, inde
 		if err := s.visit(s.t); err != nil {
 			return err
 		}
-		s.t = &Transaction{After: s.disks}
+		s.t = &Transaction{Disks: s.disks}
 	}
 	s.add(disk, r)
-	if obs.Point == interp.CommitPoint || logCommit {
+	if commit || logCommit {
 		s.commits++
 		s.t.Commit, s.t.Log = s.commits, logCommit
-		s.t.Generation, s.t.FS = obs.Generation, s.follower.FS()
+		s.t.Generation, s.t.FS = obs.Generation, s.volumes.FS()
+		s.t.on(s.volumes, i)
 	}
 	err := s.devices[disk].Do(ctx, &r)
-	s.follower.Settle(err == nil)
+	s.volumes.Settle(err == nil)
 	if err != nil {
 		return fmt.Errorf("log entry %d: %w: is it the right base?", index, err)
 	}
 	return nil
 }
 
-// Patched returns the requests of the transaction with each patch applied to the last write of its
-// range. It returns an error if the transaction does not write a range.
+// on says that the transaction is of the file system on volume i.
+func (t *Transaction) on(v *detect.Volumes, i int) {
+	after, start := v.FileSystem(i)
+	t.Volume, t.After = v.State(i).Path, after
+	t.place = func(at uint64) (uint64, bool) {
+		volume, off := interp.Locate(start + at)
+		return v.Place(volume, off)
+	}
+}
+
+// Patched returns the requests of the transaction with each patch of After applied to the last write
+// of its range. It returns an error if the transaction does not write a range.
 func (t *Transaction) Patched(patches []interp.Patch) ([]DiskRequest, error) {
 	out := append([]DiskRequest(nil), t.Requests...)
 	for _, p := range patches {
 		for at := uint64(0); at < uint64(len(p.Data)); at += blocktap.SectorSize {
-			if !patchSector(out, t.Requests, p.Off+at, p.Data[at:at+blocktap.SectorSize]) {
-				disk, off := interp.Locate(p.Off + at)
+			addr := p.Off + at
+			if t.place != nil {
+				var ok bool
+				if addr, ok = t.place(p.Off + at); !ok {
+					return nil, fmt.Errorf("address %d lies outside the volume", p.Off+at)
+				}
+			}
+			if !patchSector(out, t.Requests, addr, p.Data[at:at+blocktap.SectorSize]) {
+				disk, off := interp.Locate(addr)
 				return nil, fmt.Errorf("the transaction does not write address %d of disk %d", off, disk)
 			}
 		}

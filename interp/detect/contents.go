@@ -134,8 +134,16 @@ func (g *Group) OnDisks(obs *interp.Observation) {
 }
 
 // Place returns the address on the disks of an address in Disk, and how many bytes from there on
-// follow one another in both: 0 past the end of a volume.
+// follow one another in both: 0 past the end of a volume. In a Group that was not read from Contents
+// the two are the same.
 func (g *Group) Place(addr uint64) (at, n uint64) {
+	if g.contents == nil {
+		i, off := interp.Locate(addr)
+		if i >= len(interp.Sizes(g.Disk)) {
+			return 0, 0
+		}
+		return addr, max(interp.Sub(g.Disk, i).Size(), off) - off
+	}
 	i, off := interp.Locate(addr)
 	if i >= len(g.numbers) {
 		return 0, 0

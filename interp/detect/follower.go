@@ -309,6 +309,7 @@ func (f *Follower) Settle(written bool) {
 		in.Settle(written)
 		gone = gone || in.FS() == ""
 	}
+	f.shown = f.shown[:0] // a write outside all volumes is shown to none, and is settled too
 	if f.fresh != nil {
 		if written && f.fresh.FS() != "" {
 			f.followed = append(f.followed, f.fresh)

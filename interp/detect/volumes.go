@@ -32,6 +32,8 @@ type Volumes struct {
 type VolumeOptions struct {
 	FS     string // Auto or a name: other file systems are not guarded
 	Limits interp.Limits
+	// Only is the path of the one volume that is guarded, "" if all are.
+	Only string
 	// Refuse makes a write undecided that goes to a volume with a content that is known and not
 	// guarded, or that makes it one.
 	Refuse bool
@@ -42,15 +44,6 @@ type VolumeOptions struct {
 
 // VolumeChanges are the numbers of the volumes that a write has ended and begun.
 type VolumeChanges struct{ Gone, Fresh []int }
-
-// A VolumeState describes a volume.
-type VolumeState struct {
-	Path   string // "" for a whole disk, "p2", "vg/lv"
-	Disk   int    // the disk of its first byte
-	Size   uint64 // bytes
-	FS     string // the file system that is guarded; "" if there is none
-	Reason string // why it is not guarded; "" if it is, or is blank
-}
 
 // FollowVolumes attaches to the volumes on a disk, or on the disks of an interp.Set. A volume whose
 // file system is not known is not guarded, and State says why. The error is a *DiskError. It wraps
@@ -88,7 +81,7 @@ func FollowVolumes(d interp.Disk, options VolumeOptions) (*Volumes, error) {
 // attach reads what a volume holds.
 func (v *Volumes) attach(i int) error {
 	delete(v.reasons, i)
-	if why := v.space.now.Load().volume(i).Unguarded; why != "" {
+	if why := v.excluded(i); why != "" {
 		v.reasons[i] = why
 		return nil
 	}
@@ -107,6 +100,15 @@ func (v *Volumes) attach(i int) error {
 		return nil
 	}
 	return err
+}
+
+// excluded says why a volume is not guarded whatever it holds; "" if that depends on its content.
+func (v *Volumes) excluded(i int) string {
+	vol := v.space.now.Load().volume(i)
+	if vol.Unguarded == "" && v.options.Only != "" && v.options.Only != vol.Path {
+		return "only " + v.options.Only + " was asked for"
+	}
+	return vol.Unguarded
 }
 
 func (v *Volumes) setReason(i int, reason string) {
@@ -149,60 +151,6 @@ func certain(reason string) bool {
 	return reason != "" && reason != unknownContent && !strings.HasPrefix(reason, noPrimary)
 }
 
-// Numbers returns the numbers of the volumes, ascending.
-func (v *Volumes) Numbers() (numbers []int) {
-	for i, s := range v.space.now.Load().slots {
-		if s.volume != none {
-			numbers = append(numbers, i)
-		}
-	}
-	return numbers
-}
-
-// State describes a volume. It is empty if there is no volume with the number.
-func (v *Volumes) State(i int) VolumeState {
-	vol := v.space.now.Load().volume(i)
-	if vol == nil {
-		return VolumeState{}
-	}
-	s := VolumeState{Path: vol.Path, Disk: vol.Disk, Size: vol.Size, FS: v.follower.On(i)}
-	if s.FS == "" {
-		s.Reason = v.reasons[i]
-	}
-	return s
-}
-
-// Disk returns a volume as a disk. It may be read at any time.
-func (v *Volumes) Disk(i int) interp.Disk { return interp.Sub(v.space, i) }
-
-// All returns all volumes as one disk, as an interp.Set of them by number.
-func (v *Volumes) All() interp.Disk { return v.space }
-
-// Locate returns the number of the volume that holds an address, and the offset in the volume. ok
-// is false if no volume holds the address.
-func (v *Volumes) Locate(addr uint64) (i int, off uint64, ok bool) {
-	i, at, _ := v.space.now.Load().locate(addr)
-	if i == none {
-		return 0, 0, false
-	}
-	_, off = interp.Locate(at)
-	return i, off, true
-}
-
-// Place returns the address on the disks of an offset in a volume. ok is false if the volume has no
-// such offset.
-func (v *Volumes) Place(i int, off uint64) (addr uint64, ok bool) {
-	addr, n := v.space.now.Load().place(i, off)
-	return addr, n > 0
-}
-
-// Run returns how many of the n bytes from an address on belong together: to one volume in the same
-// order, or to none.
-func (v *Volumes) Run(addr, n uint64) uint64 {
-	_, _, run := v.space.now.Load().locate(addr)
-	return min(n, run)
-}
-
 // FS returns the name of the file system that the write last observed went to, "volume" if it is
 // judged as a change of a table, and "" if it is neither.
 func (v *Volumes) FS() string {
@@ -240,7 +188,9 @@ func (v *Volumes) Observe(w interp.Write) interp.Observation {
 			inner.Seq = 0 // writes to several disks have no common order
 		}
 		owned := v.follower.ownerOf(i) != nil
-		obs = v.follower.Observe(inner)
+		if v.excluded(i) == "" {
+			obs = v.follower.Observe(inner)
+		}
 		obs.Volume = i
 		inPlace(&obs, l.placeOf)
 		if !owned {
@@ -286,7 +236,7 @@ func (v *Volumes) unguarded(i int, w interp.Write, obs *interp.Observation) {
 		reason, obs.Unknown = unsupported.Error(), nil
 	case v.follower.fresh != nil || v.follower.ownerOf(i) != nil:
 		return // a file system that is guarded appears
-	case identifies(w, interp.Sub(v.space, i).Size()) && v.space.now.Load().volume(i).Unguarded == "":
+	case v.excluded(i) == "" && identifies(w, interp.Sub(v.space, i).Size()):
 		v.follower.disk.pending.Store(&w)
 		reason = describe(interp.Sub(&v.follower.disk, i), v.options.FS)
 		v.follower.disk.pending.Store(nil)
@@ -407,29 +357,5 @@ func (v *Volumes) Forecast() interp.Forecast { return v.follower.Forecast() }
 // ExpectOrdered says that the guest mounts every ext3 with data=ordered: see
 // Follower.ExpectOrdered.
 func (v *Volumes) ExpectOrdered() { v.follower.ExpectOrdered() }
-
-// On returns the name of the file system on a volume, "" while there is none.
-func (v *Volumes) On(i int) string { return v.follower.On(i) }
-
-// Needs returns a function that reports whether Image may read a range of a volume for the state
-// that its file system is in now. Its addresses are those of an interp.Set of the volumes by
-// number. It returns nil if all of the volume counts.
-func (v *Volumes) Needs(i int) func(off, n uint64) bool { return v.follower.Needs(i) }
-
-// Found returns the changes that the next mount makes, as the volume had them when it was attached:
-// see Follower.Found.
-func (v *Volumes) Found(i int) interp.Observation {
-	obs := v.follower.Found(i)
-	obs.Volume = i
-	inPlace(&obs, v.space.now.Load().placeOf)
-	return obs
-}
-
-// Together reports whether two volumes belong to one file system.
-func (v *Volumes) Together(i, j int) bool { return v.follower.Together(i, j) }
-
-// Seed reports whether the file system on volume i also reads volume j, which belongs to another
-// one.
-func (v *Volumes) Seed(i, j int) bool { return v.follower.Seed(i, j) }
 
 var _ interp.Interpreter = (*Volumes)(nil)

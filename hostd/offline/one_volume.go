@@ -1,0 +1,118 @@
+package offline
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"fsward/interp"
+	"fsward/interp/detect"
+)
+
+// splitVolume splits IMG:VOLUME. The name of a file that exists is no volume.
+func splitVolume(arg string) (image, volume string) {
+	if _, err := os.Stat(arg); err == nil {
+		return arg, ""
+	}
+	at := strings.LastIndexByte(arg, ':')
+	if at < 0 || strings.Contains(arg, "://") {
+		return arg, ""
+	}
+	return arg[:at], arg[at+1:]
+}
+
+// splitVolumes splits several IMG:VOLUME. No wanted volume means all.
+func splitVolumes(args []string) (images []string, wanted map[string]bool) {
+	wanted = make(map[string]bool)
+	for _, arg := range args {
+		image, volume := splitVolume(arg)
+		images = append(images, image)
+		if volume != "" {
+			wanted[volume] = true
+		}
+	}
+	return images, wanted
+}
+
+// splitBases splits the volume from the bases of recorded disks; "" means all volumes.
+func splitBases(disks []ReplayDisk) (out []ReplayDisk, volume string, err error) {
+	for _, d := range disks {
+		image, one := splitVolume(d.Base)
+		if one != "" && volume != "" && one != volume {
+			return nil, "", fmt.Errorf("two volumes, %s and %s: name one", volume, one)
+		}
+		if one != "" {
+			volume = one
+		}
+		d.Base = image
+		out = append(out, d)
+	}
+	return out, volume, nil
+}
+
+// fileSystems returns the file systems on the volumes of disks, of those that are wanted. Without a
+// table and a wanted volume, the disks as they are are one file system.
+func fileSystems(d interp.Disk, fs string, wanted map[string]bool) ([]detect.Group, error) {
+	contents, err := detect.ReadContents(d, fs)
+	if err != nil {
+		return nil, err
+	}
+	if !contents.Divided() && len(wanted) == 0 {
+		return []detect.Group{{FS: fs, Disk: d}}, nil
+	}
+	var all []detect.Group
+	left := make(map[string]bool)
+	for v := range wanted {
+		left[v] = true
+	}
+	for _, g := range contents.Groups() {
+		asked := false
+		for _, v := range g.Volumes {
+			asked = asked || wanted[v.Path]
+			delete(left, v.Path)
+		}
+		if asked && g.FS == "" {
+			return nil, fmt.Errorf("%w on %s: it holds %s", interp.ErrNotFound, g.Volumes[0].Path,
+				contentOf(&g))
+		}
+		if g.FS != "" && (asked || len(wanted) == 0) {
+			all = append(all, g)
+		}
+	}
+	for v := range left {
+		return nil, fmt.Errorf("there is no volume %s", v)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%w on any volume", interp.ErrNotFound)
+	}
+	return all, nil
+}
+
+func contentOf(g *detect.Group) string {
+	if g.Reason == "" {
+		return "nothing"
+	}
+	return g.Reason
+}
+
+// oneFileSystem is fileSystems for a command that works on one.
+func oneFileSystem(d interp.Disk, fs string, wanted map[string]bool) (*detect.Group, error) {
+	all, err := fileSystems(d, fs, wanted)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) > 1 {
+		var paths []string
+		for _, g := range all {
+			paths = append(paths, g.Volumes[0].Path)
+		}
+		return nil, errSeveral(paths)
+	}
+	return &all[0], nil
+}
+
+func errSeveral(paths []string) error {
+	return errors.New("the disk has several file systems: name one of the volumes " +
+		strings.Join(paths, ", ") + ", as in IMG:" + paths[0])
+}
