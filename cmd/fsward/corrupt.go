@@ -20,6 +20,9 @@ Given an image, the command alters the image in place: work on a copy. Given a l
 guard --record makes one) and the image it starts from, it writes a new log in which one commit
 carries the alteration. It alters only blocks that the commit's transaction wrote.
 
+On a disk with several file systems, name the volume: IMG:p2 is the second partition, IMG:vg/lv a
+logical volume. With --base IMG:p2 the commits of that volume count.
+
 For a file system on several disks, give the images of all of them; or the base of each, the new log
 of each, and then the log of each, in the same order.
 
@@ -64,6 +67,7 @@ func corruptCommand() *cobra.Command {
   fsward corrupt --base a.img --base b.img --commit 3 --out bad.a --out bad.b \
     vm.log.a vm.log.b 'dev_extent!delete'
   fsward corrupt --seed 17 disk.img
+  fsward corrupt vm.img:p2 inode_item.nlink+1
   fsward corrupt --list --fs ext3
   fsward corrupt ext3.img 'inode.links_count+1@kind=directory'`,
 		Args: func(_ *cobra.Command, args []string) error {

@@ -19,9 +19,13 @@ func dumpCommand() *cobra.Command {
 only read. Give all disks of a Btrfs that has several, or an ext3 and the disk of its
 external journal.
 
+A disk with partitions or LVM has a heading for each file system. IMG:p2 prints the one on
+the second partition alone, IMG:vg/lv that on a logical volume.
+
 Exit status: 0 printed, 1 the structure is violated, 2 wrong usage, 3 could not run.`,
 		Example: `  fsward dump disk.img | less
-  fsward dump --records disk.img | grep inode_ref`,
+  fsward dump --records disk.img | grep inode_ref
+  fsward dump vm.img:p2`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			broken, err := offline.Dump(os.Stdout, args, fs, records)

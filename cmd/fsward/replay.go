@@ -26,6 +26,9 @@ For a file system on several disks, give the base of each disk and then the log 
 order; NAME=IMG names a disk. If fsward recorded the logs together, they hold the order of writes
 across disks.
 
+A disk with partitions or LVM has a verdict for each commit of each volume. --base IMG:p2 judges the
+second partition alone, IMG:vg/lv a logical volume.
+
 The replay stops at the first commit that a guard would refuse. With --keep-going it goes on, as if
 that commit had been written.
 
@@ -33,6 +36,7 @@ Exit status: 0 every commit held, 1 a commit was violated, 2 wrong usage, 3 unde
 run.`,
 		Example: `  fsward replay --base disk.base.img disk.log
   fsward replay --json --keep-going --base disk.base.img.zst disk.log.zst
+  fsward replay --base vm.img:p2 vm.log
   fsward replay --base a.img --base b.img vm.log.a vm.log.b`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

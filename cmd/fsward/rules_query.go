@@ -26,7 +26,8 @@ func rulesQueryCommand() *cobra.Command {
 the rules, and violation(N, TREE, ID).
 
 In an image, a goal sees the state of the file system, and all objects as additions. Give
-the images of all disks if the file system has several. In a log (with --base), a goal
+the images of all disks if the file system has several. If the disk has several file
+systems, name the volume: IMG:p2, IMG:vg/lv. In a log (with --base), a goal
 sees the changes of one commit and the state after it: the commit with generation COMMIT,
 or the last one.
 

@@ -200,8 +200,8 @@ func (s *switchedDisk) putBackAll() {
 	}
 }
 
-// TestSwitchedSimulator simulates a bug in a file system that is on the disk only since the disk was
-// exchanged. The commit that carries the bug is refused.
+// TestSwitchedSimulator simulates a bug in a file system that is on the disk only since the disk
+// was exchanged. The commit that carries the bug is refused.
 func TestSwitchedSimulator(t *testing.T) {
 	image, log := recordtest.Record(t, recordtest.Load{FS: "ext3", Size: 32 << 20,
 		Do: recordtest.Script("mkdir d; echo 1 > d/f; sync -f .")})

@@ -131,8 +131,9 @@ func commitsOn(t *testing.T, base, log string) map[string][]change.Outcome {
 	return out
 }
 
-// TestCorruptLogOfVolume alters the fourth commit of the Btrfs on the second partition of a recorded
-// disk. That commit alone is refused, and a replay of the first partition alone sees none of it.
+// TestCorruptLogOfVolume alters the fourth commit of the Btrfs on the second partition of a
+// recorded disk. That commit alone is refused, and a replay of the first partition alone sees none
+// of it.
 func TestCorruptLogOfVolume(t *testing.T) {
 	base, log := dividedRecording(t)
 	out := filepath.Join(t.TempDir(), "bad.log")

@@ -14,8 +14,8 @@ import (
 	"fsward/interp/detect"
 )
 
-// A Transaction holds the requests in the logs of a guest's disks from one commit to the next, with
-// the writes of the copies of the superblock.
+// A Transaction holds the requests in the logs of a guest's disks from one commit to the next,
+// with the writes of the copies of the superblock.
 type Transaction struct {
 	Commit     int    // number in the log, from 1; 0 for the requests after the last commit
 	Log        bool   // it ends with a log commit, which is counted as a commit
@@ -38,8 +38,8 @@ type DiskRequest struct {
 
 // EachTransaction reads logs over their bases and calls visit for each transaction, and at the end
 // for the requests after the last commit. The bases do not change. The commits are not checked by
-// rules. A base may be IMG:VOLUME: the commits of that volume count. Otherwise those of all volumes
-// do.
+// rules. A base may be IMG:VOLUME: the commits of that volume count. Otherwise those of all
+// volumes do.
 func EachTransaction(ctx context.Context, disks []ReplayDisk, fs string,
 	visit func(*Transaction) error) error {
 	return eachTransaction(ctx, disks, fs, false, visit)
@@ -114,8 +114,8 @@ func (s *splitter) add(disk int, r blocktap.Request) {
 	s.t.Requests = append(s.t.Requests, DiskRequest{disk, r})
 }
 
-// write performs a request that changes a disk, a run of addresses of one volume at a time. index is
-// the number of its log entry.
+// write performs a request that changes a disk, a run of addresses of one volume at a time. index
+// is the number of its log entry.
 func (s *splitter) write(ctx context.Context, disk int, r blocktap.Request, index uint64) error {
 	run := func(q *blocktap.Request) uint64 {
 		return s.volumes.Run(interp.Address(disk, q.Off), q.Len)
@@ -176,8 +176,8 @@ func (t *Transaction) on(v *detect.Volumes, i int) {
 	}
 }
 
-// Patched returns the requests of the transaction with each patch of After applied to the last write
-// of its range. It returns an error if the transaction does not write a range.
+// Patched returns the requests of the transaction with each patch of After applied to the last
+// write of its range. It returns an error if the transaction does not write a range.
 func (t *Transaction) Patched(patches []interp.Patch) ([]DiskRequest, error) {
 	out := append([]DiskRequest(nil), t.Requests...)
 	for _, p := range patches {

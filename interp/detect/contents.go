@@ -125,8 +125,8 @@ func (c *Contents) Tables() (interp.Observation, error) {
 	return volume.ImageWith(c.disks, volume.ReadUse)
 }
 
-// OnDisks turns the addresses of violations into those on the disks. A Group that was not read from
-// Contents has them already.
+// OnDisks turns the addresses of violations into those on the disks. A Group that was not read
+// from Contents has them already.
 func (g *Group) OnDisks(obs *interp.Observation) {
 	if g.contents != nil {
 		inPlace(obs, g.Place)
@@ -134,8 +134,8 @@ func (g *Group) OnDisks(obs *interp.Observation) {
 }
 
 // Place returns the address on the disks of an address in Disk, and how many bytes from there on
-// follow one another in both: 0 past the end of a volume. In a Group that was not read from Contents
-// the two are the same.
+// follow one another in both: 0 past the end of a volume. In a Group that was not read from
+// Contents the two are the same.
 func (g *Group) Place(addr uint64) (at, n uint64) {
 	if g.contents == nil {
 		i, off := interp.Locate(addr)

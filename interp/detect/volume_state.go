@@ -51,22 +51,22 @@ func (v *Volumes) Locate(addr uint64) (i int, off uint64, ok bool) {
 	return i, off, true
 }
 
-// Place returns the address on the disks of an offset in a volume. ok is false if the volume has no
-// such offset.
+// Place returns the address on the disks of an offset in a volume. ok is false if the volume has
+// no such offset.
 func (v *Volumes) Place(i int, off uint64) (addr uint64, ok bool) {
 	addr, n := v.space.now.Load().place(i, off)
 	return addr, n > 0
 }
 
-// Run returns how many of the n bytes from an address on belong together: to one volume in the same
-// order, or to none.
+// Run returns how many of the n bytes from an address on belong together: to one volume in the
+// same order, or to none.
 func (v *Volumes) Run(addr, n uint64) uint64 {
 	_, _, run := v.space.now.Load().locate(addr)
 	return min(n, run)
 }
 
-// FileSystem returns the disk of the file system on a volume, or its disks as an interp.Set, and the
-// address in All at which that disk begins.
+// FileSystem returns the disk of the file system on a volume, or its disks as an interp.Set, and
+// the address in All at which that disk begins.
 func (v *Volumes) FileSystem(i int) (d interp.Disk, start uint64) {
 	for _, j := range v.Numbers() {
 		if i != j && v.Together(i, j) {
@@ -84,8 +84,8 @@ func (v *Volumes) On(i int) string { return v.follower.On(i) }
 // number. It returns nil if all of the volume counts.
 func (v *Volumes) Needs(i int) func(off, n uint64) bool { return v.follower.Needs(i) }
 
-// Found returns the changes that the next mount makes, as the volume had them when it was attached:
-// see Follower.Found.
+// Found returns the changes that the next mount makes, as the volume had them when it was
+// attached: see Follower.Found.
 func (v *Volumes) Found(i int) interp.Observation {
 	obs := v.follower.Found(i)
 	obs.Volume = i
