@@ -9,10 +9,10 @@ import (
 	"fsward/interp/btrfs/ondisk"
 )
 
-// Image reads the whole file system on a disk, or on the disks of an interp.Set, as one transaction
-// of additions. It reads all copies of every block of every tree. The observation has violations of
-// structure if the file system is not sound. The errors are those of New; a fault of a block that
-// only Image reads is a violation.
+// Image reads the whole file system on a disk, or on the disks of an interp.Set, as one
+// transaction of additions. It reads all copies of every block of every tree. The observation has
+// violations of structure if the file system is not sound. The errors are those of New; a fault of
+// a block that only Image reads is a violation.
 func Image(d interp.Disk) (interp.Observation, error) { return ImageWith(d, interp.ImageOptions{}) }
 
 // ImageWith is Image with bounds on memory and a report of progress.
@@ -29,9 +29,13 @@ func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, 
 				"btrfs: disk %d does not belong to the file system on disk %d", i, first(d))
 		}
 	}
-	sb, start := devs.newest()
+	sb, at := devs.newest()
+	at += ondisk.SuperOffset
+	if options.InUse {
+		sb, at = newestCopy(d, devs, sb, at)
+	}
 	obs := interp.Observation{Point: interp.CommitPoint, Generation: sb.Generation()}
-	s, diff, err := c.compare(nil, sb, start+ondisk.SuperOffset, devs, c.newCache(sb))
+	s, diff, err := c.compare(nil, sb, at, devs, c.newCache(sb))
 	if s != nil {
 		if err := s.complete(); err != nil {
 			return interp.Observation{}, err
@@ -54,6 +58,27 @@ func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, 
 		refuse(err, &obs)
 	}
 	return obs, nil
+}
+
+// newestCopy returns the newest superblock on the devices, given the one that a mount would use,
+// and its address. The kernel writes the copies in any order (write_dev_supers), and the first one
+// that lands is the commit for a guard. Until the primary one lands, too, only the copy has the
+// state that the guard knows.
+func newestCopy(d interp.Disk, devs *devices, sb ondisk.Superblock, at uint64) (ondisk.Superblock,
+	uint64) {
+	for _, dev := range devs.list {
+		for _, off := range ondisk.SuperOffsets[1:] {
+			if off+ondisk.SuperSize > dev.size {
+				break
+			}
+			mirror, err := readSuper(d, dev.start+off)
+			if err == nil && mirror.FSID() == sb.FSID() && mirror.Generation() > sb.Generation() &&
+				checkSuper(mirror, dev.start+off) == nil {
+				sb, at = mirror, dev.start+off
+			}
+		}
+	}
+	return sb, at
 }
 
 // imageLog adds the log to an image whose trees are sound.
