@@ -4,7 +4,8 @@ import "context"
 
 // beginBaseline begins a check of the present state of the file system on a volume. It is called
 // while no write is being performed. A check that still reads an older state of the same volumes is
-// stopped.
+// stopped. There are as many checks at a time as disks; a volume whose turn comes later is checked
+// as it is then.
 func (d *Disks) beginBaseline(number int, skipLog bool) {
 	c := &baselineCheck{
 		skipLog: skipLog,
@@ -18,6 +19,7 @@ func (d *Disks) beginBaseline(number int, skipLog bool) {
 		every:   progressEvery,
 		limit:   d.kept,
 		recheck: d.recheck,
+		turns:   d.turns,
 		done:    make(chan struct{}),
 	}
 	if c.fs == "" {
@@ -40,16 +42,27 @@ func (d *Disks) beginBaseline(number int, skipLog bool) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	c.stop = stop
-	a, err := c.takeSnapshots(ctx)
+	var a *attempt
+	var err error
+	waits := !c.turns.TryAcquire(1)
+	if !waits {
+		a, err = c.takeSnapshots(ctx)
+	}
 	go func() {
 		for _, old := range before {
 			<-old.done // one check at a time, so that its memory is free
 		}
 		again := func() (a *attempt, err error) {
+			if err := c.turns.Acquire(ctx, 1); err != nil {
+				return nil, err
+			}
 			device.Between(func() { a, err = c.takeSnapshots(ctx) })
 			return a, err
 		}
-		if err != nil {
+		if waits {
+			a, err = again()
+		}
+		if err != nil && ctx.Err() == nil {
 			c.failed(err)
 			a = c.later(ctx, again)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"golang.org/x/sync/semaphore"
 
 	"fsward/blocktap/overlay"
 	"fsward/change"
@@ -38,6 +39,8 @@ type baselineCheck struct {
 	// the mark of the volume in the state of the present attempt; nil: it had none
 	unverified *unverified
 	recheck    time.Duration // time before another check if the volume stays unverified
+	// an attempt has a turn, so that many volumes do not take many times the memory
+	turns *semaphore.Weighted
 
 	current atomic.Pointer[attempt]
 
@@ -76,7 +79,7 @@ func (a *attempt) kept() (bytes uint64) {
 }
 
 // takeSnapshots begins an attempt on the present state. It is called while no write is being
-// performed.
+// performed. The attempt has a turn, which ends with release or an error.
 func (c *baselineCheck) takeSnapshots(ctx context.Context) (*attempt, error) {
 	a := &attempt{memory: c.memory.BaselineBudget(c.limits)}
 	a.ctx, a.fail = context.WithCancelCause(ctx)
@@ -112,6 +115,7 @@ func (c *baselineCheck) release(a *attempt) {
 	}
 	a.fail(nil)
 	a.memory.Release()
+	c.turns.Release(1)
 }
 
 // yield ends the present attempt because a commit needs its memory.
@@ -122,7 +126,7 @@ func (c *baselineCheck) yield() {
 }
 
 // run makes the first attempt, and another one if the guest overwrote too much meanwhile, or if the
-// volume is unverified. a is the first attempt; nil: it is made later.
+// volume is unverified. a is the first attempt; nil: ctx has ended.
 func (c *baselineCheck) run(ctx context.Context, a *attempt, again func() (*attempt, error)) {
 	defer close(c.done)
 	for n := 1; a != nil; n++ {
@@ -134,28 +138,20 @@ func (c *baselineCheck) run(ctx context.Context, a *attempt, again func() (*atte
 		c.status.KeptB = a.kept()
 		c.mu.Unlock()
 		c.release(a)
-		switch {
-		case ctx.Err() != nil:
-			c.end(
-				&Event{
-					Kind:    KindNote,
-					Outcome: change.Holds,
-					Note: fmt.Sprintf("the check of the baseline was interrupted at %.0f %%",
-						c.Status().Percent),
-				},
-				PhaseInterrupted,
-			)
-			return
-		case errors.Is(err, interp.ErrNoState):
-			ev = &Event{Kind: KindNote, Outcome: change.Holds,
-				Note: "the baseline is not checked: " + err.Error()}
-		case (errors.Is(err, errMoved) || errors.Is(err, errMemory)) && n < maxAttempts:
+		if n < maxAttempts && (errors.Is(err, errMoved) || errors.Is(err, errMemory)) {
 			c.log.Info("restarting the check of the baseline", zap.Error(err))
 			c.rest(ctx, c.pause)
 			if a, err = again(); err == nil {
 				continue
 			}
-			fallthrough
+		}
+		switch {
+		case ctx.Err() != nil:
+			c.interrupted()
+			return
+		case errors.Is(err, interp.ErrNoState):
+			ev = &Event{Kind: KindNote, Outcome: change.Holds,
+				Note: "the baseline is not checked: " + err.Error()}
 		case err != nil:
 			ev = notChecked(err)
 		}
@@ -166,6 +162,16 @@ func (c *baselineCheck) run(ctx context.Context, a *attempt, again func() (*atte
 		}
 		a, n = c.later(ctx, again), 0
 	}
+	if c.Status().Phase == "" {
+		c.interrupted() // it never had its turn
+	}
+}
+
+// interrupted reports that the guard has ended before the check.
+func (c *baselineCheck) interrupted() {
+	c.end(&Event{Kind: KindNote, Outcome: change.Holds,
+		Note: fmt.Sprintf("the check of the baseline was interrupted at %.0f %%", c.Status().Percent)},
+		PhaseInterrupted)
 }
 
 // notChecked returns the event of a state that could not be checked.

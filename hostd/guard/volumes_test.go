@@ -9,9 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/zap"
+
 	"fsward/change"
 	"fsward/hostd/guard"
 	"fsward/hostd/guardtest"
+	"fsward/interp/detect"
 )
 
 // partitioned is what an installer does with a blank disk. The kernel of this machine reads no
@@ -172,5 +175,47 @@ func TestUnguardedIsRefused(t *testing.T) {
 	if _, err := guard.Open(cfg, nil); err == nil || !strings.Contains(err.Error(),
 		image+": swap") {
 		t.Errorf("a guard of swap: %v", err)
+	}
+}
+
+// TestManyVolumes guards a disk with six partitions. The baselines are checked one after the
+// other, so that many volumes do not take many times the memory.
+func TestManyVolumes(t *testing.T) {
+	const n = 6
+	image := filepath.Join(t.TempDir(), "disk.img")
+	guardtest.Run(t, "sh", "-ec", `cd $(dirname $0)
+truncate -s $(($1*2+4))M $0
+{ echo label: gpt; for i in $(seq $1); do echo size=2M; done; } | sfdisk -q $0
+truncate -s 2M part; mkfs.ext3 -q -F part
+for i in $(seq $1); do
+	dd if=part of=$0 bs=1M seek=$((2*i-1)) conv=notrunc,sparse status=none
+done`, image, fmt.Sprint(n))
+	disks, err := guard.Open(guard.Config{FS: detect.Auto, Verify: true,
+		Policies: guard.Policies{OnViolation: guard.OnRefuse},
+		Disks:    []guard.DiskSpec{{Name: "disk", Path: image}}}, zap.NewNop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer disks.Close()
+	guarded := 0
+	for begin := time.Now(); guarded < n && time.Since(begin) < time.Minute; {
+		guarded = 0
+		running := 0
+		for _, s := range disks.Status() {
+			if s.State == "guarded" {
+				guarded++
+			}
+			if b := s.Baseline; b != nil && (b.Phase == guard.PhaseReading ||
+				b.Phase == guard.PhaseJudging) {
+				running++
+			}
+		}
+		if running > 1 {
+			t.Fatalf("%d checks of a baseline run at a time", running)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if guarded != n {
+		t.Errorf("%d of %d volumes are guarded: %v", guarded, n, states(disks))
 	}
 }

@@ -28,25 +28,43 @@ func CheckTelling(ctx context.Context, images []string, fs string, cfg guard.Rul
 		return nil, err
 	}
 	defer disks.Close()
-	return checkDisk(ctx, &detect.Group{FS: fs, Disk: disks}, images, cfg, tell)
+	c := imageCheck{images: images, cfg: cfg, tell: tell}
+	return c.run(ctx, &detect.Group{FS: fs, Disk: disks})
 }
 
-// checkDisk checks the file system of a group of volumes on images.
-func checkDisk(ctx context.Context, group *detect.Group, images []string, cfg guard.RulesConfig,
-	tell func(*guard.Progress)) (*guard.Event, error) {
+// An imageCheck checks file systems on the images of a guest's disks.
+type imageCheck struct {
+	images []string
+	cfg    guard.RulesConfig
+	tell   func(*guard.Progress)
+	rules  *guard.Rules // nil: not loaded yet
+}
+
+// load loads the rules, once.
+func (c *imageCheck) load() (*guard.Rules, error) {
+	var err error
+	if c.rules == nil {
+		c.rules, err = c.cfg.Load()
+	}
+	return c.rules, err
+}
+
+// run checks the file system of a group of volumes.
+func (c *imageCheck) run(ctx context.Context, group *detect.Group) (*guard.Event, error) {
 	start := time.Now()
 	status := guard.NewProgress(start)
 	due := func(is bool) {
 		if is {
-			tell(status)
+			c.tell(status)
 		}
 	}
-	rules, err := cfg.Load()
+	rules, err := c.load()
 	if err != nil {
 		return nil, err
 	}
+	memory := c.cfg.MemoryBytes()
 	name, obs, err := detect.ImageWith(group.Disk, group.FS, interp.ImageOptions{
-		Budget: interp.NewMemoryBudget(cfg.MemoryBytes()/2, nil), CacheBytes: int(cfg.MemoryBytes() / 16),
+		Budget: interp.NewMemoryBudget(memory/2, nil), CacheBytes: int(memory / 16),
 		Progress: func(done, total uint64) { due(status.Read(done, total)) },
 	})
 	if err != nil {
@@ -54,6 +72,7 @@ func checkDisk(ctx context.Context, group *detect.Group, images []string, cfg gu
 	}
 	// What is held in memory takes two goroutines little time, and reports no progress.
 	if obs.Stream != nil {
+		cfg := c.cfg
 		cfg.Progress = func(done, total int) { due(status.Judged(done, total)) }
 		if rules, err = cfg.Load(); err != nil {
 			return nil, err
@@ -61,7 +80,7 @@ func checkDisk(ctx context.Context, group *detect.Group, images []string, cfg gu
 	}
 	interpreted := time.Since(start)
 	group.OnDisks(&obs)
-	ev := guard.CheckImage(ctx, rules, name, obs, func(i int) string { return images[i] })
+	ev := guard.CheckImage(ctx, rules, name, obs, func(i int) string { return c.images[i] })
 	ev.InterpNS, ev.CheckNS = interpreted.Nanoseconds(), time.Since(start).Nanoseconds()
 	return ev, nil
 }

@@ -29,17 +29,17 @@ func CheckVolumes(ctx context.Context, args []string, fs string, cfg guard.Rules
 	if err != nil {
 		return change.Undecided, err
 	}
+	check := imageCheck{images: images, cfg: cfg, tell: tell}
 	if !contents.Divided() && len(wanted) == 0 {
-		ev, err := checkDisk(ctx, &detect.Group{FS: fs, Disk: disks}, images, cfg, tell)
+		ev, err := check.run(ctx, &detect.Group{FS: fs, Disk: disks})
 		if err != nil {
 			return change.Undecided, named(err, contents)
 		}
 		report(ev)
 		return ev.Outcome, nil
 	}
-	c := &volumesCheck{images: images, cfg: cfg, tell: tell, report: report, wanted: wanted,
-		worst: change.Holds}
-	return c.run(ctx, contents)
+	c := &volumesCheck{imageCheck: check, report: report, wanted: wanted, worst: change.Holds}
+	return c.all(ctx, contents)
 }
 
 // named adds what the disks hold to an error that says that no file system was found.
@@ -57,15 +57,13 @@ func named(err error, contents *detect.Contents) error {
 
 // volumesCheck checks the volumes of divided disks.
 type volumesCheck struct {
-	images []string
-	cfg    guard.RulesConfig
-	tell   func(*guard.Progress)
+	imageCheck
 	report func(*guard.Event)
 	wanted map[string]bool
 	worst  change.Outcome
 }
 
-func (c *volumesCheck) run(ctx context.Context,
+func (c *volumesCheck) all(ctx context.Context,
 	contents *detect.Contents) (change.Outcome, error) {
 	if len(c.wanted) == 0 {
 		if err := c.tables(ctx, contents); err != nil {
@@ -86,7 +84,7 @@ func (c *volumesCheck) run(ctx context.Context,
 			State: guard.ContentText(state)}
 		if g.FS != "" {
 			var err error
-			if ev, err = checkDisk(ctx, &g, c.images, c.cfg, c.tell); err != nil {
+			if ev, err = c.run(ctx, &g); err != nil {
 				ev = &guard.Event{Kind: guard.KindImage, FS: g.FS, Outcome: change.Undecided,
 					Undecided: []string{err.Error()}}
 			}
@@ -108,7 +106,7 @@ func (c *volumesCheck) run(ctx context.Context,
 
 // tables checks the tables by the rules about volumes.
 func (c *volumesCheck) tables(ctx context.Context, contents *detect.Contents) error {
-	rules, err := c.cfg.Load()
+	rules, err := c.load()
 	if err != nil {
 		return err
 	}

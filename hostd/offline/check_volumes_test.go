@@ -87,3 +87,29 @@ func TestCheckVolumes(t *testing.T) {
 		t.Errorf("p9: %v", err)
 	}
 }
+
+// TestCheckManyVolumes checks as many partitions as a GPT has by default, each with an ext3.
+func TestCheckManyVolumes(t *testing.T) {
+	const n = 128
+	image := filepath.Join(t.TempDir(), "disk.img")
+	out, err := exec.CommandContext(t.Context(), "sh", "-ec", `
+cd $(dirname $1)
+truncate -s $(($2*2+4))M $1
+{ echo label: gpt; for i in $(seq $2); do echo size=2M; done; } | sfdisk -q $1
+truncate -s 2M part; mkfs.ext3 -q -F part
+for i in $(seq $2); do
+	dd if=part of=$1 bs=1M seek=$((2*i-1)) conv=notrunc,sparse status=none
+done`, "sh", image, fmt.Sprint(n)).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	lines, worst := checkLines(t, image)
+	if len(lines) != n+1 || worst != change.Holds {
+		t.Fatalf("%d lines, %s: %q", len(lines), worst, lines[:min(len(lines), 3)])
+	}
+	for i, line := range lines[1:] {
+		if want := fmt.Sprintf("p%d ext3 holds", i+1); line != want {
+			t.Errorf("%q, want %q", line, want)
+		}
+	}
+}
