@@ -14,19 +14,20 @@ import (
 	"fsward/interp/detect"
 )
 
-// dividedImage makes an image with an ext3, a Btrfs and swap on three partitions.
+// dividedImage makes an image with an ext3, a Btrfs, swap and another ext3 on four partitions.
 func dividedImage(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	image := filepath.Join(dir, "disk.img")
 	out, err := exec.CommandContext(t.Context(), "sh", "-ec", `
-truncate -s 320M $1
-printf 'label: gpt\nstart=2048,size=64M\nsize=160M\nsize=16M\n' | sfdisk -q $1
+truncate -s 400M $1
+printf 'label: gpt\nstart=2048,size=64M\nsize=160M\nsize=16M\nsize=32M\n' | sfdisk -q $1
 put() { dd if=part of=$1 bs=512 seek=$2 conv=notrunc,sparse status=none; }
 cd $(dirname $1)
 truncate -s 64M part; mkfs.ext3 -q -F part; put $1 2048; rm part
 truncate -s 160M part; mkfs.btrfs -q part; put $1 $((2048+131072)); rm part
 truncate -s 16M part; mkswap -q part; put $1 $((2048+131072+327680)); rm part
+truncate -s 32M part; mkfs.ext3 -q -F part; put $1 $((2048+131072+327680+32768)); rm part
 `, "sh", image).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -51,7 +52,8 @@ func checkLines(t *testing.T, args ...string) (lines []string, worst change.Outc
 // TestCheckVolumes checks a disk with partitions: the table, and each volume by itself.
 func TestCheckVolumes(t *testing.T) {
 	image := dividedImage(t)
-	want := []string{"volume holds", "p1 ext3 holds", "p2 btrfs holds", "p3  holds unguarded: swap"}
+	want := []string{"volume holds", "p1 ext3 holds", "p2 btrfs holds", "p3  holds unguarded: swap",
+		"p4 ext3 holds"}
 	got, worst := checkLines(t, image)
 	if fmt.Sprint(got) != fmt.Sprint(want) || worst != change.Holds {
 		t.Errorf("%q, %s; want %q", got, worst, want)

@@ -74,8 +74,12 @@ func (c *Contents) group(i int, fs string) (g Group, id string) {
 		if f.detect(d) {
 			g.FS = f.name
 		}
-		if id = f.member(d); g.FS != "" || id != "" {
+		id = f.member(d)
+		switch {
+		case id != "":
 			return g, f.name + id
+		case g.FS != "":
+			return g, "" // it has no other volumes
 		}
 	}
 	g.Reason = describe(d, fs)
