@@ -32,7 +32,9 @@ type Guard struct {
 	policy Policy
 	sinks  []Sink
 	bug    *Simulator // nil: no bug is simulated
-	log    *zap.Logger
+	// Seq of the last write that bug could change
+	simulated uint64
+	log       *zap.Logger
 
 	witness  Witness       // sees what is done to the disk; may be nil
 	base     overlay.Base  // the disk itself
@@ -79,9 +81,7 @@ func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error
 	w := WriteOf(r)
 	w.Off = interp.Address(g.disk, w.Off)
 	volume, off := g.locate(w.Off)
-	if volume != nil || g.volumes == nil {
-		g.bug.alter(volume.address(w, off), g.log)
-	}
+	g.simulate(r)
 	volume.keep(w, off)
 	g.judging.of(volume)
 	g.reportFlushed()
@@ -123,6 +123,20 @@ func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error
 	}
 	g.landed(volume, obs, ev, err == nil)
 	return err
+}
+
+// simulate lets the Simulator change a write, once.
+func (g *Guard) simulate(r *blocktap.Request) {
+	if g.bug == nil || g.simulated == r.Seq {
+		return
+	}
+	g.simulated = r.Seq
+	w := WriteOf(r)
+	w.Off = interp.Address(g.disk, w.Off)
+	volume, off := g.locate(w.Off)
+	if volume != nil || g.volumes == nil {
+		g.bug.alter(volume.address(w, off), g.log)
+	}
 }
 
 // landed follows a write that is not ordinary, and reports it.

@@ -5,6 +5,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"fsward/blocktap"
 	"fsward/change"
 	"fsward/hostd/recording"
 )
@@ -35,10 +36,29 @@ func (d *Disks) record() (err error) {
 		return fmt.Errorf("the recording: %w", err)
 	}
 	for i, g := range d.disks {
-		g.device.Record(d.recording.Recorder(i))
+		var rec blocktap.Recorder = d.recording.Recorder(i)
+		if g.sim != nil {
+			rec = &simulatedRecorder{d.recording.Recorder(i), g.guard}
+		}
+		g.device.Record(rec)
 	}
 	d.recording.Start(d.recordingFailed)
 	return nil
+}
+
+// A simulatedRecorder lets the Simulator of a disk change a write before it is recorded, so that
+// the recording holds what the guard judges.
+type simulatedRecorder struct {
+	blocktap.UndoRecorder
+	guard *Guard
+}
+
+// Log records a request as the guard will see it.
+func (s *simulatedRecorder) Log(r *blocktap.Request) error {
+	if r.Op != blocktap.OpFlush { // flushes come at any time, changes one at a time
+		s.guard.simulate(r)
+	}
+	return s.UndoRecorder.Log(r)
 }
 
 // recordingFailed reports that the recording has stopped. The guest goes on.
