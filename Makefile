@@ -80,9 +80,11 @@ vm-test: setup build guest build/bin/gotestsum
 	gotestsum --format pkgname-and-test-fails -- -tags vmtest -p 1 -timeout 40m \
 		-run '$(VMTESTS)' $(VMPACKAGES)
 
-## boot a disk that is laid out as Debian's installer does, and check each volume (about a minute)
+## boot a guarded disk that is laid out as Debian's installer does, corrupt a commit of one volume
+## after the other, and check each volume (about three minutes)
 layout: setup build guest
-	go test -count=1 -v -tags 'vmtest layout' -timeout 10m -run '^TestGuestDebianLayout$$' ./hostd/vm
+	go test -count=1 -v -tags 'vmtest layout' -timeout 20m -run '^TestGuestDebianLayout$$' \
+		./hostd/vmrun
 
 ## run every supported way to make and mount Btrfs and ext3 under the guard (about six minutes)
 variants: setup
