@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -47,6 +48,11 @@ func run() error {
 		"make only the variants with this `TEXT` in their names")
 	flag.BoolVar(&cfg.guest, "guest", false,
 		"use the kernel of a guest, user-mode Linux 6.1, instead of the host's")
+	flag.Func("layout", "divide a blank disk by these `LAYOUTS`, with an ext3 and a Btrfs under load: "+
+		strings.Join(layouts, ","), func(list string) error {
+		cfg.layouts = strings.Split(list, ",")
+		return checkLayouts(cfg.layouts)
+	})
 	flag.StringVar(&cfg.keep, "keep", "", "keep the images and the log of a failed round in `DIR`")
 	flag.Parse()
 	if flag.NArg() > 0 {
@@ -78,9 +84,10 @@ type config struct {
 	commits     int           // stop after this many checked commits
 	time, round time.Duration // limit of the program, 0: none; length of a round
 	seed        uint64
-	only        string // name of the only load; "": all loads
-	variant     string // part of the variant's name; "": all variants
-	disks       int    // minimum number of disks of a file system
+	only        string   // name of the only load; "": all loads
+	variant     string   // part of the variant's name; "": all variants
+	layouts     []string // of divided disks; nil: file systems have whole disks
+	disks       int      // minimum number of disks of a file system
 	guest       bool
 	machine     *uml.Machine // of the guest; nil for the host's own kernel
 	ops         int          // operations of each worker; 0: time is the limit
@@ -93,27 +100,50 @@ type config struct {
 	start time.Time
 }
 
-// counts are the numbers of checked commits.
-type counts struct{ rounds, commits, logCommits, records int }
+// counts are the numbers of rounds, of checked commits, of their records, and of changes of tables.
+type counts struct{ rounds, commits, logCommits, records, changes int }
 
 func (c *counts) add(o counts) {
 	c.rounds += o.rounds
 	c.commits += o.commits
 	c.logCommits += o.logCommits
 	c.records += o.records
+	c.changes += o.changes
 }
 
 func (c counts) checked() int { return c.commits + c.logCommits }
 
 func (c counts) String() string {
-	return fmt.Sprintf("%d rounds, %d commits, %d log commits, %d records", c.rounds, c.commits,
+	text := fmt.Sprintf("%d rounds, %d commits, %d log commits, %d records", c.rounds, c.commits,
 		c.logCommits, c.records)
+	if c.changes > 0 {
+		text += fmt.Sprintf(", %d changes of tables", c.changes)
+	}
+	return text
+}
+
+// A runner is a round, or a dividedRound.
+type runner interface {
+	name() string
+	run(ctx context.Context) (counts, error)
+}
+
+// rounds returns a function that returns the n-th round.
+func (c *config) rounds(ctx context.Context) (func(n int) runner, error) {
+	if c.layouts != nil {
+		return func(n int) runner { return c.dividedRound(n) }, nil
+	}
+	plan, err := newPlan(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return func(n int) runner { return plan.round(n) }, nil
 }
 
 // soak runs rounds until enough commits were checked, the time is up, or a round fails.
 func (c *config) soak(ctx context.Context) (total counts, err error) {
 	c.start = time.Now()
-	plan, err := newPlan(ctx, c)
+	round, err := c.rounds(ctx)
 	if err != nil {
 		return total, err
 	}
@@ -121,7 +151,7 @@ func (c *config) soak(ctx context.Context) (total counts, err error) {
 		if c.time > 0 && time.Since(c.start) >= c.time {
 			break
 		}
-		r := plan.round(n)
+		r := round(n)
 		got, err := r.run(ctx)
 		total.add(got)
 		if err != nil {

@@ -219,3 +219,28 @@ done`, image, fmt.Sprint(n))
 		t.Errorf("%d of %d volumes are guarded: %v", guarded, n, states(disks))
 	}
 }
+
+// TestAnotherContentComes checks that a guest may make something else of an unmounted file system,
+// also with a program that does not erase the superblock before, and that the guard names it.
+func TestAnotherContentComes(t *testing.T) {
+	for _, tc := range []struct{ fs, script, state string }{
+		{"ext3", "mkfs.vfat $DISK0", "unguarded: vfat"},
+		{"ext3", "wipefs -q -a $DISK0; mkswap -q $DISK0", "unguarded: swap"},
+		{"ext3", "mkfs.btrfs -q -f $DISK0", "guarded"},
+		{"btrfs", "mkfs.vfat $DISK0", "unguarded: vfat"},
+		{"btrfs", "wipefs -q -a $DISK0; mkswap -q $DISK0", "unguarded: swap"},
+		{"btrfs", "mkfs.ext3 -q -F $DISK0", "guarded"},
+	} {
+		t.Run(tc.fs+", "+tc.script, func(t *testing.T) {
+			r := guardtest.Attach(t, guardtest.Mkfs(t, tc.fs, 256<<20), nil)
+			r.MustMount(tc.fs)
+			r.MustRun("echo x >f; sync -f .")
+			if err := r.Unmount(); err != nil {
+				t.Fatal(err)
+			}
+			r.MustRun(r.DiskVariables() + tc.script + "; sync $DISK0")
+			r.NoAlarm()
+			wait(t, r.Daemon, map[string]string{"disk": tc.state})
+		})
+	}
+}

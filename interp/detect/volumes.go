@@ -22,6 +22,7 @@ type Volumes struct {
 
 	reasons map[int]string // why a volume is not guarded, by number
 	at      int            // the volume that the last write went to, or none
+	owned   bool           // that volume had a file system before the write
 	table   bool           // the last write is judged as a change of a table
 	next    *layout        // after the write under observation; nil: it changes no table
 	reason  *string        // of the volume at, after the write under observation; nil: as before
@@ -179,7 +180,7 @@ func (v *Volumes) Observe(w interp.Write) interp.Observation {
 	l := v.space.now.Load()
 	v.table, v.next, v.reason, v.changes = false, nil, nil, VolumeChanges{}
 	i, at, _ := l.locate(w.Off)
-	v.at = i
+	v.at, v.owned = i, false
 	obs := interp.Observation{Volume: i}
 	if i != none {
 		inner := w
@@ -187,13 +188,13 @@ func (v *Volumes) Observe(w interp.Write) interp.Observation {
 		if l.slots[i].spans {
 			inner.Seq = 0 // writes to several disks have no common order
 		}
-		owned := v.follower.ownerOf(i) != nil
+		v.owned = v.follower.ownerOf(i) != nil
 		if v.excluded(i) == "" {
 			obs = v.follower.Observe(inner)
 		}
 		obs.Volume = i
 		inPlace(&obs, l.placeOf)
-		if !owned {
+		if !v.owned {
 			v.unguarded(i, inner, &obs)
 		}
 	}
@@ -301,8 +302,11 @@ func (v *Volumes) Settle(written bool) {
 	if v.reason != nil {
 		v.setReason(v.at, *v.reason)
 	}
-	if v.at != none && v.follower.ownerOf(v.at) != nil {
+	switch owner := v.at != none && v.follower.ownerOf(v.at) != nil; {
+	case owner:
 		delete(v.reasons, v.at)
+	case v.owned: // the file system is gone
+		v.setReason(v.at, describe(interp.Sub(v.space, v.at), v.options.FS))
 	}
 	if v.next != nil {
 		v.apply(v.next)

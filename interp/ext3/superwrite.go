@@ -30,6 +30,9 @@ func (f *FS) observeSuper(w interp.Write, obs *interp.Observation) {
 	}
 	var foreign *interp.UnsupportedError
 	switch {
+	case errors.Is(err, interp.ErrNotFound) && f.unmounted():
+		obs.Note = "another content takes the place of the unmounted file system"
+		f.pending.super = &superChange{}
 	case errors.As(err, &foreign) && f.m == nil:
 		obs.Unknown = err
 	case err != nil:
@@ -44,6 +47,16 @@ func (f *FS) observeSuper(w interp.Write, obs *interp.Observation) {
 	default:
 		f.pending.super = &superChange{geo: geo}
 	}
+}
+
+// unmounted reports whether the file system is not in use, so that the guest may make another one in
+// its place. Not all mkfs programs erase the superblock before.
+func (f *FS) unmounted() bool {
+	if f.m != nil {
+		return false
+	}
+	sb, err := readSuper(f.disk)
+	return err == nil && (f.geo.HasJournal() || ondisk.MarksClean(sb))
 }
 
 // observeMountedSuper judges a superblock that is written in place while the file system is
