@@ -66,3 +66,26 @@ func TestSoakCut(t *testing.T) {
 		})
 	}
 }
+
+// TestSoakDivided is a short form of `make soak SOAK="-layout gpt,mbr,lvm"`: an ext3 and a Btrfs on
+// the volumes of a disk, whose tables change meanwhile.
+func TestSoakDivided(t *testing.T) {
+	dir := t.TempDir()
+	program, err := load.Build(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := &config{layouts: layouts, commits: 1, ops: 100, seed: uint64(time.Now().UnixNano()), dir: dir,
+		fsload: program, out: io.Discard, log: zaptest.NewLogger(t)}
+	for _, n := range []int{1, 2} { // other tests have gpt
+		r := cfg.dividedRound(n)
+		got, err := r.run(t.Context())
+		if err != nil {
+			t.Fatalf("%s, seed %d: %v", r.name(), cfg.seed, err)
+		}
+		t.Logf("%s: %s", r.name(), got)
+		if got.commits < 10 || got.changes < 1 {
+			t.Errorf("%s: %s, want at least 10 commits and a change of the table", r.name(), got)
+		}
+	}
+}
