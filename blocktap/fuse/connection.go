@@ -18,28 +18,53 @@ const connectionsDir = "/sys/fs/fuse/connections"
 // fusectlMagic is FUSE_CTL_SUPER_MAGIC (fs/fuse/control.c).
 const fusectlMagic = 0x65735543
 
-// connection returns the number of the FUSE connection that is mounted on a directory. It is the
-// minor number of the mount's device (fuse_ctl_add_conn). connection reads it from mountinfo,
+// A mount is an entry of mountinfo.
+type mount struct {
+	kind   string // type of the file system: "fuse.fsward", "ext4"
+	source string
+	conn   uint32 // number of the FUSE connection, if it has one
+}
+
+// mountAt returns the topmost mount on a directory; nil if there is none. It reads mountinfo,
 // because stat would wait for an answer of the file system.
-func connection(dir string) (uint32, error) {
+func mountAt(dir string) (*mount, error) {
 	f, err := os.Open("/proc/self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var found *mount
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20) // the options of an overlay can be long
+	for lines.Scan() {
+		// "36 35 0:45 / /mnt rw,nosuid shared:1 - fuse.fsward fsward rw": proc_pid_mountinfo(5)
+		before, after, _ := strings.Cut(lines.Text(), " - ")
+		words, more := strings.Fields(before), strings.Fields(after)
+		if len(words) < 5 || len(more) < 2 || unescape(words[4]) != dir {
+			continue
+		}
+		// The number of a connection is the minor number of the mount's device (fuse_ctl_add_conn).
+		_, minor, _ := strings.Cut(words[2], ":")
+		conn, err := strconv.ParseUint(minor, 10, 32)
+		if err != nil {
+			return nil, fmt.Errorf("/proc/self/mountinfo: %q: %w", lines.Text(), err)
+		}
+		// The last mount is the topmost.
+		found = &mount{kind: more[0], source: unescape(more[1]), conn: uint32(conn)}
+	}
+	return found, lines.Err()
+}
+
+// connection returns the number of the FUSE connection that is mounted on a directory.
+func connection(dir string) (uint32, error) {
+	m, err := mountAt(dir)
 	if err != nil {
 		return 0, err
 	}
-	defer f.Close()
-	number := ""
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		// "36 35 0:45 / /mnt rw,nosuid - fuse.fsward fsward rw": proc_pid_mountinfo(5)
-		words := strings.Fields(lines.Text())
-		if len(words) > 4 && unescape(words[4]) == dir {
-			_, number, _ = strings.Cut(words[2], ":") // the last mount is the topmost
-		}
-	}
-	n, err := strconv.ParseUint(number, 10, 32)
-	if err != nil {
+	if m == nil {
 		return 0, fmt.Errorf("%s is not in /proc/self/mountinfo", dir)
 	}
-	return uint32(n), nil
+	return m.conn, nil
 }
 
 // unescape replaces the escape sequences of white space and backslashes in mountinfo (mangle).

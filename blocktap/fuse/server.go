@@ -49,12 +49,17 @@ type Server struct {
 
 // Mount mounts a file system on an existing directory. It contains one file, the device. Only the
 // user of the process can open it. Without root, Mount needs fusermount3 (Debian package fuse3).
+// Call RemoveStale before the first access to the directory.
 func Mount(dir string, dev *blocktap.Device, log *zap.Logger) (*Server, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, err
+	}
+	source, err := ownSource()
+	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -69,7 +74,7 @@ func Mount(dir string, dev *blocktap.Device, log *zap.Logger) (*Server, error) {
 			root.AddChild(FileName, file, false)
 		},
 		MountOptions: gofuse.MountOptions{
-			FsName:        "fsward",
+			FsName:        source,
 			Name:          "fsward",
 			DirectMount:   true,
 			MaxWrite:      maxRequest,

@@ -127,7 +127,10 @@ func recoverAndVerify(t *testing.T, fs, image string, synced int) {
 type daemonProcess struct {
 	cmd *exec.Cmd
 	dir string
-	out bytes.Buffer // what it prints; read after stop
+	// files for what it prints; nil: out and log
+	stdout, stderr *os.File
+
+	out bytes.Buffer // read after stop
 	log bytes.Buffer
 }
 
@@ -141,14 +144,22 @@ func startDaemonTo(t *testing.T, stdout, stderr *os.File, image string,
 	options ...string) *daemonProcess {
 	t.Helper()
 	d := &daemonProcess{dir: t.TempDir()}
-	d.cmd = exec.Command("fsward", append([]string{"guard", "--json", "--disk", image,
-		"--transport", "fuse", "--listen", d.dir}, options...)...)
+	d.stdout, d.stderr = stdout, stderr
+	d.start(t, append([]string{"--disk", image, "--transport", "fuse", "--listen", d.dir},
+		options...)...)
+	return d
+}
+
+// start starts the guard, and waits for its mount.
+func (d *daemonProcess) start(t *testing.T, args ...string) {
+	t.Helper()
+	d.cmd = exec.Command("fsward", append([]string{"guard", "--json"}, args...)...)
 	d.cmd.Stdout, d.cmd.Stderr = &d.out, &d.log
-	if stdout != nil {
-		d.cmd.Stdout = stdout
+	if d.stdout != nil {
+		d.cmd.Stdout = d.stdout
 	}
-	if stderr != nil {
-		d.cmd.Stderr = stderr
+	if d.stderr != nil {
+		d.cmd.Stderr = d.stderr
 	}
 	if err := d.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -159,15 +170,15 @@ func startDaemonTo(t *testing.T, stdout, stderr *os.File, image string,
 			t.Logf("the daemon's log:\n%s", &d.log)
 		}
 	})
+	served := fmt.Sprintf("fsward:%d:", d.cmd.Process.Pid)
 	for range 500 {
 		if mounts, err := os.ReadFile("/proc/mounts"); err == nil &&
-			bytes.Contains(mounts, []byte(" "+d.dir+" fuse")) {
-			return d
+			bytes.Contains(mounts, []byte(served)) {
+			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Fatal("the daemon did not come up")
-	return nil
 }
 
 // stop ends the daemon by a signal and takes its mount away if it could not do so itself.

@@ -84,6 +84,9 @@ func (d *Daemon) serveNBD(ctx context.Context, path string) error {
 // serveFUSE mounts a directory for each disk, with the block device as the file "disk" in it. A
 // single disk gets the directory itself, each of several gets DIR/NAME.
 func (d *Daemon) serveFUSE(ctx context.Context, dir string) error {
+	if err := fuse.RemoveStale(dir, d.log); err != nil {
+		return err
+	}
 	var mounts []*fuse.Server
 	var errs []error
 	names := d.Names()
@@ -92,11 +95,7 @@ func (d *Daemon) serveFUSE(ctx context.Context, dir string) error {
 		if len(names) > 1 {
 			at = filepath.Join(dir, name)
 		}
-		if err := os.MkdirAll(at, 0o700); err != nil {
-			errs = append(errs, err)
-			break
-		}
-		m, err := fuse.Mount(at, d.Device(name), d.log)
+		m, err := d.mountFUSE(at, name)
 		if err != nil {
 			errs = append(errs, err)
 			break
@@ -111,6 +110,17 @@ func (d *Daemon) serveFUSE(ctx context.Context, dir string) error {
 		errs = append(errs, m.Unmount())
 	}
 	return errors.Join(errs...)
+}
+
+// mountFUSE mounts the directory of a disk, where a server that was killed may have left a mount.
+func (d *Daemon) mountFUSE(dir, disk string) (*fuse.Server, error) {
+	if err := fuse.RemoveStale(dir, d.log); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	return fuse.Mount(dir, d.Device(disk), d.log)
 }
 
 // ServeControl serves the control socket until ctx ends.
