@@ -11,7 +11,7 @@ FUZZTIME ?= 30s
 GOLANGCI_LINT_VERSION := v2.15.0
 GOTESTSUM_VERSION := v1.13.0
 
-.PHONY: help setup build run test test-disks test-apart vm-test layout planted variants lint fuzz bench \
+.PHONY: help setup build run test test-disks test-apart vm-test layout restarts planted variants lint fuzz bench \
 	soak shapes cliffs matrix mutants man clean guest
 
 ## list the targets
@@ -85,6 +85,16 @@ vm-test: setup build guest build/bin/gotestsum
 layout: setup build guest
 	go test -count=1 -v -tags 'vmtest layout' -timeout 20m -run '^TestGuestDebianLayout$$' \
 		./hostd/vmrun
+
+RESTARTS ?= 100
+
+## end the guard of a running guest RESTARTS times (100) at random moments, and start it again, in a
+## guest and under the host's kernel (about ten minutes)
+restarts: setup build guest
+	FSWARD_RESTARTS=$(RESTARTS) go test -count=1 -v -tags 'vmtest restarts' -timeout 60m \
+		-run '^TestGuestRestarts$$' ./hostd/vmrun
+	FSWARD_RESTARTS=$(RESTARTS) unshare --mount go test -count=1 -v -timeout 60m \
+		-run '^TestRestartUnderRunningGuest$$' ./cmd/fsward
 
 ## run every supported way to make and mount Btrfs and ext3 under the guard (about six minutes)
 variants: setup

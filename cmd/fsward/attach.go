@@ -59,12 +59,12 @@ Exit status: 0 attached, 2 wrong usage, 3 not attached.`,
 			if err != nil {
 				return usageError{err, c.CommandPath()}
 			}
-			disks, notes, err := attach.Attach(c.Context(), o.uri, args[0], args[1:],
+			a, err := attach.Attach(c.Context(), o.uri, args[0], args[1:],
 				attach.Options{Socket: path, Reconnect: o.reconnect})
 			if err != nil {
 				return err
 			}
-			printAttached(c.OutOrStdout(), args[0], path, disks, notes)
+			o.print(c.OutOrStdout(), args[0], path, a)
 			return nil
 		},
 	}
@@ -107,27 +107,45 @@ func addConnect(c *cobra.Command, uri *string) {
 	c.Flags().StringVar(uri, "connect", "qemu:///system", "look for the domain at this libvirt `URI`")
 }
 
-// printAttached prints what was attached, and the command that starts the guard.
-func printAttached(w io.Writer, domain, socket string, disks []attach.Disk, notes []string) {
-	words := []string{"fsward", "guard"}
-	for _, d := range disks {
+// print prints what was attached, and the commands that start the guard, and a proxy if the domain
+// needs one.
+func (o *attachOptions) print(w io.Writer, domain, socket string, a attach.Attached) {
+	guard := []string{"fsward", "guard"}
+	proxy := []string{"fsward", "proxy"}
+	for _, d := range a.Disks {
 		fmt.Fprintf(w, "# %s %s was %s (%s)\n", domain, d.Target, d.Source, d.Format)
 		for _, note := range d.Notes {
 			fmt.Fprintf(w, "# %s: %s\n", d.Target, note)
 		}
-		words = append(words, "--disk", d.Target+"="+d.Source, "--disk-format",
+		guard = append(guard, "--disk", d.Target+"="+d.Source, "--disk-format",
 			d.Target+"="+string(d.Format))
+		proxy = append(proxy, "--disk", d.Target)
 	}
-	words = append(words, "--listen", "unix:"+socket, "--socket-group", "libvirt-qemu",
-		"--socket-mode", "660")
-	for _, note := range notes {
+	access := []string{"--socket-group", "libvirt-qemu", "--socket-mode", "660"}
+	guard = append(guard, "--listen", "unix:"+socket)
+	for _, note := range a.Notes {
 		fmt.Fprintf(w, "# %s\n", note)
 	}
-	fmt.Fprintln(w, "# Start the guard before the domain:")
-	for i := range words {
-		words[i] = shellWord(words[i])
+	if a.Proxy == "" {
+		fmt.Fprintln(w, "# Start the guard before the domain:")
+		fmt.Fprintln(w, shellCommand(append(guard, access...)))
+		return
 	}
-	fmt.Fprintln(w, strings.Join(words, " "))
+	proxy = append(proxy, "--guard", "unix:"+socket, "--listen", "unix:"+a.Proxy, "--reconnect",
+		o.reconnect.String())
+	fmt.Fprintln(w, "# This libvirt cannot let the guest wait for a guard that starts again: all before "+
+		"9.1 cannot.\n# A proxy does. Start the guard and the proxy before the domain:")
+	fmt.Fprintln(w, shellCommand(guard))
+	fmt.Fprintln(w, shellCommand(append(proxy, access...)))
+}
+
+// shellCommand quotes the words of a command for a POSIX shell.
+func shellCommand(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = shellWord(word)
+	}
+	return strings.Join(quoted, " ")
 }
 
 // shellWord quotes a word for a POSIX shell if that is needed.

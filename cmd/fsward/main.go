@@ -66,7 +66,8 @@ Exit status: 0 everything holds, 1 an invariant is violated, 2 wrong usage,
 	}
 	root.AddCommand(guardCommand(), checkCommand(), replayCommand(), dumpCommand(), rulesCommand(),
 		vmCommand(), exploreCommand(), corruptCommand(), statusCommand(), resumeCommand(),
-		rejectCommand(), demoCommand(), manCommand(), versionCommand(), attachCommand(), detachCommand())
+		rejectCommand(), demoCommand(), manCommand(), versionCommand(), attachCommand(), detachCommand(),
+		proxyCommand())
 	root.Version = output.Version()
 	root.SetVersionTemplate("fsward {{.Version}}\n")
 	asUsage(root)

@@ -14,20 +14,17 @@ const (
 	apparmorRules   = "/etc/apparmor.d/local/abstractions/libvirt-qemu"
 )
 
-// hints says what is left to do on a host with an attached domain, as libvirt has defined it.
-func hints(definition string, opt Options) (notes []string) {
-	if opt.Reconnect > 0 && !keepsReconnect(definition) {
-		notes = append(notes, "This libvirt ignores <reconnect> of NBD disks, as all before 9.1 do. "+
-			"Shut the domain down before you stop the guard: its guest would see I/O errors.")
-	}
+// hints says what is left to do on a host with an attached domain.
+func hints(opt Options) []string {
 	enabled, err := os.ReadFile(apparmorEnabled)
 	if err != nil || !strings.HasPrefix(string(enabled), "Y") {
-		return notes
+		return nil
 	}
-	return append(notes, apparmorHint(apparmorRules, opt.Socket)...)
+	return apparmorHint(apparmorRules, opt.Socket)
 }
 
-// keepsReconnect reports whether a definition has the element for a guard that starts again.
+// keepsReconnect reports whether a definition, as libvirt has taken it, has the element for a guard
+// that starts again. libvirt before 9.1 drops it.
 func keepsReconnect(definition string) bool {
 	d, err := parse(definition)
 	if err != nil {

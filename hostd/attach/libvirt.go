@@ -15,9 +15,9 @@ import (
 // Attach puts a guard before disks of a domain that is shut off: those with the targets, or all
 // that its guest may write if there are none. It changes the persistent definition and keeps the
 // original disks in its metadata. What it cannot do is a *RefusedError. It is sure that Detach puts
-// the definition back, or it changes nothing. The notes say what is left to do on this host.
-func Attach(ctx context.Context, uri, name string, targets []string,
-	opt Options) (disks []Disk, notes []string, err error) {
+// the definition back, or it changes nothing.
+func Attach(ctx context.Context, uri, name string, targets []string, opt Options) (a Attached,
+	err error) {
 	err = withDomain(ctx, uri, name, func(conn *libvirt.Connect, dom *libvirt.Domain) error {
 		if err := idle(dom, name); err != nil {
 			return err
@@ -26,26 +26,47 @@ func Attach(ctx context.Context, uri, name string, targets []string,
 		if err != nil {
 			return err
 		}
-		var after string
-		if after, disks, err = rewrite(before, targets, opt); err != nil {
+		now, disks, err := redefine(conn, dom, before, targets, opt)
+		if err != nil {
 			return err
 		}
-		for _, d := range disks {
-			if err := qemudisk.CheckAlone(d.Source, d.Format); err != nil {
-				return &RefusedError{name, fmt.Sprintf("disk %s: %v", d.Target, err)}
+		if opt.Reconnect > 0 && !keepsReconnect(now) {
+			a.Proxy = opt.proxySocket()
+			opt.Socket, opt.Reconnect = a.Proxy, 0
+			if now, disks, err = redefine(conn, dom, before, targets, opt); err != nil {
+				return err
 			}
 		}
-		if err := define(conn, after); err != nil {
-			return err
-		}
-		now, err := reversible(dom, before)
-		if err != nil {
-			return errors.Join(&RefusedError{name, err.Error()}, define(conn, before))
-		}
-		notes = hints(now, opt)
+		a.Disks, a.Notes = disks, hints(opt)
 		return nil
 	})
-	return disks, notes, err
+	return a, err
+}
+
+// redefine gives a domain with the definition before the guarded disks, and returns its definition
+// as libvirt has taken it. After an error the definition is what it was.
+func redefine(conn *libvirt.Connect, dom *libvirt.Domain, before string, targets []string,
+	opt Options) (now string, disks []Disk, err error) {
+	after, disks, err := rewrite(before, targets, opt)
+	if err != nil {
+		return "", nil, err
+	}
+	name, err := dom.GetName()
+	if err != nil {
+		return "", nil, err
+	}
+	for _, d := range disks {
+		if err := qemudisk.CheckAlone(d.Source, d.Format); err != nil {
+			return "", nil, &RefusedError{name, fmt.Sprintf("disk %s: %v", d.Target, err)}
+		}
+	}
+	if err := define(conn, after); err != nil {
+		return "", nil, err
+	}
+	if now, err = reversible(dom, before); err != nil {
+		err = errors.Join(&RefusedError{name, err.Error()}, define(conn, before))
+	}
+	return now, disks, err
 }
 
 // reversible returns the definition of a domain as libvirt has taken it, and an error unless it,

@@ -11,8 +11,8 @@ var errNoLibvirt = errors.New("this fsward was built without libvirt, so it cann
 	"install gcc, pkg-config and libvirt-dev (make setup does), and build it with make build")
 
 // Attach fails: this binary has no libvirt.
-func Attach(context.Context, string, string, []string, Options) ([]Disk, []string, error) {
-	return nil, nil, errNoLibvirt
+func Attach(context.Context, string, string, []string, Options) (Attached, error) {
+	return Attached{}, errNoLibvirt
 }
 
 // Detach fails: this binary has no libvirt.

@@ -37,6 +37,21 @@ type Options struct {
 	Reconnect time.Duration // how long QEMU waits for a guard that starts again; whole seconds
 }
 
+// An Attached is what Attach has done.
+type Attached struct {
+	Disks []Disk
+	// Proxy is the path of the socket that QEMU connects to if it is that of a proxy (hostd/proxy) and
+	// not the guard's: this libvirt cannot let QEMU wait for a guard that starts again. It is ""
+	// otherwise.
+	Proxy string
+	Notes []string // what is left to do on this host
+}
+
+// proxySocket returns the path of the socket of a proxy before the guard.
+func (o Options) proxySocket() string {
+	return strings.TrimSuffix(o.Socket, ".sock") + ".proxy.sock"
+}
+
 // A RefusedError says why a domain cannot be attached or detached.
 type RefusedError struct{ Domain, Reason string }
 

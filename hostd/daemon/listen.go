@@ -60,9 +60,9 @@ func CheckSocketPath(path string) error {
 	return nil
 }
 
-// listen listens at an address of Address: a path, or the name of a socket of systemd. It makes the
+// Listen listens at an address of Address: a path, or the name of a socket of systemd. It makes the
 // folder of the path if only the last part of it is missing.
-func listen(address string, opt nbd.SocketOptions) (net.Listener, error) {
+func Listen(address string, opt nbd.SocketOptions) (net.Listener, error) {
 	if name, ok := strings.CutPrefix(address, systemdPrefix); ok {
 		return activated(name)
 	}

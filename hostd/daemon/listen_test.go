@@ -33,7 +33,7 @@ func TestSocketOptions(t *testing.T) {
 			t.Fatal(err)
 		}
 		path := filepath.Join(t.TempDir(), "run", "s")
-		l, err := listen(path, opt)
+		l, err := Listen(path, opt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,14 +70,14 @@ func lookup(t *testing.T, group string) (gid uint32) {
 // TestActivated starts this test with a socket as systemd does (sd_listen_fds(3)).
 func TestActivated(t *testing.T) {
 	if os.Getenv("DAEMON_ACTIVATED") != "" {
-		if _, err := listen("systemd:other", nbd.SocketOptions{}); err == nil ||
+		if _, err := Listen("systemd:other", nbd.SocketOptions{}); err == nil ||
 			!strings.Contains(err.Error(), "no socket") {
 			t.Errorf("%v", err)
 		}
 		return
 	}
 	if os.Getenv("DAEMON_LISTENS") != "" {
-		l, err := listen("systemd:disks", nbd.SocketOptions{})
+		l, err := Listen("systemd:disks", nbd.SocketOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -54,7 +54,7 @@ func (d *Daemon) Serve(ctx context.Context, transport, path string) error {
 }
 
 func (d *Daemon) serveNBD(ctx context.Context, path string) error {
-	l, err := listen(path, d.socket)
+	l, err := Listen(path, d.socket)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (d *Daemon) mountFUSE(dir, disk string) (*fuse.Server, error) {
 
 // ServeControl serves the control socket until ctx ends.
 func (d *Daemon) ServeControl(ctx context.Context, path string) error {
-	l, err := listen(path, nbd.SocketOptions{})
+	l, err := Listen(path, nbd.SocketOptions{})
 	if err != nil {
 		return fmt.Errorf("control socket: %w", err)
 	}

@@ -52,14 +52,6 @@ func TestGuestDebianLayout(t *testing.T) {
 	}
 }
 
-// buildFsward builds the program and returns its path.
-func buildFsward(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "fsward")
-	guardtest.Run(t, "go", "build", "-o", path, "fsward/cmd/fsward")
-	return path
-}
-
 // layoutRun is a boot of the disk in which a commit of one volume is corrupted.
 type layoutRun struct {
 	*testing.T

@@ -1,0 +1,173 @@
+//go:build vmtest && restarts
+
+package vmrun
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest"
+
+	"fsward/hostd/guardtest"
+	"fsward/hostd/vm"
+)
+
+// restartedGuest is a guest behind a proxy whose guard is ended and started again.
+type restartedGuest struct {
+	*testing.T
+	dir    string
+	guard  *guardtest.Restarted
+	proxy  *exec.Cmd
+	socket string // of the proxy
+}
+
+// TestGuestRestarts ends the guard of a guest's two disks at random moments under load, and starts it
+// again: $FSWARD_RESTARTS times (100). The disks are attached as fsward attach does with libvirt 9.0.
+// The guest sees no error, the guard raises no alarm, and everything that was synced is there
+// afterwards.
+func TestGuestRestarts(t *testing.T) {
+	restarts := 100
+	if s := os.Getenv("FSWARD_RESTARTS"); s != "" {
+		if _, err := fmt.Sscan(s, &restarts); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute*3+time.Duration(restarts)*10*time.Second)
+	defer cancel()
+	g := &restartedGuest{T: t, dir: t.TempDir()}
+	g.start()
+	work, guest, console := g.boot(ctx)
+	rounds, stop := make(chan error, 1), make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-stop:
+				rounds <- nil
+				return
+			default:
+			}
+			if err := work.Go(ctx, 1, ""); err != nil {
+				rounds <- err
+				return
+			}
+		}
+	}()
+	begin := time.Now()
+	for range restarts {
+		g.guard.Restart()
+	}
+	took := time.Since(begin)
+	close(stop)
+	if err := <-rounds; err != nil {
+		t.Fatal(err)
+	}
+	if err := work.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if end, err := guest.Wait(ctx); err != nil || !end.Clean() {
+		t.Errorf("the guest ended: %s, %v", end, err)
+	}
+	g.end()
+	text, err := os.ReadFile(console)
+	if err != nil || strings.Contains(string(text), "I/O error") {
+		t.Errorf("the guest has seen an error: %v\n%s", err, text)
+	}
+	t.Logf("%d kills and %d stops in %v, commits %v", g.guard.Kills, g.guard.Stops,
+		took.Round(time.Second), g.guard.Commits())
+	for _, fs := range []string{"btrfs", "ext3"} {
+		p := work.Progress(fs)
+		if p.ReadOnly || p.Failed != "" || p.Synced == 0 {
+			t.Errorf("%s: %+v", fs, p)
+		}
+		t.Logf("%s: %d rounds", fs, p.Synced)
+		guardtest.MustBeClean(t, fs, filepath.Join(g.dir, fs))
+		g.verify(fs)
+	}
+}
+
+// start starts the guard and the proxy.
+func (g *restartedGuest) start() {
+	g.Helper()
+	fsward := buildFsward(g.T)
+	guard := filepath.Join(g.dir, "guard.sock")
+	g.socket = filepath.Join(g.dir, "proxy.sock")
+	args := []string{"--listen", "unix:" + guard}
+	proxy := []string{"proxy", "--guard", "unix:" + guard, "--listen", "unix:" + g.socket}
+	for _, fs := range []string{"btrfs", "ext3"} {
+		image := filepath.Join(g.dir, fs)
+		guardtest.Run(g.T, "truncate", "-s", "1G", image)
+		args = append(args, "--disk", fs+"="+image)
+		proxy = append(proxy, "--disk", fs)
+	}
+	g.guard = guardtest.StartRestarted(g.T, fsward, guardtest.Seed(g.T), args...)
+	g.proxy = exec.Command(fsward, proxy...)
+	g.proxy.Stderr = os.Stderr
+	if err := g.proxy.Start(); err != nil {
+		g.Fatal(err)
+	}
+	g.Cleanup(func() {
+		_ = g.proxy.Process.Kill()
+		_ = g.proxy.Wait()
+	})
+}
+
+// boot boots the guest and waits until its file systems are mounted.
+func (g *restartedGuest) boot(ctx context.Context) (*vm.Workload, *vm.Domain, string) {
+	g.Helper()
+	guestDir := guardtest.BuildGuest(g.T)
+	host, err := vm.Connect(ctx, filepath.Join(g.dir, "run"),
+		zaptest.NewLogger(g, zaptest.Level(zap.WarnLevel)))
+	if err != nil {
+		g.Fatal(err)
+	}
+	g.Cleanup(func() {
+		if err := host.Close(); err != nil {
+			g.Error(err)
+		}
+	})
+	cfg := vm.Config{Name: "fsward-restarts", Kernel: filepath.Join(guestDir, "vmlinuz"),
+		Initramfs: filepath.Join(guestDir, "initramfs.cpio.zst"),
+		Cmdline:   "fsward.btrfs=btrfs fsward.ext3=ext3", Channel: true,
+		Console: filepath.Join(g.dir, "console")}
+	for _, fs := range []string{"btrfs", "ext3"} {
+		cfg.Disks = append(cfg.Disks, vm.Disk{NBDSocket: g.socket, Export: fs, Serial: fs})
+	}
+	guest, err := host.Start(ctx, cfg)
+	if err != nil {
+		g.Fatal(err)
+	}
+	work := vm.NewWorkload(guest.Channel())
+	if err := work.Ready(ctx); err != nil {
+		g.Fatal(err)
+	}
+	return work, guest, cfg.Console
+}
+
+// end ends the proxy and the guard, in this order.
+func (g *restartedGuest) end() {
+	g.Helper()
+	_ = g.proxy.Process.Signal(syscall.SIGTERM)
+	if err := g.proxy.Wait(); err != nil {
+		g.Errorf("the proxy ended: %v", err)
+	}
+	g.guard.Stop()
+}
+
+// verify mounts an image without a guard, and compares the files of each round with their
+// checksums.
+func (g *restartedGuest) verify(fs string) {
+	g.Helper()
+	at := g.TempDir()
+	guardtest.Run(g.T, "mount", "-t", fs, "-o", "loop,ro", filepath.Join(g.dir, fs), at)
+	defer guardtest.Run(g.T, "umount", at)
+	guardtest.Run(g.T, "sh", "-ec",
+		`cd "$1"; for sums in round-*/SUMS; do md5sum -c --quiet "$sums"; done`, "sh", at)
+}
