@@ -37,8 +37,13 @@ func (h *Host) watch() error {
 				return // somebody else's domain
 			}
 			h.log.Info("guest "+d.Name(), zap.Stringer("event", ev))
-			if ev.Event == libvirt.DOMAIN_EVENT_STOPPED {
+			switch {
+			case ev.Event == libvirt.DOMAIN_EVENT_STOPPED:
 				d.life.end(End{Cause: stopCauses[libvirt.DomainEventStoppedDetailType(ev.Detail)]})
+			case ev.Event == libvirt.DOMAIN_EVENT_SUSPENDED &&
+				ev.Detail == int(libvirt.DOMAIN_EVENT_SUSPENDED_IOERROR): // see diskXML
+				h.log.Error("the guest waits because the host's disk is full: make room and resume it",
+					zap.String("command", "virsh --connect '"+h.uri+"' resume "+d.Name()))
 			}
 		})
 	if err != nil {

@@ -122,8 +122,9 @@ func diskXML(i int, disk Disk) libvirtxml.DomainDisk {
 			Type: "raw",
 			// QEMU keeps nothing, and the guest sees a write cache: its flushes arrive as NBD flushes.
 			Cache: "none",
-			// An error reaches the guest. The default stops the domain on ENOSPC.
-			ErrorPolicy:  "report",
+			// A refusal reaches the guest as an error. If the host's disk is full, QEMU suspends the guest
+			// instead, and repeats the write when it is resumed.
+			ErrorPolicy:  "enospace",
 			RErrorPolicy: "report",
 			Discard:      "unmap",
 		},
