@@ -136,9 +136,12 @@ func resolve(dir string) (string, error) {
 			return "", err
 		}
 		path = filepath.Join(parent, filepath.Base(path))
-		to, err := os.Readlink(path)
-		if err != nil { // no link
+		to, linkErr := os.Readlink(path)
+		if errors.Is(linkErr, unix.EINVAL) || os.IsNotExist(linkErr) { // no link
 			return path, nil
+		}
+		if linkErr != nil {
+			return "", linkErr
 		}
 		if !filepath.IsAbs(to) {
 			to = filepath.Join(parent, to)

@@ -133,8 +133,8 @@ func (o *attachOptions) print(w io.Writer, domain, socket string, a attach.Attac
 	}
 	proxy = append(proxy, "--guard", "unix:"+socket, "--listen", "unix:"+a.Proxy, "--reconnect",
 		o.reconnect.String())
-	fmt.Fprintln(w, "# This libvirt cannot let the guest wait for a guard that starts again: all before "+
-		"9.1 cannot.\n# A proxy does. Start the guard and the proxy before the domain:")
+	fmt.Fprintln(w, "# This libvirt cannot let the guest wait for a guard that starts again: none\n"+
+		"# before 9.1 can. A proxy does. Start the guard and the proxy before the domain:")
 	fmt.Fprintln(w, shellCommand(guard))
 	fmt.Fprintln(w, shellCommand(append(proxy, access...)))
 }

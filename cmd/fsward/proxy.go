@@ -20,13 +20,14 @@ func proxyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "proxy --disk NAME --guard unix:PATH --listen unix:PATH",
 		Short: "Let a guest wait while its guard starts again",
-		Long: `Stands between QEMU and a guard. While the guard starts again, the guest's requests wait, and
-those that the guard has not answered are repeated: the guest sees a pause and no error. QEMU 4.2
-and later do so themselves, if reconnect-delay is set. libvirt before 9.1, such as that of Debian
-12, cannot set it.
+		Long: `Stands between QEMU and a guard. While the guard starts again, the guest's requests
+wait, and those that the guard has not answered are repeated: the guest sees a pause and no error.
+QEMU 4.2 and later do so themselves, if reconnect-delay is set. libvirt before 9.1, such as that of
+Debian 12, cannot set it.
 
 The command becomes a qemu-storage-daemon (Debian package qemu-system-common), which needs no
-restart when fsward is upgraded. If the proxy ends, the guest's requests fail.
+restart when fsward is upgraded. If the proxy ends, the guest's requests fail. Stop it before the
+guard: it flushes at its end, and would wait for a guard that is gone.
 
 Exit status: 0 ended by a signal, 2 wrong usage, other: the proxy could not run.`,
 		Example: `  fsward proxy --disk vda --guard unix:/run/fsward/vm.sock \

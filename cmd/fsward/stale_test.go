@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestStaleMount kills a guard that has its disk mounted by FUSE, and starts another one at the same
-// directory, which no process has cleaned up. A guard that still runs keeps its directory.
+// TestStaleMount kills a guard that has its disk mounted by FUSE, and starts another one at the
+// same directory, which no process has cleaned up. A guard that still runs keeps its directory.
 func TestStaleMount(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Fatal("mounts need root: run the tests as root")
@@ -23,7 +23,7 @@ func TestStaleMount(t *testing.T) {
 		t.Fatal(err)
 	}
 	killed := serveFUSE(t, filepath.Join(top, "dir"), image)
-	killed.cmd.Process.Signal(syscall.SIGKILL)
+	_ = killed.cmd.Process.Kill()
 	_ = killed.cmd.Wait()
 	again := serveFUSE(t, filepath.Join(top, "link"), image)
 	run(t, "dd", "if="+filepath.Join(top, "dir/disk"), "of=/dev/null", "bs=1M", "count=1")

@@ -33,7 +33,7 @@ func Attach(ctx context.Context, uri, name string, targets []string, opt Options
 		if opt.Reconnect > 0 && !keepsReconnect(now) {
 			a.Proxy = opt.proxySocket()
 			opt.Socket, opt.Reconnect = a.Proxy, 0
-			if now, disks, err = redefine(conn, dom, before, targets, opt); err != nil {
+			if _, disks, err = redefine(conn, dom, before, targets, opt); err != nil {
 				return err
 			}
 		}

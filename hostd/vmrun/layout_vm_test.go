@@ -4,6 +4,7 @@ package vmrun
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,10 +25,10 @@ import (
 	"fsward/interp/detect"
 )
 
-// TestGuestDebianLayout boots a guarded disk that is laid out as Debian's installer does, by EFI and
-// GRUB. One commit of one volume is corrupted. It is refused, and the other volumes go on. After the
-// power-off the tools of each format find every volume clean, fsward check agrees, and a replay of
-// the recording repeats the verdicts.
+// TestGuestDebianLayout boots a guarded disk that is laid out as Debian's installer does, by EFI
+// and GRUB. One commit of one volume is corrupted. It is refused, and the other volumes go on. After
+// the power-off the tools of each format find every volume clean, fsward check agrees, and a replay
+// of the recording repeats the verdicts.
 func TestGuestDebianLayout(t *testing.T) {
 	kernel := guardtest.BuildGuest(t)
 	fsward := buildFsward(t)
@@ -166,8 +167,8 @@ func (l *layoutRun) replay(fsward, base string) {
 	l.Helper()
 	out, err := exec.Command(fsward, "replay", "--json", "--base", base,
 		filepath.Join(l.dir, "log")).Output()
-	exit, ok := err.(*exec.ExitError)
-	if !ok || exit.ExitCode() != 1 {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 1 {
 		l.Errorf("fsward replay: %v, want exit status 1", err)
 	}
 	violated := 0

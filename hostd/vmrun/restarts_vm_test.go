@@ -29,10 +29,10 @@ type restartedGuest struct {
 	socket string // of the proxy
 }
 
-// TestGuestRestarts ends the guard of a guest's two disks at random moments under load, and starts it
-// again: $FSWARD_RESTARTS times (100). The disks are attached as fsward attach does with libvirt 9.0.
-// The guest sees no error, the guard raises no alarm, and everything that was synced is there
-// afterwards.
+// TestGuestRestarts ends the guard of a guest's two disks at random moments under load, and starts
+// it again: $FSWARD_RESTARTS times (100). The disks are attached as fsward attach does with libvirt
+// 9.0, and the socket is one of systemd, which stays open. The guest sees no error, the guard raises
+// no alarm, and everything that was synced is there afterwards.
 func TestGuestRestarts(t *testing.T) {
 	restarts := 100
 	if s := os.Getenv("FSWARD_RESTARTS"); s != "" {
@@ -40,7 +40,8 @@ func TestGuestRestarts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute*3+time.Duration(restarts)*10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(),
+		3*time.Minute+time.Duration(restarts)*10*time.Second)
 	defer cancel()
 	g := &restartedGuest{T: t, dir: t.TempDir()}
 	g.start()
@@ -99,7 +100,7 @@ func (g *restartedGuest) start() {
 	fsward := buildFsward(g.T)
 	guard := filepath.Join(g.dir, "guard.sock")
 	g.socket = filepath.Join(g.dir, "proxy.sock")
-	args := []string{"--listen", "unix:" + guard}
+	var args []string
 	proxy := []string{"proxy", "--guard", "unix:" + guard, "--listen", "unix:" + g.socket}
 	for _, fs := range []string{"btrfs", "ext3"} {
 		image := filepath.Join(g.dir, fs)
@@ -107,7 +108,7 @@ func (g *restartedGuest) start() {
 		args = append(args, "--disk", fs+"="+image)
 		proxy = append(proxy, "--disk", fs)
 	}
-	g.guard = guardtest.StartRestarted(g.T, fsward, guardtest.Seed(g.T), args...)
+	g.guard = guardtest.StartActivated(g.T, fsward, guardtest.Seed(g.T), guard, args...)
 	g.proxy = exec.Command(fsward, proxy...)
 	g.proxy.Stderr = os.Stderr
 	if err := g.proxy.Start(); err != nil {
