@@ -50,6 +50,21 @@ type guardFlags struct {
 }
 
 func (f *guardFlags) add(c *cobra.Command) {
+	f.addGuard(c)
+	f.addReports(c)
+}
+
+// addReports adds the flags of the process: how it reports, and how it is controlled.
+func (f *guardFlags) addReports(c *cobra.Command) {
+	c.Flags().StringVar(&f.control, "control", "",
+		"serve status, resume, reject and rules reload on the control socket `unix:PATH`")
+	addJSONFlag(c, &f.reports.json)
+	f.reports.addLimit(c)
+	c.Flags().BoolVarP(&f.reports.verbose, "verbose", "v", false, "log debug messages")
+}
+
+// addGuard adds the flags that say what is guarded for a guest, and how.
+func (f *guardFlags) addGuard(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.disks, "disk", nil, "guard the image, block device or NBD URI "+
 		"`[NAME=]IMG`; repeat it for every disk of the guest (required)")
 	_ = c.MarkFlagRequired("disk")
@@ -86,11 +101,6 @@ func (f *guardFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.reserve, "reserve", "768M",
 		"`BYTES` that all disks share, for large commits "+
 			"and for the check of the baseline; 0 for none")
-	c.Flags().StringVar(&f.control, "control", "",
-		"serve status, resume, reject and rules reload on the control socket `unix:PATH`")
-	addJSONFlag(c, &f.reports.json)
-	f.reports.addLimit(c)
-	c.Flags().BoolVarP(&f.reports.verbose, "verbose", "v", false, "log debug messages")
 }
 
 // addMemory adds the flag for the memory of a disk. vm run gives it another name, because --memory
@@ -99,8 +109,7 @@ func (f *guardFlags) addMemory(c *cobra.Command, name string) {
 	c.Flags().StringVar(&f.memory, name, "256M", "`BYTES` that the guard may use for each disk")
 }
 
-// config checks the flags that cobra cannot check, and returns the configuration of the guard. It
-// also sets the memory limit of the process.
+// config checks the flags that cobra cannot check, and returns the configuration of the guard.
 func (f *guardFlags) config(c *cobra.Command) (guard.Config, error) {
 	for _, s := range f.disks {
 		spec, err := guard.ParseDiskSpec(s)
@@ -126,7 +135,7 @@ func (f *guardFlags) config(c *cobra.Command) (guard.Config, error) {
 		err = f.limitRecording()
 	}
 	if err == nil {
-		err = f.limitMemory()
+		err = f.readMemory()
 	}
 	if err != nil {
 		return f.cfg, usageError{err, c.CommandPath()}
@@ -154,8 +163,8 @@ func (f *guardFlags) limitRecording() (err error) {
 	return nil
 }
 
-// limitMemory reads the flags for memory and sets the memory limit of the process.
-func (f *guardFlags) limitMemory() (err error) {
+// readMemory reads the flags for memory.
+func (f *guardFlags) readMemory() (err error) {
 	m := &f.cfg.Memory
 	if m.PerDisk, err = memoryFlag(f.memory); err != nil {
 		return err
@@ -164,7 +173,6 @@ func (f *guardFlags) limitMemory() (err error) {
 		return fmt.Errorf("--reserve: %w", err)
 	}
 	m.NoReserve = m.Reserve == 0
-	memory.SetLimit(m.Total(len(f.cfg.Disks)))
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"fsward/blocktap/nbd"
 	"fsward/hostd/daemon"
 	"fsward/hostd/guard"
+	"fsward/hostd/memory"
 	"fsward/hostd/vm"
 )
 
@@ -48,6 +49,19 @@ func guardCommand() *cobra.Command {
 	}
 	f.add(c)
 	f.addMemory(c, "memory")
+	o.add(c)
+	return c
+}
+
+// guardOptions are the flags of guard alone.
+type guardOptions struct {
+	listen, transport, calls, domain, libvirtURI string
+	socketGroup, socketMode                      string
+	socket                                       nbd.SocketOptions // of the two
+}
+
+// add adds the flags.
+func (o *guardOptions) add(c *cobra.Command) {
 	c.Flags().StringVar(&o.listen, "listen", "",
 		"serve the disks at `unix:PATH`, or at systemd:NAME, a socket of systemd (required)")
 	_ = c.MarkFlagRequired("listen")
@@ -61,14 +75,18 @@ func guardCommand() *cobra.Command {
 		"suspend this libvirt `DOMAIN` with --on-violation pause")
 	c.Flags().StringVar(&o.libvirtURI, "connect", "qemu:///system",
 		"look for --domain at this libvirt `URI`")
-	return c
 }
 
-// guardOptions are the flags of guard alone.
-type guardOptions struct {
-	listen, transport, calls, domain, libvirtURI string
-	socketGroup, socketMode                      string
-	socket                                       nbd.SocketOptions // of the two
+// read checks the flags, and returns the path of the socket of the disks.
+func (o *guardOptions) read() (path string, err error) {
+	path, err = daemon.Address(o.listen)
+	if err == nil {
+		err = daemon.CheckTransport(o.transport)
+	}
+	if err == nil {
+		o.socket, err = daemon.ParseSocketOptions(o.socketGroup, o.socketMode)
+	}
+	return path, err
 }
 
 func runGuard(c *cobra.Command, f *guardFlags, o *guardOptions) error {
@@ -76,16 +94,11 @@ func runGuard(c *cobra.Command, f *guardFlags, o *guardOptions) error {
 	if err != nil {
 		return err
 	}
-	path, err := daemon.Address(o.listen)
-	if err == nil {
-		err = daemon.CheckTransport(o.transport)
-	}
-	if err == nil {
-		o.socket, err = daemon.ParseSocketOptions(o.socketGroup, o.socketMode)
-	}
+	path, err := o.read()
 	if err != nil {
 		return usageError{err, c.CommandPath()}
 	}
+	memory.SetLimit(cfg.Memory.Total(len(cfg.Disks)))
 	f.reports.guest = o.domain
 	s, err := f.reports.serve()
 	if err != nil {

@@ -67,7 +67,7 @@ Exit status: 0 everything holds, 1 an invariant is violated, 2 wrong usage,
 	root.AddCommand(guardCommand(), checkCommand(), replayCommand(), dumpCommand(), rulesCommand(),
 		vmCommand(), exploreCommand(), corruptCommand(), statusCommand(), resumeCommand(),
 		rejectCommand(), demoCommand(), manCommand(), versionCommand(), attachCommand(), detachCommand(),
-		proxyCommand())
+		proxyCommand(), daemonCommand(), diskCommand())
 	root.Version = output.Version()
 	root.SetVersionTemplate("fsward {{.Version}}\n")
 	asUsage(root)

@@ -9,6 +9,7 @@ import (
 
 	"fsward/hostd/daemon"
 	"fsward/hostd/guard"
+	"fsward/hostd/memory"
 	"fsward/hostd/vm"
 	"fsward/hostd/vmrun"
 )
@@ -86,6 +87,7 @@ func runVM(c *cobra.Command, f *guardFlags, cfg vmrun.Config) error {
 	if err != nil {
 		return err
 	}
+	memory.SetLimit(guarded.Memory.Total(len(guarded.Disks)))
 	cfg.Config = daemon.Config{Config: guarded, Calls: cfg.Calls}
 	if f.control != "" {
 		if cfg.Control, err = daemon.Address(f.control); err != nil {

@@ -21,6 +21,8 @@ type Config struct {
 	Outputs []*output.Queue
 	// Socket says who may connect to the NBD socket.
 	Socket nbd.SocketOptions
+
+	ready func() // is called when the disks are served; nil: systemd is told
 }
 
 // A Daemon guards the disks of a guest and serves them.
@@ -30,12 +32,17 @@ type Daemon struct {
 	outputs []*output.Queue
 	diaries []*fsynccheck.Diary // of the disks in their order; nil unless Config.Calls
 	socket  nbd.SocketOptions
+	ready   func() // is called when the disks are served
 	log     *zap.Logger
 }
 
 // Open opens the disks: see guard.Open. Close ends the daemon.
 func Open(cfg Config, log *zap.Logger) (*Daemon, error) {
-	d := &Daemon{sinks: cfg.Sinks, outputs: cfg.Outputs, socket: cfg.Socket, log: log}
+	d := &Daemon{sinks: cfg.Sinks, outputs: cfg.Outputs, socket: cfg.Socket, ready: cfg.ready,
+		log: log}
+	if d.ready == nil {
+		d.ready = func() { notifyReady(log) }
+	}
 	if cfg.Calls {
 		cfg.Disks = slices.Clone(cfg.Disks)
 		for i := range cfg.Disks {

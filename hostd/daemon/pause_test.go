@@ -32,7 +32,7 @@ func TestPauseOnARealFileSystem(t *testing.T) {
 			guest := &guardtest.Domain{}
 			r := guardtest.Attach(t, guardtest.Mkfs(t, tc.fs, 256<<20),
 				func(c *guard.Config) { c.OnViolation, c.Guest = guard.OnPause, guest })
-			control := serveControl(t, r.Daemon)
+			control := openControl(t, r.Daemon)
 			releaseNothing(t, control)
 			r.MustMount(tc.fs)
 			r.MustRun("echo one > one; sync -f .")
@@ -104,8 +104,8 @@ func decided(t *testing.T, events []*guard.Event, pass bool) {
 	}
 }
 
-// serveControl serves a daemon's control socket during the test.
-func serveControl(t *testing.T, disks *guard.Disks) *Control {
+// openControl serves a daemon's control socket during the test.
+func openControl(t *testing.T, disks *guard.Disks) *Control {
 	d := &Daemon{Disks: disks, log: zaptest.NewLogger(t)}
 	t.Helper()
 	dir, err := os.MkdirTemp("", "fsward-ctl-")

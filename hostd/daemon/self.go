@@ -15,8 +15,15 @@ type Self struct {
 
 // Self returns the state of the daemon itself.
 func (d *Daemon) Self() Self {
-	s := Self{Version: output.Version(), Recording: d.Recording()}
-	for _, q := range d.outputs {
+	s := selfOf(d.outputs)
+	s.Recording = d.Recording()
+	return s
+}
+
+// selfOf returns the state of a daemon that reports through queues.
+func selfOf(outputs []*output.Queue) Self {
+	s := Self{Version: output.Version()}
+	for _, q := range outputs {
 		s.Outputs = append(s.Outputs, q.Counts())
 	}
 	return s

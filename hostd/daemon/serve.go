@@ -74,10 +74,7 @@ func (d *Daemon) serveNBD(ctx context.Context, path string) error {
 		d.log.Info("serving", zap.String("disk", name),
 			zap.String("uri", fmt.Sprintf("nbd+unix:///%s?socket=%s", name, path)))
 	}
-	// If systemd has started the daemon with Type=notify, its dependents may start now.
-	if _, err := systemd.SdNotify(false, systemd.SdNotifyReady); err != nil {
-		d.log.Warn("systemd cannot be told that the disks are served", zap.Error(err))
-	}
+	d.ready()
 	return server.Serve(ctx, l)
 }
 
@@ -104,6 +101,7 @@ func (d *Daemon) serveFUSE(ctx context.Context, dir string) error {
 		d.log.Info("serving", zap.String("disk", name), zap.String("file", filepath.Join(at, "disk")))
 	}
 	if len(errs) == 0 {
+		d.ready()
 		<-ctx.Done()
 	}
 	for _, m := range mounts {
@@ -123,17 +121,33 @@ func (d *Daemon) mountFUSE(dir, disk string) (*fuse.Server, error) {
 	return fuse.Mount(dir, d.Device(disk), d.log)
 }
 
-// ServeControl serves the control socket until ctx ends.
-func (d *Daemon) ServeControl(ctx context.Context, path string) error {
-	l, err := Listen(path, nbd.SocketOptions{})
-	if err != nil {
-		return fmt.Errorf("control socket: %w", err)
+// notifyReady tells systemd, if it has started the daemon with Type=notify, that its dependents may
+// start now.
+func notifyReady(log *zap.Logger) {
+	if _, err := systemd.SdNotify(false, systemd.SdNotifyReady); err != nil {
+		log.Warn("systemd cannot be told that the disks are served", zap.Error(err))
 	}
-	return d.serveControl(ctx, l)
 }
 
-func (d *Daemon) serveControl(ctx context.Context, l net.Listener) error {
-	server := &http.Server{Handler: d.controlHandler(), ReadHeaderTimeout: 5 * time.Second}
+// ServeControl serves the control socket until ctx ends.
+func (d *Daemon) ServeControl(ctx context.Context, path string) error {
+	l, err := listenControl(path)
+	if err != nil {
+		return err
+	}
+	return serveControl(ctx, l, d)
+}
+
+func listenControl(path string) (net.Listener, error) {
+	l, err := Listen(path, nbd.SocketOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("control socket: %w", err)
+	}
+	return l, nil
+}
+
+func serveControl(ctx context.Context, l net.Listener, d controlled) error {
+	server := &http.Server{Handler: controlHandler(d), ReadHeaderTimeout: 5 * time.Second}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
 	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {

@@ -7,7 +7,8 @@ import (
 
 // VolumeStatus is the state of a volume as the control socket reports it.
 type VolumeStatus struct {
-	Disk string `json:"disk"`
+	Guest string `json:"guest,omitempty"` // if the daemon has several
+	Disk  string `json:"disk"`
 	// Volume is "" for a whole disk, "p2" for a partition, "vg/lv" for a logical volume.
 	Volume  string `json:"volume,omitempty"`
 	FS      string `json:"fs,omitempty"`
@@ -35,8 +36,17 @@ type UnverifiedStatus struct {
 	Commits uint64 `json:"commits"`          // undecided commits since then
 }
 
-// Name returns the name of the volume with its disk.
-func (s *VolumeStatus) Name() string { return volumeName(s.Disk, s.Volume) }
+// Name returns the name of the volume with its guest and disk.
+func (s *VolumeStatus) Name() string {
+	name := volumeName(s.Disk, s.Volume)
+	switch {
+	case s.Guest == "":
+		return name
+	case name == "":
+		return s.Guest
+	}
+	return s.Guest + "/" + name
+}
 
 // Status returns the state of every volume, in the order of the disks.
 func (d *Disks) Status() []VolumeStatus {

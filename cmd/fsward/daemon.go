@@ -1,0 +1,123 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"fsward/hostd/daemon"
+	"fsward/hostd/guard"
+)
+
+const daemonHelp = `Guards the disks of several guests in one process, as fsward guard does for one.
+FILE is a YAML file; its keys are the flags of fsward guard. Each guest has its own order of writes
+and its own memory. If a guest cannot be served, for example because its disk is in use, the others
+are served, and it is tried again every ten seconds.
+
+The command runs until it receives SIGTERM or Ctrl-C. SIGHUP makes it read its rules again.
+
+Exit status: 0 every commit held, 1 a commit was violated, 2 wrong usage or configuration, 3 a
+commit was undecided, reports were dropped, a guest was not served at the end, or the command could
+not run.`
+
+func daemonCommand() *cobra.Command {
+	var file string
+	var example, check bool
+	c := &cobra.Command{
+		Use:   "daemon --config FILE",
+		Short: "Guard the disks of several guests",
+		Long:  daemonHelp,
+		Example: `  fsward daemon --example > /etc/fsward.yaml
+  fsward daemon --config /etc/fsward.yaml --check
+  fsward daemon --config /etc/fsward.yaml
+  fsward status --control unix:/run/fsward/control`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if example {
+				printExample(c.OutOrStdout())
+				return nil
+			}
+			if file == "" {
+				return usageError{errors.New("--config FILE is needed, or --example"), c.CommandPath()}
+			}
+			cfg, err := readDaemonConfig(file)
+			if err != nil {
+				return usageError{err, c.CommandPath()}
+			}
+			if check {
+				fmt.Fprintf(c.OutOrStdout(), "%s: %d guests\n", file, len(cfg.guests))
+				return nil
+			}
+			return runDaemon(c, cfg)
+		},
+	}
+	c.Flags().StringVar(&file, "config", "", "read the configuration in the YAML file `FILE`")
+	c.Flags().BoolVar(&check, "check", false, "check the configuration, and serve nothing")
+	c.Flags().BoolVar(&example, "example", false,
+		"print a configuration with every key, what it does and its default")
+	return c
+}
+
+func runDaemon(c *cobra.Command, cfg *daemonConfig) error {
+	s, err := cfg.top.reports.serve()
+	if err != nil {
+		return usageError{err, c.CommandPath()}
+	}
+	var guests []daemon.Guest
+	for _, g := range cfg.guests {
+		g.Sinks, g.Outputs = []guard.Sink{cfg.sinkOf(s, g.Name)}, s.queues()
+		g.Find = finder(g.domain, g.uri, s.log)
+		guests = append(guests, g.Guest)
+	}
+	judged, err := daemon.NewGuests(guests, s.queues(), s.log).Run(c.Context(), cfg.control)
+	if err == nil {
+		err = outcome(judged)
+	}
+	return s.end(err)
+}
+
+func diskCommand() *cobra.Command {
+	c := &cobra.Command{Use: "disk", Short: "Change the disks of a running fsward daemon",
+		Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		Long: `Changes the disks of a guest that a running fsward daemon guards. The guard of the
+guest starts again for that: clients have to connect again, as QEMU does with reconnect-delay and
+fsward proxy always does. The configuration of the daemon stays as it is: change it, too.`}
+	var control, format, size string
+	add := &cobra.Command{Use: "add GUEST/NAME IMG", Short: "Guard another disk of a guest",
+		Example: "  fsward disk add web/vdb /srv/web-data.qcow2 --control unix:/run/fsward/control",
+		Args:    cobra.ExactArgs(2)}
+	add.Flags().StringVar(&format, "format", "", "`FORMAT` of the image: see fsward guard --help")
+	remove := &cobra.Command{Use: "remove GUEST/NAME", Short: "Guard a disk no longer",
+		Long: `Takes a disk from the guard of a guest. Detach it from the guest first. A disk that a
+file system on the other disks needs cannot be removed.`, Args: cobra.ExactArgs(1)}
+	grow := &cobra.Command{Use: "grow GUEST/NAME [--size BYTES]", Short: "Make a disk larger",
+		Long: `Makes the image of a disk larger. Without --size, the disk has grown already, such as a
+logical volume of the host after lvextend. The guest sees the new size after virsh blockresize, or
+when it starts again; behind fsward proxy, when the proxy and the guest start again.`,
+		Example: "  fsward disk grow web/vda --size 20G && virsh blockresize web vda 20G",
+		Args:    cobra.ExactArgs(1)}
+	grow.Flags().StringVar(&size, "size", "", "new size of the disk, `BYTES` such as 20G")
+	for _, sub := range []*cobra.Command{add, remove, grow} {
+		addControlFlag(sub, &control)
+		sub.RunE = func(c *cobra.Command, args []string) error {
+			change := daemon.DiskChange{Format: format}
+			if len(args) > 1 {
+				change.Path = args[1]
+			}
+			if size != "" {
+				var err error
+				if change.Size, err = parseBytes(size); err != nil {
+					return usageError{fmt.Errorf("--size: %w", err), c.CommandPath()}
+				}
+			}
+			client, err := controlClient(control)
+			if err != nil {
+				return err
+			}
+			return client.ChangeDisk(c.Name(), args[0], change)
+		}
+		c.AddCommand(sub)
+	}
+	return c
+}
