@@ -51,6 +51,7 @@ type startConfig struct {
 	nodes    []string // arguments of --blockdev
 	readOnly bool
 	lock     *os.File // locked image; the process keeps the lock; may be nil
+	marker   string   // file that the process makes, and removes at its end: see LostError; "" for none
 	log      *zap.Logger
 }
 
@@ -78,6 +79,9 @@ func start(ctx context.Context, cfg startConfig) (*process, error) {
 		"--nbd-server", "addr.type=unix,max-connections=1,addr.path="+strings.ReplaceAll(p.socket,
 			",", ",,"),
 		"--export", "type=nbd,id=export,node-name="+diskNode+",name="+exportName+",writable="+writable)
+	if cfg.marker != "" {
+		args = append(args, "--pidfile", cfg.marker)
+	}
 	p.cmd = exec.Command(at, args...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.said, &p.said
 	if cfg.lock != nil {

@@ -39,7 +39,7 @@ type Options struct {
 //
 // If the qemu-storage-daemon ends, every later request fails, with a *EndedError. It is not started
 // again: what was written and not flushed may be lost, and only a guest that starts again knows
-// what it needs.
+// what it needs. If it was killed, opening the image for writing again is a *LostError.
 func Open(ctx context.Context, path string, opt Options) (blocktap.Disk, error) {
 	format, err := resolve(path, opt.Format)
 	if err != nil {
@@ -92,6 +92,7 @@ type disk struct {
 // open opens a disk whose format is known, once.
 func open(ctx context.Context, path string, opt Options) (blocktap.Disk, error) {
 	var lock *os.File
+	marker := ""
 	if !IsURI(path) {
 		if err := checkImage(path, opt.Format); err != nil {
 			return nil, err
@@ -101,13 +102,18 @@ func open(ctx context.Context, path string, opt Options) (blocktap.Disk, error) 
 			return nil, err
 		}
 		defer lock.Close() // the process has the lock then
+		if !opt.ReadOnly {
+			if marker, err = unmarked(path, lock); err != nil {
+				return nil, err
+			}
+		}
 	}
 	nodes, err := blockdevs(path, opt.Format, opt.ReadOnly)
 	if err != nil {
 		return nil, err
 	}
 	p, err := start(ctx, startConfig{path: path, nodes: nodes, readOnly: opt.ReadOnly, lock: lock,
-		log: opt.Log})
+		marker: marker, log: opt.Log})
 	if err != nil {
 		return nil, err
 	}

@@ -168,9 +168,11 @@ func TestSnapshotsSurvive(t *testing.T) {
 	}
 }
 
-// TestKilled checks that every request fails when the qemu-storage-daemon is gone.
+// TestKilled checks that every request fails when the qemu-storage-daemon is gone, and that nobody
+// can write the image again until somebody has removed the marker: acknowledged writes are lost.
 func TestKilled(t *testing.T) {
-	d := open1(t, create(t, "disk.qcow2", Qcow2), Options{}).(*disk)
+	path := create(t, "disk.qcow2", Qcow2)
+	d := open1(t, path, Options{}).(*disk)
 	if _, err := d.WriteAt(make([]byte, 512), 0); err != nil {
 		t.Fatal(err)
 	}
@@ -188,6 +190,17 @@ func TestKilled(t *testing.T) {
 			t.Errorf("%v, want that the process was killed", err)
 		}
 	}
+	var lost *LostError
+	if _, err := Open(t.Context(), path, Options{}); !errors.As(err, &lost) {
+		t.Fatalf("opening the image again: %v, want a LostError", err)
+	}
+	if err := open1(t, path, Options{ReadOnly: true}).Close(); err != nil {
+		t.Error(err)
+	}
+	if err := os.Remove(lost.Marker); err != nil {
+		t.Fatal(err)
+	}
+	open1(t, path, Options{})
 }
 
 // TestBusy checks that an image in use cannot be opened, by us or by QEMU.
