@@ -51,7 +51,7 @@ type startConfig struct {
 	nodes    []string // arguments of --blockdev
 	readOnly bool
 	lock     *os.File // locked image; the process keeps the lock; may be nil
-	marker   string   // file that the process makes, and removes at its end: see LostError; "" for none
+	marker   string   // file that the process makes and removes: see LostError; "" for none
 	log      *zap.Logger
 }
 

@@ -51,7 +51,7 @@ Exit status: 0 attached, 2 wrong usage, 3 not attached.`,
 			}
 			path, err := daemon.Address(o.socket)
 			if err == nil {
-				err = daemon.CheckSocketPath(path)
+				err = daemon.CheckSocketPath(attach.Options{Socket: path}.ProxySocket()) // the longer one
 			}
 			if err == nil && o.reconnect < 0 {
 				err = fmt.Errorf("--reconnect %s is negative", o.reconnect)

@@ -43,7 +43,7 @@ guests:
 	}
 	d.control = daemon.NewControl(filepath.Join(d.dir, "control"))
 	d.cmd = exec.Command("fsward", "daemon", "--config", file)
-	d.cmd.Stdout = &d.out
+	d.cmd.Stdout, d.cmd.Stderr = &d.out, os.Stderr
 	if err := d.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func (d *guestsDaemon) wait(name, state string) {
 // size returns the size of a disk that a guest's socket exports.
 func (d *guestsDaemon) size(guest, disk string) (uint64, error) {
 	var err error
-	for range 200 { // until the guard has started again
+	for range 1000 { // until the guard has started again
 		var r *nbd.Remote
 		r, err = nbd.Dial(d.Context(), "unix", filepath.Join(d.dir, guest+".sock"),
 			nbd.RemoteOptions{Export: disk})

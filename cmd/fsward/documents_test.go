@@ -124,3 +124,26 @@ func TestDocumentViolations(t *testing.T) {
 		t.Errorf("found %d violations in the documents, want at least 3", checked)
 	}
 }
+
+// TestDocumentConfigurations reads each configuration of fsward daemon that a document shows.
+func TestDocumentConfigurations(t *testing.T) {
+	read := 0
+	for path, text := range documents(t) {
+		for _, block := range quotedConfig.FindAllStringSubmatch(text, -1) {
+			file := filepath.Join(t.TempDir(), "fsward.yaml")
+			if err := os.WriteFile(file, []byte(block[1]), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := readDaemonConfig(file); err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+			read++
+		}
+	}
+	if read == 0 {
+		t.Error("no document shows a configuration")
+	}
+}
+
+// quotedConfig matches a quoted configuration of fsward daemon.
+var quotedConfig = regexp.MustCompile("(?s)```yaml\n((?:[^`]*\n)?guests:\n.*?)```")

@@ -24,7 +24,7 @@ import (
 // restarts returns how often the guard of each file system starts again: $FSWARD_RESTARTS, or a few
 // times.
 func restarts(t *testing.T) int {
-	n := 4
+	n := 2
 	if s := os.Getenv("FSWARD_RESTARTS"); s != "" {
 		if _, err := fmt.Sscan(s, &n); err != nil {
 			t.Fatal(err)

@@ -31,7 +31,7 @@ func Attach(ctx context.Context, uri, name string, targets []string, opt Options
 			return err
 		}
 		if opt.Reconnect > 0 && !keepsReconnect(now) {
-			a.Proxy = opt.proxySocket()
+			a.Proxy = opt.ProxySocket()
 			opt.Socket, opt.Reconnect = a.Proxy, 0
 			if _, disks, err = redefine(conn, dom, before, targets, opt); err != nil {
 				return err

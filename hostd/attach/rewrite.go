@@ -47,8 +47,8 @@ type Attached struct {
 	Notes []string // what is left to do on this host
 }
 
-// proxySocket returns the path of the socket of a proxy before the guard.
-func (o Options) proxySocket() string {
+// ProxySocket returns the path of the socket of a proxy before the guard.
+func (o Options) ProxySocket() string {
 	return strings.TrimSuffix(o.Socket, ".sock") + ".proxy.sock"
 }
 

@@ -38,9 +38,9 @@ type served struct {
 	log     *zap.Logger
 	changes chan diskChange
 
-	mu    sync.Mutex
-	d     *Daemon // nil while the guest is not served
-	err   error   // why it is not served
+	mu    sync.RWMutex // also held while somebody uses d
+	d     *Daemon      // nil while the guest is not served
+	err   error        // why it is not served
 	worst change.Outcome
 }
 
@@ -149,7 +149,7 @@ func (g *served) changed(ctx context.Context, c diskChange) (*Daemon, error) {
 
 // change has the disks changed by run, and waits for it.
 func (g *served) change(ctx context.Context, apply func(*Config) error) error {
-	if g.Record != "" {
+	if g.config().Record != "" {
 		return errors.New("the disks are recorded, and a recording cannot follow such a change")
 	}
 	c := diskChange{apply: apply, done: make(chan error, 1)}
@@ -163,8 +163,8 @@ func (g *served) change(ctx context.Context, apply func(*Config) error) error {
 
 // config returns a copy of the configuration.
 func (g *served) config() Config {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.mu.RLock()
+	defer g.mu.RUnlock()
 	cfg := g.Config
 	cfg.Disks = slices.Clone(cfg.Disks)
 	return cfg
@@ -195,18 +195,17 @@ func (g *served) set(d *Daemon, err error) {
 	g.d, g.err = d, err
 }
 
-// with calls f with the guest's Daemon. Errors name the guest.
-func (g *served) with(f func(*Daemon) error) error {
-	g.mu.Lock()
-	d, err := g.d, g.err
-	g.mu.Unlock()
+// with calls f with the guest's Daemon, which is not closed meanwhile. Errors name the guest.
+func (g *served) with(f func(*Daemon) error) (err error) {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
 	switch {
-	case d == nil && err != nil:
-		err = fmt.Errorf("%w: %w", errNotServed, err)
-	case d == nil:
+	case g.d == nil && g.err != nil:
+		err = fmt.Errorf("%w: %w", errNotServed, g.err)
+	case g.d == nil:
 		err = errNotServed
 	default:
-		err = f(d)
+		err = f(g.d)
 	}
 	if err != nil {
 		return fmt.Errorf("guest %s: %w", g.Name, err)
@@ -231,8 +230,8 @@ func (g *served) status() (out []guard.VolumeStatus) {
 
 // outcome returns the worst verdict of the guest so far.
 func (g *served) outcome() change.Outcome {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.mu.RLock()
+	defer g.mu.RUnlock()
 	if g.err != nil {
 		return worse(g.worst, change.Undecided)
 	}

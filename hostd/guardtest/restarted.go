@@ -117,11 +117,18 @@ func (r *Restarted) Restart() {
 	if r.random.IntN(4) == 0 {
 		r.Stops++
 		r.Stop()
-	} else {
-		r.Kills++
-		_ = r.cmd.Process.Kill()
-		_ = r.cmd.Wait()
+		r.start()
+		return
 	}
+	r.Kill()
+}
+
+// Kill kills the guard and starts it again.
+func (r *Restarted) Kill() {
+	r.t.Helper()
+	r.Kills++
+	_ = r.cmd.Process.Kill()
+	_ = r.cmd.Wait()
 	r.start()
 }
 

@@ -26,9 +26,9 @@ import (
 )
 
 // TestGuestDebianLayout boots a guarded disk that is laid out as Debian's installer does, by EFI
-// and GRUB. One commit of one volume is corrupted. It is refused, and the other volumes go on. After
-// the power-off the tools of each format find every volume clean, fsward check agrees, and a replay
-// of the recording repeats the verdicts.
+// and GRUB. One commit of one volume is corrupted. It is refused, and the other volumes go on.
+// After the power-off the tools of each format find every volume clean, fsward check agrees, and a
+// replay of the recording repeats the verdicts.
 func TestGuestDebianLayout(t *testing.T) {
 	kernel := guardtest.BuildGuest(t)
 	fsward := buildFsward(t)

@@ -31,8 +31,8 @@ type restartedGuest struct {
 
 // TestGuestRestarts ends the guard of a guest's two disks at random moments under load, and starts
 // it again: $FSWARD_RESTARTS times (100). The disks are attached as fsward attach does with libvirt
-// 9.0, and the socket is one of systemd, which stays open. The guest sees no error, the guard raises
-// no alarm, and everything that was synced is there afterwards.
+// 9.0, and the socket is one of systemd, which stays open. The guest sees no error, the guard
+// raises no alarm, and everything that was synced is there afterwards.
 func TestGuestRestarts(t *testing.T) {
 	restarts := 100
 	if s := os.Getenv("FSWARD_RESTARTS"); s != "" {
