@@ -28,7 +28,8 @@ const attachedDomain = `<domain type='qemu'><name>attached</name><memory unit='M
 <initrd>%[1]s/initramfs.cpio.zst</initrd><cmdline>console=ttyS0 panic=-1 no_timer_check
 fsward.btrfs=none fsward.ext3=root fsward.rounds=6</cmdline></os>
 <features><acpi/><apic/></features><cpu mode='maximum' check='none'/>
-<on_poweroff>destroy</on_poweroff><devices><controller type='usb' model='none'/><memballoon model='none'/>
+<on_poweroff>destroy</on_poweroff><devices>
+<controller type='usb' model='none'/><memballoon model='none'/>
 <serial type='file'><source path='%[2]s/console'/><target port='0'/></serial>
 <disk type='file' device='disk'><driver name='qemu' type='raw'/><source file='%[2]s/root.img'/>
 <target dev='vda' bus='virtio'/><serial>root</serial></disk></devices></domain>`
