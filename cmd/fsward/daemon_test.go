@@ -120,6 +120,7 @@ func TestDaemonOfGuests(t *testing.T) {
 	d := startGuests(t)
 	d.wait("web/vda", "blank")
 	d.wait("mail", "not served at the moment")
+	_ = d.cmd.Process.Signal(syscall.SIGHUP) // reload the rules
 	b, other := d.image("b.img", 8<<20), d.image("c.img", 8<<20)
 	for _, step := range []struct {
 		do, fails string // fails: a part of the error; "" if it works

@@ -54,14 +54,16 @@ func TestRestartUnderRunningGuest(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Fatal("loop mounts need root: run the tests as root")
 	}
-	for _, fs := range []string{"btrfs", "ext3"} {
-		t.Run(fs, func(t *testing.T) {
-			dir := t.TempDir()
-			image, guard := filepath.Join(dir, "image"), filepath.Join(dir, "guard.sock")
-			run(t, "truncate", "-s", "512M", image)
-			run(t, "mkfs."+fs, map[string]string{"btrfs": "-qf", "ext3": "-qF"}[fs], image)
+	for _, c := range []struct{ fs, format string }{{"btrfs", "raw"}, {"ext3", "qcow2"}} {
+		t.Run(c.fs+" on "+c.format, func(t *testing.T) {
+			fs, dir := c.fs, t.TempDir()
+			raw, guard := filepath.Join(dir, "raw"), filepath.Join(dir, "guard.sock")
+			run(t, "truncate", "-s", "512M", raw)
+			run(t, "mkfs."+fs, map[string]string{"btrfs": "-qf", "ext3": "-qF"}[fs], raw)
+			image := filepath.Join(dir, "image."+c.format)
+			run(t, "qemu-img", "convert", "-f", "raw", "-O", c.format, raw, image)
 			r := guardtest.StartRestarted(t, "fsward", guardtest.Seed(t), "--disk", "vda="+image,
-				"--listen", "unix:"+guard)
+				"--disk-format", c.format, "--listen", "unix:"+guard)
 			proxy, socket := startProxy(t, dir, guard)
 			m := mountProxied(t, fs, socket)
 			loaded := make(chan error, 1)
@@ -88,8 +90,9 @@ func TestRestartUnderRunningGuest(t *testing.T) {
 			rounds, _ := os.ReadFile(filepath.Join(dir, "rounds"))
 			t.Logf("%d kills, %d stops, %s rounds, commits %v", r.Kills, r.Stops,
 				bytes.TrimSpace(rounds), r.Commits())
-			guardtest.MustBeClean(t, fs, image)
-			verifySums(t, fs, image, filepath.Join(dir, "sums"))
+			run(t, "qemu-img", "convert", "-f", c.format, "-O", "raw", image, raw)
+			guardtest.MustBeClean(t, fs, raw)
+			verifySums(t, fs, raw, filepath.Join(dir, "sums"))
 		})
 	}
 }

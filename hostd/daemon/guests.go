@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/signal"
 	"strings"
 	"sync"
 
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
 
 	"fsward/change"
 	"fsward/hostd/guard"
@@ -53,6 +56,11 @@ func (all *Guests) limitMemory() {
 // cannot be served is tried again. Run returns the worst verdict of all guests: undecided if one of
 // them is not served at the end. The error is that of the control socket.
 func (all *Guests) Run(ctx context.Context, control string) (change.Outcome, error) {
+	// Each Daemon reloads its rules on SIGHUP. While none is served, the signal must not end the
+	// process.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, unix.SIGHUP)
+	defer signal.Stop(hangups)
 	group, ctx := errgroup.WithContext(ctx)
 	if control != "" {
 		l, err := listenControl(control)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/coreos/go-systemd/v22/activation"
 
@@ -73,17 +74,27 @@ func Listen(address string, opt nbd.SocketOptions) (net.Listener, error) {
 	return opt.Listen(address)
 }
 
+// systemdSockets returns the sockets that systemd has opened for this process. It can ask for them
+// only once (sd_listen_fds(3)). They stay open, since a guest may be served more than once.
+var systemdSockets = sync.OnceValues(activation.ListenersWithNames)
+
 // activated returns the socket with a name that systemd has opened for this process.
 func activated(name string) (net.Listener, error) {
-	sockets, err := activation.ListenersWithNames()
+	sockets, err := systemdSockets()
 	if err != nil {
 		return nil, fmt.Errorf("sockets of systemd: %w", err)
 	}
 	if found := sockets[name]; len(found) == 1 && found[0] != nil {
-		if found[0].Addr().Network() != "unix" {
+		l, ok := found[0].(*net.UnixListener)
+		if !ok {
 			return nil, fmt.Errorf("the socket %q of systemd is no unix socket", name)
 		}
-		return found[0], nil
+		f, err := l.File()
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		return net.FileListener(f)
 	}
 	var names []string
 	for have := range sockets {

@@ -77,6 +77,11 @@ func TestActivated(t *testing.T) {
 		return
 	}
 	if os.Getenv("DAEMON_LISTENS") != "" {
+		first, err := Listen("systemd:disks", nbd.SocketOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		first.Close() // and again, as after a change of a guest's disks
 		l, err := Listen("systemd:disks", nbd.SocketOptions{})
 		if err != nil {
 			t.Fatal(err)

@@ -44,8 +44,22 @@ func TestGuestRestarts(t *testing.T) {
 		3*time.Minute+time.Duration(restarts)*10*time.Second)
 	defer cancel()
 	g := &restartedGuest{T: t, dir: t.TempDir()}
-	g.start()
-	work, guest, console := g.boot(ctx)
+	disks := []string{"btrfs", "ext3"}
+	images := []string{filepath.Join(g.dir, "btrfs"), filepath.Join(g.dir, "ext3")}
+	guardtest.Run(t, "truncate", append([]string{"-s", "1G"}, images...)...)
+	g.start(disks[0], images[0], disks[1], images[1])
+	guestDir := guardtest.BuildGuest(t)
+	cfg := vm.Config{Name: "fsward-restarts", Kernel: filepath.Join(guestDir, "vmlinuz"),
+		Initramfs: filepath.Join(guestDir, "initramfs.cpio.zst"),
+		Cmdline:   "fsward.btrfs=btrfs fsward.ext3=ext3", Channel: true}
+	for _, disk := range disks {
+		cfg.Disks = append(cfg.Disks, vm.Disk{NBDSocket: g.socket, Export: disk, Serial: disk})
+	}
+	guest := g.boot(ctx, cfg)
+	work := vm.NewWorkload(guest.Channel())
+	if err := work.Ready(ctx); err != nil {
+		t.Fatal(err)
+	}
 	rounds, stop := make(chan error, 1), make(chan struct{})
 	go func() {
 		for {
@@ -77,13 +91,13 @@ func TestGuestRestarts(t *testing.T) {
 		t.Errorf("the guest ended: %s, %v", end, err)
 	}
 	g.end()
-	text, err := os.ReadFile(console)
+	text, err := os.ReadFile(guest.Console())
 	if err != nil || strings.Contains(string(text), "I/O error") {
 		t.Errorf("the guest has seen an error: %v\n%s", err, text)
 	}
 	t.Logf("%d kills and %d stops in %v, commits %v", g.guard.Kills, g.guard.Stops,
 		took.Round(time.Second), g.guard.Commits())
-	for _, fs := range []string{"btrfs", "ext3"} {
+	for _, fs := range disks {
 		p := work.Progress(fs)
 		if p.ReadOnly || p.Failed != "" || p.Synced == 0 {
 			t.Errorf("%s: %+v", fs, p)
@@ -94,19 +108,17 @@ func TestGuestRestarts(t *testing.T) {
 	}
 }
 
-// start starts the guard and the proxy.
-func (g *restartedGuest) start() {
+// start starts the guard and the proxy of disks: their names, each with its raw image.
+func (g *restartedGuest) start(disks ...string) {
 	g.Helper()
 	fsward := buildFsward(g.T)
 	guard := filepath.Join(g.dir, "guard.sock")
 	g.socket = filepath.Join(g.dir, "proxy.sock")
-	var args []string
+	args := []string{"--disk-format", "raw"}
 	proxy := []string{"proxy", "--guard", "unix:" + guard, "--listen", "unix:" + g.socket}
-	for _, fs := range []string{"btrfs", "ext3"} {
-		image := filepath.Join(g.dir, fs)
-		guardtest.Run(g.T, "truncate", "-s", "1G", image)
-		args = append(args, "--disk", fs+"="+image)
-		proxy = append(proxy, "--disk", fs)
+	for i := 0; i < len(disks); i += 2 {
+		args = append(args, "--disk", disks[i]+"="+disks[i+1])
+		proxy = append(proxy, "--disk", disks[i])
 	}
 	g.guard = guardtest.StartActivated(g.T, fsward, guardtest.Seed(g.T), guard, args...)
 	g.proxy = exec.Command(fsward, proxy...)
@@ -120,10 +132,9 @@ func (g *restartedGuest) start() {
 	})
 }
 
-// boot boots the guest and waits until its file systems are mounted.
-func (g *restartedGuest) boot(ctx context.Context) (*vm.Workload, *vm.Domain, string) {
+// boot starts the guest.
+func (g *restartedGuest) boot(ctx context.Context, cfg vm.Config) *vm.Domain {
 	g.Helper()
-	guestDir := guardtest.BuildGuest(g.T)
 	host, err := vm.Connect(ctx, filepath.Join(g.dir, "run"),
 		zaptest.NewLogger(g, zaptest.Level(zap.WarnLevel)))
 	if err != nil {
@@ -134,22 +145,12 @@ func (g *restartedGuest) boot(ctx context.Context) (*vm.Workload, *vm.Domain, st
 			g.Error(err)
 		}
 	})
-	cfg := vm.Config{Name: "fsward-restarts", Kernel: filepath.Join(guestDir, "vmlinuz"),
-		Initramfs: filepath.Join(guestDir, "initramfs.cpio.zst"),
-		Cmdline:   "fsward.btrfs=btrfs fsward.ext3=ext3", Channel: true,
-		Console: filepath.Join(g.dir, "console")}
-	for _, fs := range []string{"btrfs", "ext3"} {
-		cfg.Disks = append(cfg.Disks, vm.Disk{NBDSocket: g.socket, Export: fs, Serial: fs})
-	}
+	cfg.Console = filepath.Join(g.dir, "console")
 	guest, err := host.Start(ctx, cfg)
 	if err != nil {
 		g.Fatal(err)
 	}
-	work := vm.NewWorkload(guest.Channel())
-	if err := work.Ready(ctx); err != nil {
-		g.Fatal(err)
-	}
-	return work, guest, cfg.Console
+	return guest
 }
 
 // end ends the proxy and the guard, in this order.
