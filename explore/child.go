@@ -62,11 +62,16 @@ func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
 	})
 }
 
+// noteDiverged counts a replay that diverged.
+func (x *explorer) noteDiverged(diverged error, depth int) {
+	x.totals.Diverged++
+	x.emit(Event{Event: "diverged", Depth: depth, Text: diverged.Error()})
+}
+
 // drop removes a state from the frontier after its replay diverged.
 func (x *explorer) drop(key []byte, st *state, diverged error) error {
-	x.totals.Diverged++
 	x.totals.Waiting--
-	x.emit(Event{Event: "diverged", Depth: len(st.Steps), Text: diverged.Error()})
+	x.noteDiverged(diverged, len(st.Steps))
 	return x.store.update(func(c *change) error {
 		return errors.Join(c.dequeue(key), x.saveTotals(c))
 	})
@@ -160,7 +165,10 @@ func (x *explorer) addState(c *change, r *execution, recovered uint64) error {
 	if x.Depth > 0 && len(r.steps) >= x.Depth {
 		return nil
 	}
-	last := fmt.Sprint(Values(r.steps[len(r.steps)-1]))
+	last := ""
+	if n := len(r.steps); n > 0 {
+		last = fmt.Sprint(Values(r.steps[n-1]))
+	}
 	features := []string{last, r.sig, fmt.Sprintf("%d writes", len(r.records))}
 	t := traits{recovered: recovered, features: features}
 	p, err := x.Strategy.priority(x.Seed, c.sequence(), t, c)
@@ -168,7 +176,7 @@ func (x *explorer) addState(c *change, r *execution, recovered uint64) error {
 		return err
 	}
 	x.totals.Waiting++
-	return c.enqueue(p, &state{Steps: r.steps, Sig: r.sig})
+	return c.enqueue(p, &state{Setup: r.setup, Steps: r.steps, Sig: r.sig})
 }
 
 // advance moves a state to its next child, or removes it from the frontier after its last child.
@@ -198,7 +206,7 @@ func (x *explorer) addFaults(c *change, st *state, r *execution) error {
 		}
 		x.totals.Waiting++
 		last := Values(r.steps[len(r.steps)-1])
-		child := &state{Steps: st.Steps, Sig: st.Sig, Next: last, Fail: plan}
+		child := &state{Setup: st.Setup, Steps: st.Steps, Sig: st.Sig, Next: last, Fail: plan}
 		if err := c.enqueue(p, child); err != nil {
 			return err
 		}

@@ -87,6 +87,17 @@ func (c *Chooser) Choose(n uint32, site string) uint32 {
 	return got.Value
 }
 
+// repeat takes choices that an earlier run took at the same place, without that place. A replay
+// that wants others diverges.
+func (c *Chooser) repeat(choices []Choice) {
+	for _, x := range choices {
+		c.Choose(x.N, x.Site)
+	}
+}
+
+// ahead returns the values that the next choices take. Later ones are zeros.
+func (c *Chooser) ahead() []uint32 { return c.loaded[min(len(c.taken), len(c.loaded)):] }
+
 // Taken returns the choices of this run so far.
 func (c *Chooser) Taken() []Choice { return slices.Clone(c.taken) }
 

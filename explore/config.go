@@ -61,6 +61,9 @@ type Config struct {
 	ProcessCrashes bool
 	// Restore selects how states are reached. The default "" is ByCost.
 	Restore Restoring
+	// KernelChoices makes the choices that code of the kernel takes by fsw_ekm_choose() part of the
+	// explored choices. The System needs the module fsw_ekm. It excludes MaxFaults.
+	KernelChoices bool
 	// HostOnly checks crash states with the Judge alone, without recovery and checker.
 	HostOnly bool
 	// Threads holds the kernel threads of the stack's components (Component.Threads), and runs at

@@ -16,15 +16,21 @@ import (
 	"fsward/interp"
 )
 
-// pristine is the name of the snapshots of the disks as Init left them.
-const pristine = "fsward-pristine"
+// Names of the snapshots of the disks.
+const (
+	blank    = "fsward-blank"    // zeros
+	pristine = "fsward-pristine" // as the first Init left them
+)
 
 // A diskSet has the disks of a stack in a machine, and their pristine contents.
 type diskSet struct {
-	system  System
-	list    []*Disk
-	bases   []memory // pristine contents, by index in list
-	through bool     // Config.WriteThrough
+	system   System
+	list     []*Disk
+	first    []memory   // pristine contents of the first variant, by index in list
+	bases    []memory   // those of the selected variant
+	variants []*variant // the ways to make the stack so far
+	used     int        // index of the selected variant
+	through  bool       // Config.WriteThrough
 }
 
 // makeDisks makes RAM disks of zeros.
@@ -34,32 +40,41 @@ func makeDisks(ctx context.Context, system System, list []*Disk, through bool) (
 		if err := system.MakeDisk(ctx, disk.Number, disk.Bytes); err != nil {
 			return nil, err
 		}
-		d.bases = append(d.bases, make(memory, disk.Bytes))
+		if err := system.Snapshot(ctx, disk.Number, blank); err != nil {
+			return nil, err
+		}
+		d.first = append(d.first, make(memory, disk.Bytes))
 	}
+	d.bases = d.first
 	return d, nil
 }
 
-// keep makes the present contents of the disks the pristine ones.
-func (d *diskSet) keep(ctx context.Context) error {
+// keep makes the present contents of the disks the pristine ones of the first variant.
+func (d *diskSet) keep(ctx context.Context, choices []Choice) error {
 	for i, disk := range d.list {
-		if err := d.system.ReadDisk(ctx, disk.Number, disk.Bytes, d.bases[i]); err != nil {
+		if err := d.system.ReadDisk(ctx, disk.Number, disk.Bytes, d.first[i]); err != nil {
 			return err
 		}
 		if err := d.system.Snapshot(ctx, disk.Number, pristine); err != nil {
 			return err
 		}
 	}
+	d.variants = []*variant{{choices: choices}}
 	return nil
 }
 
-// load restores the pristine disks, and writes pages to them. The pages are by number of the disk.
+// load restores the pristine disks of the selected variant, and writes pages to them. The pages are
+// by number of the disk.
 func (d *diskSet) load(ctx context.Context, pages map[uint32][]agent.Page) error {
 	for _, disk := range d.list {
 		if err := d.system.Restore(ctx, disk.Number, pristine); err != nil {
 			return err
 		}
-		if len(pages[disk.Number]) > 0 {
-			if err := d.system.WritePages(ctx, disk.Number, pages[disk.Number]); err != nil {
+		for _, some := range [][]agent.Page{d.variants[d.used].over[disk.Number], pages[disk.Number]} {
+			if len(some) == 0 {
+				continue
+			}
+			if err := d.system.WritePages(ctx, disk.Number, some); err != nil {
 				return err
 			}
 		}

@@ -17,6 +17,7 @@ type Error struct {
 	Summary  string          `json:"summary"`            // Failure.Text
 	Dir      string          `json:"dir"`                // its folder, relative to that of the run
 	Origin   json.RawMessage `json:"origin,omitempty"`   // Config.Origin
+	Setup    []Choice        `json:"setup,omitempty"`    // the choices of the setup
 	Steps    [][]Choice      `json:"steps"`              // the choices of each step
 	Did      [][]string      `json:"did"`                // what each step did, in readable form
 	Fail     []InjectedFault `json:"fail,omitempty"`     // injected into the last step
@@ -41,6 +42,8 @@ type CrashError struct {
 	Missing  []uint64 `json:"missing"`  // bios of submitted writes that did not reach the disk
 	// Early lists the blocks that reached the disk although they had not been submitted.
 	Early []EarlyBlock `json:"early,omitempty"`
+	// Choices are those of the recovery and the check; after a second crash, those of its recovery.
+	Choices []Choice `json:"choices,omitempty"`
 	// Second is a crash during the recovery; nil: there was none.
 	Second *SecondCrash `json:"second,omitempty"`
 }

@@ -44,7 +44,8 @@ func (x *explorer) report(ctx context.Context, f *failureContext) (*Error, error
 // asError returns the Error for a failure of a run, without a folder.
 func (f *failureContext) asError(cfg *Config) Error {
 	e := Error{Kind: f.Kind, Property: f.Property, Summary: f.Text, Origin: cfg.Origin,
-		Steps: f.steps, Did: f.did, Seed: cfg.Crash.Seed, Limit: cfg.Crash.Limit, Count: 1}
+		Setup: f.setup, Steps: f.steps, Did: f.did, Seed: cfg.Crash.Seed,
+		Limit: cfg.Crash.Limit, Count: 1}
 	if f.faults != nil {
 		e.Fail = f.faults.plan
 	}
@@ -56,9 +57,10 @@ func (f *failureContext) asError(cfg *Config) Error {
 }
 
 // keepDisk copies a crash state.
-func (s *session) keepDisk(c crashCase) *crashDisk {
+func (s *session) keepDisk(c *badDisk) *crashDisk {
 	k := &crashDisk{CrashError: CrashError{Window: c.window, Epoch: c.Epoch.String(),
-		Contents: c.sum(), After: c.At, Missing: c.Missing(), Early: s.disks.early(c)}}
+		Contents: c.sum(), After: c.At, Missing: c.Missing(), Early: s.disks.early(c.crashCase),
+		Choices: c.choices}}
 	left := c.State
 	if second := c.second; second != nil {
 		left = second

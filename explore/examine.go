@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -48,7 +49,7 @@ func (x *explorer) checkCrashes(ctx context.Context,
 		x.countCrash(c, by.judge)
 		recovered = max(recovered, wrote)
 		if bad != nil {
-			f = r.crashFailure(bad, x.session.keepDisk(bad.crashCase))
+			f = r.crashFailure(bad, x.session.keepDisk(bad))
 			return errFailureFound
 		}
 		return nil
@@ -101,14 +102,16 @@ func (x *explorer) newExaminer(ctx context.Context) (*examiner, error) {
 type badDisk struct {
 	*Failure
 	crashCase
+	choices []Choice // of the recovery and the check
 }
 
 // checkCrash checks one crash state: it judges it on the host, and then recovers it and asks the
-// checker. bad is nil if nothing is wrong. wrote is the number of sectors that the recovery wrote.
+// checker, once for each sequence of their choices. bad is nil if nothing is wrong. wrote is the
+// number of sectors that the recovery wrote.
 func (x *explorer) checkCrash(ctx context.Context, by *examiner,
 	c crashCase) (bad *badDisk, wrote uint64, err error) {
 	key, known := c.key()
-	key += c.sum()
+	key += fmt.Sprintf("%d %s", x.session.disks.used, c.sum())
 	if known && !x.NoPrune && x.memo.has(key) {
 		x.totals.Pruned++
 		return nil, 0, nil
@@ -121,34 +124,49 @@ func (x *explorer) checkCrash(ctx context.Context, by *examiner,
 		j, err := by.judge.Judge(ctx, c.State)
 		x.totals.addJudgment(j)
 		if err != nil || j.Failure != nil {
-			return &badDisk{j.Failure.withProperty(Invariant), c}, 0, err
+			return &badDisk{j.Failure.withProperty(Invariant), c, nil}, 0, err
 		}
 	}
-	switch {
-	case x.HostOnly:
-	case by.recovering != nil:
-		bad, wrote, err = by.recovering.check(c)
-	default:
-		var found *Failure
-		var records []ramdisk.Record
-		if found, records, err = x.recover(ctx, c.State, c.Crash); found != nil {
-			bad = &badDisk{found, c}
+	for choices := new(Chooser); !x.HostOnly; {
+		found, some, err := x.checkRecovery(ctx, by, c, choices)
+		var diverged *DivergedError
+		switch wrote = max(wrote, some); {
+		case errors.As(err, &diverged): // the same choices led elsewhere
+			x.noteDiverged(err, 0)
+			return nil, wrote, nil
+		case err != nil || found != nil:
+			return found, wrote, err
 		}
-		wrote = written(records)
+		if !choices.Next() {
+			break
+		}
 	}
-	if err == nil && bad == nil && known {
+	if known {
 		x.memo.add(key)
 	}
-	return bad, wrote, err
+	return nil, wrote, nil
+}
+
+// checkRecovery recovers a crash state with choices, and asks the checker.
+func (x *explorer) checkRecovery(ctx context.Context, by *examiner, c crashCase,
+	choices *Chooser) (bad *badDisk, wrote uint64, err error) {
+	if by.recovering != nil {
+		return by.recovering.check(c, choices)
+	}
+	found, records, err := x.recover(ctx, c.State, c.Crash, choices)
+	if err == nil && found != nil {
+		bad = &badDisk{found, c, choices.Taken()}
+	}
+	return bad, written(records), err
 }
 
 // recover recovers a crash state and asks the checker. The records are the log of the recovery, if
 // it is logged.
 func (x *explorer) recover(ctx context.Context, disk *crash.State,
-	about Crash) (*Failure, []ramdisk.Record, error) {
+	about Crash, choices *Chooser) (*Failure, []ramdisk.Record, error) {
 	begin := time.Now()
 	x.totals.Recovered++
-	found, records, err := x.session.recovered(ctx, disk, about)
+	found, records, err := x.session.recovered(ctx, disk, about, choices)
 	x.totals.Recovering += time.Since(begin).Seconds()
 	return found, records, err
 }

@@ -12,6 +12,9 @@ import (
 
 // An execution is one run of a sequence of steps from the pristine disks, with what it observed.
 type execution struct {
+	setup    []Choice        // the choices of the setup
+	mounted  int             // number of these that were taken before the checker's Init
+	choices  *Chooser        // of the setup; nil: a checkpoint took its place
 	steps    [][]Choice      // the choices of each step
 	did      [][]string      // Env.did of each step
 	next     []uint32        // the first choices of the next child of the same parent
@@ -42,21 +45,7 @@ func (e *SignatureError) Error() string {
 // run executes the next child of a state. If the guard of the disks refused a request, that is the
 // failure of the execution, since any other failure follows from it.
 func (s *session) run(ctx context.Context, st *state) (*execution, error) {
-	return s.guarded(ctx, st, s.attempt)
-}
-
-// runSteps executes the steps of a state without a child. The execution has the signature of the
-// state.
-func (s *session) runSteps(ctx context.Context, st *state) (*execution, error) {
-	return s.guarded(ctx, st, func(ctx context.Context, st *state) (*execution, error) {
-		return s.parent(ctx, st, true)
-	})
-}
-
-// guarded returns the result of run, or the refusal if the guard refused a request meanwhile.
-func (s *session) guarded(ctx context.Context, st *state,
-	run func(ctx context.Context, st *state) (*execution, error)) (*execution, error) {
-	r, err := run(ctx, st)
+	r, err := s.attempt(ctx, st)
 	g := s.guard
 	if g == nil || g.session == nil || ctx.Err() != nil {
 		return r, err
@@ -69,18 +58,22 @@ func (s *session) guarded(ctx context.Context, st *state,
 		return r, err
 	}
 	if r == nil { // the execution did not reach its last step
-		r = &execution{steps: slices.Clone(st.Steps)}
+		r = &execution{setup: st.Setup, steps: slices.Clone(st.Steps)}
 	}
 	r.kernel = slices.Clone(s.target.kernel)
 	r.found, r.nonfatal = refused.withConsequences(r.kernel, r.found), nil
 	return r, nil
 }
 
-// attempt reaches a state, and calls Mutate once more, with choices that begin with st.Next. It
-// returns a *DivergedError or a *SignatureError if the replay diverged.
+// attempt reaches a state, and calls Mutate once more, with choices that begin with st.Next. For
+// the root, it sets up the stack with these choices, and calls no Mutate. It returns a
+// *DivergedError or a *SignatureError if the replay diverged.
 func (s *session) attempt(ctx context.Context, st *state) (*execution, error) {
-	r, err := s.parent(ctx, st, false)
-	if err != nil || r.found != nil {
+	r, err := s.parent(ctx, st, st.Root)
+	if err == nil && st.Root {
+		r.ready(r.choices)
+	}
+	if err != nil || r.found != nil || st.Root {
 		return r, err
 	}
 	i := s.intercept(st)
@@ -94,7 +87,7 @@ func (s *session) attempt(ctx context.Context, st *state) (*execution, error) {
 		return nil, err
 	}
 	if r.idle != "" {
-		r.ready(e)
+		r.ready(e.chooser)
 		return r, nil
 	}
 	if st.crash != nil {
@@ -113,11 +106,12 @@ func (s *session) attempt(ctx context.Context, st *state) (*execution, error) {
 	if i.promises != nil {
 		r.calls = i.promises.calls
 	}
-	r.ready(e)
+	r.ready(e.chooser)
 	return r, s.observe(ctx, e, r)
 }
 
-// parent brings the machine and the checker to a state. With alone, the execution ends there.
+// parent brings the machine and the checker to a state. With alone, the execution ends there. A
+// setup that fails has r.found.
 func (s *session) parent(ctx context.Context, st *state, alone bool) (*execution, error) {
 	begin := time.Now()
 	r := &execution{steps: slices.Clone(st.Steps)}
@@ -126,8 +120,12 @@ func (s *session) parent(ctx context.Context, st *state, alone bool) (*execution
 	if err != nil {
 		return nil, err
 	}
+	if e == nil { // the setup failed
+		r.kernel = slices.Clone(s.target.kernel)
+		return r, nil
+	}
 	if len(st.Steps) > 0 || alone {
-		if r.sig, r.found, err = s.signature(e, st.Steps); err != nil || r.found != nil {
+		if r.sig, r.found, err = s.signature(e, r.setup, st.Steps); err != nil || r.found != nil {
 			return r, err
 		}
 		if st.Sig != "" && r.sig != st.Sig {
@@ -147,7 +145,7 @@ func (s *session) intercept(st *state) (i interceptors) {
 		top := s.target.stack.Top.Path()
 		i.process = &processCrasher{at: top, plan: st.crash, spans: make(map[int]callSpan)}
 	}
-	i.threads = s.threads
+	i.threads, i.kernel = s.threads, s.target.kernelChoices
 	if s.newAccount != nil && st.crash == nil {
 		i.promises = new(promiseMarker)
 	}
@@ -181,20 +179,21 @@ func (s *session) checkProcessCrash(e *Env, p *processCrasher) (*Failure, error)
 	}
 	e.remove(p)
 	e.windows.frozen = true
+	e.chooser = p.plan.choices
 	f := s.target.failure(e, "check failed", s.target.stack.Checker.Check(e, p.plan.crash))
 	if f != nil && !s.target.dead {
 		named := *f
 		named.Kind = "soft crash: " + f.Kind
 		f = &named
 	}
-	return f, fatal(e)
+	return f, errors.Join(fatal(e), e.chooser.err)
 }
 
 // observe takes the signature of the state after an execution and the logs of the disks, and checks
 // the promises of the last step.
 func (s *session) observe(ctx context.Context, e *Env, r *execution) (err error) {
 	if r.found == nil {
-		r.sig, r.found, err = s.signature(e, r.steps)
+		r.sig, r.found, err = s.signature(e, r.setup, r.steps)
 	}
 	if err == nil && !s.target.dead {
 		r.history, err = s.recorder.history(ctx)
@@ -211,15 +210,16 @@ func (s *session) observe(ctx context.Context, e *Env, r *execution) (err error)
 }
 
 // ready records the next child of the same parent.
-func (r *execution) ready(e *Env) {
-	if e.chooser.Next() {
-		r.next, r.more = e.chooser.loaded, true
+func (r *execution) ready(choices *Chooser) {
+	if choices.Next() {
+		r.next, r.more = choices.loaded, true
 	}
 }
 
 // signature returns the hash of a state's signature. If the checker returns no signature, it is the
 // hash of the choices.
-func (s *session) signature(e *Env, steps [][]Choice) (string, *Failure, error) {
+func (s *session) signature(e *Env, setup []Choice,
+	steps [][]Choice) (string, *Failure, error) {
 	sig, err := s.target.stack.Checker.Signature(e)
 	if f := s.target.failure(e, "signature failed", err); f != nil || fatal(e) != nil {
 		return "", f, fatal(e)
@@ -230,6 +230,9 @@ func (s *session) signature(e *Env, steps [][]Choice) (string, *Failure, error) 
 		}
 	} else if s.threads.wait > 0 {
 		sig = append(slices.Clip(sig), s.threads.taken(steps)...)
+	}
+	if len(setup) > 0 { // the checker does not know the choices of components
+		sig = fmt.Appendf(slices.Clip(sig), " setup %v", Values(setup))
 	}
 	sum := sha256.Sum256(sig)
 	return hex.EncodeToString(sum[:16]), nil, nil

@@ -39,6 +39,9 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 	cfg.Restore = cmp.Or(cfg.Restore, ByCost)
 	err = errors.Join(cfg.Strategy.Check(), cfg.Restore.Check(), cfg.CrashFrom.Check(),
 		CheckThreads(cfg.Threads))
+	if cfg.KernelChoices && cfg.MaxFaults > 0 {
+		err = errors.Join(err, errors.New("KernelChoices and MaxFaults exclude each other"))
+	}
 	if err != nil {
 		return sum, err
 	}
@@ -83,7 +86,7 @@ func (x *explorer) begin(ctx context.Context) error {
 		}
 		return err
 	}
-	r, err := x.session.runSteps(ctx, &state{})
+	r, err := x.session.run(ctx, &state{Root: true})
 	if err != nil {
 		return err
 	}
@@ -93,8 +96,12 @@ func (x *explorer) begin(ctx context.Context) error {
 	x.totals.States, x.totals.Waiting = 1, 1
 	return x.store.update(func(c *change) error {
 		_, err := c.markSeen(r.sig)
-		return errors.Join(err, c.enqueue(0, &state{Sig: r.sig}),
-			c.put(bucketMeta, keyConfig, x.Origin), x.saveTotals(c))
+		err = errors.Join(err, c.enqueue(0, &state{Setup: r.setup, Sig: r.sig}))
+		if r.more { // the stack can be set up in another way
+			x.totals.Waiting++
+			err = errors.Join(err, c.enqueue(0, &state{Root: true, Next: r.next}))
+		}
+		return errors.Join(err, c.put(bucketMeta, keyConfig, x.Origin), x.saveTotals(c))
 	})
 }
 

@@ -49,18 +49,18 @@ type GuardedSystem interface {
 type diskGuard struct {
 	guard   Guard
 	system  GuardedSystem
-	disks   []*Disk
-	bases   []GuardedDisk
+	set     *diskSet
+	disks   []int        // indexes of the guarded disks in set.list
 	session GuardSession // of the present or last execution; nil: there was none
 	on      bool         // the machine asks the session
 }
 
 // guardDisks returns a diskGuard for the guarded disks; nil if there are none.
 func guardDisks(disks *diskSet, guard Guard) (*diskGuard, error) {
-	g := &diskGuard{guard: guard}
+	g := &diskGuard{guard: guard, set: disks}
 	for i, d := range disks.list {
 		if d.Guarded {
-			g.disks, g.bases = append(g.disks, d), append(g.bases, GuardedDisk{d.Path(), disks.bases[i]})
+			g.disks = append(g.disks, i)
 		}
 	}
 	if len(g.disks) == 0 {
@@ -82,13 +82,17 @@ func (g *diskGuard) begin(ctx context.Context) error {
 	if err := g.close(); err != nil {
 		return err
 	}
+	var bases []GuardedDisk
+	for _, n := range g.disks {
+		bases = append(bases, GuardedDisk{g.set.list[n].Path(), g.set.bases[n]})
+	}
 	var err error
-	if g.session, err = g.guard.Begin(g.bases); err != nil {
+	if g.session, err = g.guard.Begin(bases); err != nil {
 		return err
 	}
-	for i, d := range g.disks {
+	for i, n := range g.disks {
 		allow := func(bio *ramdisk.Record) unix.Errno { return g.session.Allow(i, bio) }
-		if err := g.system.Guard(ctx, d.Number, allow); err != nil {
+		if err := g.system.Guard(ctx, g.set.list[n].Number, allow); err != nil {
 			return err
 		}
 		g.on = true
@@ -101,8 +105,8 @@ func (g *diskGuard) end(ctx context.Context) error {
 	if g == nil || !g.on {
 		return nil
 	}
-	for _, d := range g.disks {
-		if err := g.system.Guard(ctx, d.Number, nil); err != nil {
+	for _, n := range g.disks {
+		if err := g.system.Guard(ctx, g.set.list[n].Number, nil); err != nil {
 			return err
 		}
 	}

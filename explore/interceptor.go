@@ -50,6 +50,7 @@ type interceptors struct {
 	process  *processCrasher
 	threads  *threadScheduler
 	promises *promiseMarker
+	kernel   bool // the kernel's choices are explored
 }
 
 // path lists them from the checker to the machine. The order has these reasons:
@@ -57,6 +58,7 @@ type interceptors struct {
 //     checker's own;
 //   - the process crasher decides which operations remain, before they are noted;
 //   - the journal notes the remaining operations, and not those that the explorer adds for itself;
+//   - the kernel's choices surround each request that the journal notes;
 //   - the scheduler asks which threads ran around a call that makes data durable;
 //   - the promise marker is last, so that nothing stands between its marks and the call.
 //
@@ -69,6 +71,9 @@ func (i interceptors) path() (out []interceptor) {
 		out = append(out, i.process)
 	}
 	out = append(out, journal{})
+	if i.kernel {
+		out = append(out, kernelChooser{})
+	}
 	if i.threads != nil && len(i.threads.held) > 0 {
 		out = append(out, i.threads)
 	}

@@ -22,16 +22,27 @@ func (x *explorer) minimize(ctx context.Context, f *failureContext) (*failureCon
 	var cancel context.CancelFunc
 	x.stop, cancel = context.WithTimeout(all, minimizeTime)
 	defer cancel()
-	best, err := fewestSteps(f, func(like *failureContext, steps [][]Choice) (*failureContext, error) {
-		e := like.asError(&x.Config)
-		e.Steps = steps
+	show := func(e Error) (*failureContext, error) {
 		shown, err := x.reproduce(ctx, e)
 		var diverged *DivergedError
-		if errors.As(err, &diverged) { // a step depends on one that was left out
+		if errors.As(err, &diverged) { // a step depends on what was left out
 			return nil, nil
 		}
 		return shown, err
+	}
+	best, err := fewestSteps(f, func(like *failureContext, steps [][]Choice) (*failureContext, error) {
+		e := like.asError(&x.Config)
+		e.Steps = steps
+		return show(e)
 	})
+	if err == nil {
+		best, err = simplestSetup(best, func(like *failureContext,
+			setup []Choice) (*failureContext, error) {
+			e := like.asError(&x.Config)
+			e.Setup = setup
+			return show(e)
+		})
+	}
 	if err == nil && best.disk != nil {
 		best, err = x.closestCrash(best, func(c crashCase) (*badDisk, error) {
 			by, err := x.newExaminer(ctx)
@@ -79,6 +90,28 @@ func fewestSteps(best *failureContext,
 	return best, nil
 }
 
+// simplestSetup tries a 0 in place of each choice of the setup, from the first on. The later
+// choices are then zeros, too. show is as for fewestSteps.
+func simplestSetup(best *failureContext,
+	show func(like *failureContext, setup []Choice) (*failureContext, error),
+) (*failureContext, error) {
+	for i := 0; i < len(best.setup); i++ {
+		if best.setup[i].Value == 0 {
+			continue
+		}
+		setup := slices.Clone(best.setup[:i+1])
+		setup[i].Value = 0
+		simpler, err := show(best, setup)
+		if err != nil {
+			return best, err
+		}
+		if simpler != nil {
+			best = simpler
+		}
+	}
+	return best, nil
+}
+
 // crashDistance returns the number of missing writes and early blocks by which a crash state
 // differs from the disk on which every write has completed.
 func crashDistance(c crashCase) int { return len(c.Missing()) + len(c.Early()) }
@@ -117,7 +150,7 @@ func (x *explorer) closestCrash(best *failureContext,
 			}
 			bad, err := show(c)
 			if bad != nil {
-				smaller = best.crashFailure(bad, x.session.keepDisk(bad.crashCase))
+				smaller = best.crashFailure(bad, x.session.keepDisk(bad))
 			}
 			return cmp.Or(err, errFailureFound)
 		})

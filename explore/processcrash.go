@@ -14,6 +14,8 @@ import (
 type ProcessCrash struct {
 	Window int      `json:"window"` // number of the window in the last step, from 0
 	Calls  []string `json:"calls"`  // names of the system calls that were done
+	// Choices are those of the check.
+	Choices []Choice `json:"choices,omitempty"`
 }
 
 // errProgramEnded is the error of every request of a step after its program was ended.
@@ -22,7 +24,8 @@ var errProgramEnded = errors.New("the program was ended")
 // A processCrashPlan is a process crash to try.
 type processCrashPlan struct {
 	ProcessCrash
-	crash Crash // the argument of Check
+	crash   Crash    // the argument of Check
+	choices *Chooser // of the check
 }
 
 // A processCrasher counts the system calls of a step that change the storage, and ends the step
@@ -133,7 +136,9 @@ func (p *processCrasher) plans(windows []window) (out []processCrashPlan) {
 			if n == p.spans[i].from {
 				crash.Epoch = Begin
 			}
-			out = append(out, processCrashPlan{ProcessCrash{Window: i, Calls: p.calls[:n]}, crash})
+			out = append(out, processCrashPlan{
+				ProcessCrash: ProcessCrash{Window: i, Calls: p.calls[:n]}, crash: crash,
+				choices: new(Chooser)})
 		}
 	}
 	return out

@@ -15,31 +15,35 @@ func (x *explorer) checkProcessCrashes(ctx context.Context, r *execution) (*fail
 		if err := x.stopped(); err != nil {
 			return nil, err
 		}
-		x.totals.ProcessCrashes++
-		f, err := x.crashProcess(ctx, r.steps, plan)
-		if f != nil || err != nil {
-			return f, err
+		for again := true; again; again = plan.choices.Next() {
+			x.totals.ProcessCrashes++
+			f, err := x.crashProcess(ctx, r, plan)
+			if f != nil || err != nil {
+				return f, err
+			}
 		}
 	}
 	return nil, nil
 }
 
-// crashProcess executes steps again, ends the program during the last one, and asks the checker. A
-// replay that diverges is counted, and is no error.
-func (x *explorer) crashProcess(ctx context.Context, steps [][]Choice,
+// crashProcess executes the steps of an execution again, ends the program during the last one, and
+// asks the checker. A replay that diverges is counted, and is no error.
+func (x *explorer) crashProcess(ctx context.Context, like *execution,
 	plan processCrashPlan) (*failureContext, error) {
-	last := len(steps) - 1
-	r, err := x.session.run(ctx, &state{Steps: steps[:last], Next: Values(steps[last]), crash: &plan})
+	steps, last := like.steps, len(like.steps)-1
+	r, err := x.session.run(ctx, &state{Setup: like.setup, Steps: steps[:last],
+		Next: Values(steps[last]), crash: &plan})
 	var diverged *DivergedError
 	if errors.As(err, &diverged) {
-		x.totals.Diverged++
-		x.emit(Event{Event: "diverged", Depth: len(steps), Text: err.Error()})
+		x.noteDiverged(err, len(steps))
 		return nil, nil
 	}
 	if err != nil || r.found == nil {
 		return nil, err
 	}
-	return &failureContext{execution: r, Failure: r.found, process: &plan.ProcessCrash}, nil
+	done := plan.ProcessCrash
+	done.Choices = plan.choices.Taken()
+	return &failureContext{execution: r, Failure: r.found, process: &done}, nil
 }
 
 // crashProcessAgain tries the process crash of an error again. It returns nil if the error does not
@@ -53,7 +57,8 @@ func (x *explorer) crashProcessAgain(ctx context.Context, r *execution,
 		if plan.Window != e.ProcessCrash.Window || !slices.Equal(plan.Calls, e.ProcessCrash.Calls) {
 			continue
 		}
-		f, err := x.crashProcess(ctx, r.steps, plan)
+		plan.choices.Replay(e.ProcessCrash.Choices)
+		f, err := x.crashProcess(ctx, r, plan)
 		if err == nil && f != nil {
 			f = sameKind(f, e)
 		}

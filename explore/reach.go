@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -19,9 +20,12 @@ func (s *session) reach(ctx context.Context, st *state, r *execution,
 	}
 	log := &responseLog{System: s.target.system}
 	if from == nil {
-		e, err = s.reachPristine(ctx, log)
+		e, err = s.reachPristine(ctx, st, log, r)
 	} else {
 		e, err = s.reachCheckpoint(ctx, from, log, r)
+	}
+	if r.found != nil {
+		return nil, err
 	}
 	for i, step := range st.Steps {
 		if err != nil {
@@ -42,35 +46,67 @@ func (s *session) reach(ctx context.Context, st *state, r *execution,
 	return e, err
 }
 
-// reachPristine mounts the pristine disks, and calls Init of the checker.
-func (s *session) reachPristine(ctx context.Context, log *responseLog) (*Env, error) {
-	begin := time.Now()
-	if _, err := s.target.unmount(ctx, false); err != nil {
+// reachPristine makes the stack if the setup of a state needs that, mounts the pristine disks, and
+// calls Init of the checker. In a new setup, a failure is that of the execution.
+func (s *session) reachPristine(ctx context.Context, st *state, log *responseLog,
+	r *execution) (*Env, error) {
+	choices := new(Chooser)
+	if choices.Replay(st.Setup); st.Root {
+		choices.loaded = st.Next
+	}
+	r.choices = choices
+	e, f, err := s.setUpAndMount(ctx, choices, log, r)
+	switch {
+	case err != nil:
 		return nil, err
+	case f != nil && st.Root:
+		r.found, r.setup = f, choices.Taken()
+		return nil, nil
+	case f != nil:
+		return nil, s.target.diverged(e, f, "the setup")
+	}
+	if err := choices.Err(); err != nil {
+		return nil, fmt.Errorf("the setup: %w", err)
+	}
+	r.setup = choices.Taken()
+	return e, nil
+}
+
+// setUpAndMount does the work of reachPristine.
+func (s *session) setUpAndMount(ctx context.Context, choices *Chooser, log *responseLog,
+	r *execution) (*Env, *Failure, error) {
+	begin := time.Now()
+	e := s.target.env(ctx)
+	if _, err := s.target.unmount(e, false); err != nil {
+		return nil, nil, err
 	}
 	s.target.kernel = nil
-	if err := s.load(ctx, nil); err != nil {
-		return nil, err
+	if err := s.ready(ctx); err != nil {
+		return nil, nil, err
 	}
-	if err := s.recorder.begin(ctx); err != nil {
-		return nil, err
+	if f, err := s.setUp(ctx, choices); f != nil || err != nil {
+		return s.target.env(ctx), f, err
+	}
+	if err := errors.Join(s.disks.load(ctx, nil), s.recorder.begin(ctx)); err != nil {
+		return nil, nil, err
 	}
 	if err := s.guard.begin(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	e := s.target.env(ctx)
+	e = s.target.choosing(ctx, s.target.system, choices)
 	if f := s.target.mount(e, nil); f != nil || fatal(e) != nil {
-		return nil, s.target.diverged(e, f, "mounting the pristine disks")
+		return e, f, fatal(e)
 	}
 	if err := s.threads.hold(e, s.target.stack.Components()); err != nil {
 		if e.Err() == nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return nil, s.target.diverged(e, s.target.failure(e, "", err), "holding threads")
+		return e, s.target.failure(e, "", err), fatal(e)
 	}
-	e, err := s.initChecker(ctx, log)
+	r.mounted = len(choices.taken)
+	e, f, err := s.initChecker(ctx, choices, log)
 	s.restorer.mounting.since(begin)
-	return e, err
+	return e, f, err
 }
 
 // reachCheckpoint loads a checkpoint, and calls Init of the checker. log then plays the answers
@@ -86,23 +122,32 @@ func (s *session) reachCheckpoint(ctx context.Context, from *savedState, log *re
 	s.threads.resume(from.held)
 	s.target.kernel, r.loaded, r.before = nil, true, from.before
 	log.answers, log.play = slices.Clone(from.answers), true
-	e, err := s.initChecker(ctx, log)
+	s.disks.use(from.variant)
+	r.setup, r.mounted = from.setup, from.mounted
+	choices := new(Chooser)
+	choices.Replay(from.setup[from.mounted:])
+	e, f, err := s.initChecker(ctx, choices, log)
+	if f != nil {
+		err = s.target.diverged(e, f, "the checker's Init")
+	}
 	s.restorer.loading.since(begin)
-	return e, err
+	return e, errors.Join(err, choices.Err())
 }
 
-func (s *session) initChecker(ctx context.Context, log *responseLog) (*Env, error) {
-	e := NewEnv(ctx, log, new(Chooser))
+func (s *session) initChecker(ctx context.Context, choices *Chooser,
+	log *responseLog) (*Env, *Failure, error) {
+	e := s.target.choosing(ctx, log, choices)
 	if err := s.target.stack.Checker.Init(e); err != nil || e.Err() != nil {
-		return nil, s.target.diverged(e, s.target.failure(e, "init failed", err), "the checker's Init")
+		return e, s.target.failure(e, "init failed", err), fatal(e)
 	}
-	return e, nil
+	return e, nil, nil
 }
 
 // replayStep makes the checker repeat a step with the same choices. where names the step in errors.
 func (s *session) replayStep(ctx context.Context, log *responseLog, step []Choice, where string,
 	r *execution) (*Env, error) {
-	e := newEnv(ctx, log, new(Chooser), interceptors{threads: s.threads})
+	i := interceptors{threads: s.threads, kernel: s.target.kernelChoices}
+	e := newEnv(ctx, log, new(Chooser), i)
 	e.chooser.Replay(step)
 	idle, err := s.threads.turn(e)
 	if idle != "" {
@@ -129,6 +174,9 @@ func (s *session) checkpoint(ctx context.Context, st *state, r *execution, log *
 	}
 	r.before = r.before.followedBy(now)
 	return s.restorer.keep(ctx, &savedState{
+		setup:   r.setup,
+		mounted: r.mounted,
+		variant: s.disks.used,
 		steps:   slices.Clone(st.Steps),
 		answers: slices.Clip(slices.Clone(log.answers)),
 		before:  r.before,

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -12,11 +13,11 @@ import (
 	"fsward/explore/ramdisk"
 )
 
-// recovered loads a crash state, recovers and mounts it, and asks the checker. records is the log
-// of the recovery, if it is logged.
+// recovered loads a crash state, recovers and mounts it, and asks the checker. All of them take
+// choices. records is the log of the recovery, if it is logged.
 func (s *session) recovered(ctx context.Context, disk *crash.State,
-	about Crash) (f *Failure, records []ramdisk.Record, err error) {
-	e, err := s.putIn(ctx, disk, s.logRecovery)
+	about Crash, choices *Chooser) (f *Failure, records []ramdisk.Record, err error) {
+	e, err := s.putIn(ctx, disk, choices, s.logRecovery)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -42,21 +43,23 @@ func (s *session) recovered(ctx context.Context, disk *crash.State,
 	if s.target.dead {
 		return f, nil, nil
 	}
-	unmounted, err := s.target.unmount(ctx, s.verify && f == nil)
+	e = s.target.choosing(ctx, s.target.system, choices)
+	unmounted, err := s.target.unmount(e, s.verify && f == nil)
 	if f == nil {
 		f = unmounted.withProperty(Recovered)
 	}
 	if f == nil && err == nil && quick != nil {
-		f, err = s.compareRepair(ctx, disk, quick)
+		f, err = s.compareRepair(ctx, disk, choices, quick)
 		f = f.withProperty(Recovered)
 	}
-	return f, records, err
+	return f, records, errors.Join(err, choices.err)
 }
 
 // putIn unmounts the stack, and loads a crash state. With log, bios are logged from then on.
 // Crashes cannot be requested through the Env.
-func (s *session) putIn(ctx context.Context, disk *crash.State, log bool) (*Env, error) {
-	if _, err := s.target.unmount(ctx, false); err != nil {
+func (s *session) putIn(ctx context.Context, disk *crash.State, choices *Chooser,
+	log bool) (*Env, error) {
+	if _, err := s.target.unmount(s.target.env(ctx), false); err != nil {
 		return nil, err
 	}
 	s.target.kernel = nil
@@ -66,7 +69,7 @@ func (s *session) putIn(ctx context.Context, disk *crash.State, log bool) (*Env,
 	if err := s.recorder.log(ctx, log); err != nil {
 		return nil, err
 	}
-	e := s.target.env(ctx)
+	e := s.target.choosing(ctx, s.target.system, choices)
 	e.windows.frozen = true
 	return e, nil
 }
@@ -107,12 +110,12 @@ func (s *session) tree(e *Env) (map[string]agent.Entry, error) {
 
 // compareRepair recovers a crash state in the thorough way. It returns a failure if the resulting
 // tree differs from quick, the tree after the quick recovery. The stack is not mounted.
-func (s *session) compareRepair(ctx context.Context, disk *crash.State,
+func (s *session) compareRepair(ctx context.Context, disk *crash.State, choices *Chooser,
 	quick map[string]agent.Entry) (*Failure, error) {
 	if err := s.load(ctx, s.disks.pages(disk)); err != nil {
 		return nil, err
 	}
-	e := s.target.env(ctx)
+	e := s.target.choosing(ctx, s.target.system, choices)
 	e.windows.frozen = true
 	f := s.target.mount(e, repair)
 	if f == nil && fatal(e) == nil {
@@ -127,7 +130,7 @@ func (s *session) compareRepair(ctx context.Context, disk *crash.State,
 	if err := fatal(e); err != nil {
 		return nil, err
 	}
-	unmounted, err := s.target.unmount(ctx, false)
+	unmounted, err := s.target.unmount(s.target.env(ctx), false)
 	if f == nil {
 		f = unmounted
 	}

@@ -17,24 +17,31 @@ type recovering struct {
 	all *crash.Recoveries
 	of  crashCase // the crash state that is recovered
 
-	ran   bool // the result of the last recovery was checked, and will be visited next
-	bad   *badDisk
-	wrote uint64 // the most sectors that a recovery wrote
+	choices *Chooser // of the recovery from that state
+	chose   bool     // a recovery took choices, so that what it reads does not determine what it does
+	ran     bool     // the result of the last recovery was checked, and will be visited next
+	bad     *badDisk
+	wrote   uint64 // the most sectors that a recovery wrote
 }
 
 func newRecovering(ctx context.Context, x *explorer) *recovering {
 	r := &recovering{x: x, ctx: ctx}
-	states := x.Crash
-	states.ByMark = false
-	r.all = crash.NewRecoveries(r.recover, crash.RecoveryOptions{States: states, NoPrune: x.NoPrune})
+	r.begin(x.NoPrune)
 	return r
+}
+
+// begin forgets all recoveries.
+func (r *recovering) begin(noPrune bool) {
+	states := r.x.Crash
+	states.ByMark = false
+	r.all = crash.NewRecoveries(r.recover, crash.RecoveryOptions{States: states, NoPrune: noPrune})
 }
 
 // check recovers a crash state and checks the result. It does the same with each crash state of a
 // crash during that recovery. It returns the first failure, and the most sectors that a recovery
 // wrote.
-func (r *recovering) check(c crashCase) (*badDisk, uint64, error) {
-	r.of, r.ran, r.bad, r.wrote = c, false, nil, 0
+func (r *recovering) check(c crashCase, choices *Chooser) (*badDisk, uint64, error) {
+	r.of, r.choices, r.ran, r.bad, r.wrote = c, choices, false, nil, 0
 	was := r.all.Stats()
 	err := r.all.Each(c.State, r.visit)
 	now, t := r.all.Stats(), &r.x.totals
@@ -44,26 +51,52 @@ func (r *recovering) check(c crashCase) (*badDisk, uint64, error) {
 	if errors.Is(err, errFailureFound) {
 		err = nil
 	}
+	if len(choices.taken) > 0 && !r.chose {
+		r.chose = true
+		r.begin(true)
+	}
 	return r.bad, r.wrote, err
 }
 
 // recover recovers and checks a crash state, and returns what the recovery read and wrote. After a
-// failure it sets r.bad, and returns errFailureFound.
+// failure it sets r.bad, and returns errFailureFound. The recovery from a second crash takes all
+// choices, and the result is that of the first.
 func (r *recovering) recover(disk *crash.State) (done crash.Recovered, err error) {
 	if err := r.x.stopped(); err != nil {
 		return done, err
 	}
 	at := r.of
-	if disk != at.State {
-		at.second = disk
+	if disk == at.State {
+		found, records, err := r.x.recover(r.ctx, disk, at.Crash, r.choices)
+		return r.result(found, records, at, r.choices, err)
 	}
-	found, records, err := r.x.recover(r.ctx, disk, at.Crash)
+	at.second = disk
+	for choices := new(Chooser); ; {
+		first := len(choices.loaded) == 0
+		found, records, err := r.x.recover(r.ctx, disk, at.Crash, choices)
+		result, err := r.result(found, records, at, choices, err)
+		if err != nil {
+			return result, err
+		}
+		if first {
+			done = result
+		}
+		if !choices.Next() {
+			return done, nil
+		}
+	}
+}
+
+// result returns what a recovery read and wrote. If it showed a failure, result sets r.bad, and
+// returns errFailureFound.
+func (r *recovering) result(found *Failure, records []ramdisk.Record, at crashCase,
+	choices *Chooser, err error) (done crash.Recovered, _ error) {
 	if err != nil {
 		return done, err
 	}
 	r.ran, r.wrote = true, max(r.wrote, written(records))
 	if found != nil {
-		r.bad = &badDisk{found, at}
+		r.bad = &badDisk{found, at, choices.Taken()}
 		return done, errFailureFound
 	}
 	return r.x.session.disks.recoveredFrom(records)
@@ -84,14 +117,14 @@ func (r *recovering) visit(second, left *crash.State) error {
 	if known && r.x.memo.has(key) {
 		return nil
 	}
-	found, _, err := r.x.recover(r.ctx, left, r.of.Crash)
+	found, _, err := r.x.recover(r.ctx, left, r.of.Crash, new(Chooser))
 	if err != nil {
 		return err
 	}
 	if found != nil {
 		at := r.of
 		at.second = second
-		r.bad = &badDisk{found, at}
+		r.bad = &badDisk{found, at, nil}
 		return errFailureFound
 	}
 	if known {

@@ -26,14 +26,16 @@ func Replay(ctx context.Context, cfg Config, e Error) (found *Failure, err error
 // reproduce executes the choices of an error, and tries its crash, or else others in the same
 // window and epoch. It returns nil if the error does not show.
 func (x *explorer) reproduce(ctx context.Context, e Error) (f *failureContext, err error) {
-	if len(e.Steps) == 0 {
+	if len(e.Steps) == 0 && len(e.Setup) == 0 {
 		return nil, errors.New("the error has no step to replay")
 	}
-	last := len(e.Steps) - 1
 	if err := x.stopped(); err != nil {
 		return nil, err
 	}
-	st := &state{Steps: e.Steps[:last], Next: Values(e.Steps[last]), Fail: e.Fail}
+	st := &state{Root: true, Next: Values(e.Setup)}
+	if last := len(e.Steps) - 1; last >= 0 {
+		st = &state{Setup: e.Setup, Steps: e.Steps[:last], Next: Values(e.Steps[last]), Fail: e.Fail}
+	}
 	r, err := x.session.run(ctx, st)
 	if err != nil {
 		return nil, err
@@ -77,12 +79,12 @@ func (x *explorer) reproduceCrash(ctx context.Context, r *execution, e Error,
 			exact != (c.sum() == e.Crash.Contents) {
 			return x.stopped()
 		}
-		bad, _, err := x.checkCrash(ctx, by, c)
+		bad, err := x.checkAgain(ctx, by, c, e, exact)
 		if err != nil || bad == nil {
 			return err
 		}
 		if f = sameKind(&failureContext{Failure: bad.Failure, execution: r}, e); f != nil {
-			f.disk = x.session.keepDisk(bad.crashCase)
+			f.disk = x.session.keepDisk(bad)
 			return errFailureFound
 		}
 		return nil
@@ -99,4 +101,21 @@ func sameKind(f *failureContext, e Error) *failureContext {
 		return nil
 	}
 	return f
+}
+
+// checkAgain checks a crash state. With exact, the recovery first takes the choices of the error,
+// since earlier ones may show another failure.
+func (x *explorer) checkAgain(ctx context.Context, by *examiner, c crashCase, e Error,
+	exact bool) (*badDisk, error) {
+	if exact && len(e.Crash.Choices) > 0 && e.Crash.Second == nil && !x.HostOnly {
+		choices := new(Chooser)
+		choices.Replay(e.Crash.Choices)
+		bad, _, err := x.checkRecovery(ctx, by, c, choices)
+		var diverged *DivergedError
+		if bad != nil || err != nil && !errors.As(err, &diverged) {
+			return bad, err
+		}
+	}
+	bad, _, err := x.checkCrash(ctx, by, c)
+	return bad, err
 }

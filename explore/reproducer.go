@@ -14,7 +14,9 @@ const reproducerName = "what.txt"
 // the commands that show it again. dir is the error's folder.
 func writeReproducer(dir string, e *Error, disks []*Disk) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n%s\n\nOperations, by step:\n", e.Kind, e.Summary)
+	fmt.Fprintf(&b, "%s\n\n%s\n\n", e.Kind, e.Summary)
+	describeChoices(&b, "Choices of the setup", e.Setup)
+	b.WriteString("Operations, by step:\n")
 	for i, did := range e.Did {
 		for _, line := range did {
 			fmt.Fprintf(&b, "  %d. %s\n", i+1, line)
@@ -32,6 +34,7 @@ func writeReproducer(dir string, e *Error, disks []*Disk) error {
 		fmt.Fprintf(&b, "\nThe crash: the program of step %d was ended, while the kernel went on. "+
 			"It had done these system calls: %s\n",
 			len(e.Steps), strings.Join(e.ProcessCrash.Calls, ", "))
+		describeChoices(&b, "Choices of the check", e.ProcessCrash.Choices)
 	}
 	if e.Crash != nil {
 		e.Crash.describe(&b, len(e.Steps))
@@ -67,9 +70,21 @@ func (c *CrashError) describe(b *strings.Builder, step int) {
 			fmt.Fprintf(b, "  %d bytes at sector %d of disk %d\n", w.Bytes, w.Sector, w.Disk)
 		}
 	}
+	describeChoices(b, "Choices of the recovery and the check", c.Choices)
 	if c.Second != nil {
 		fmt.Fprintf(b, "\nA second crash interrupted the recovery from the first.\n"+
 			"Writes of the recovery that did not reach the disk: %s.\n", bioList(c.Second.Missing))
+	}
+}
+
+// describeChoices writes choices, one a line, under a title. It writes nothing if there are none.
+func describeChoices(b *strings.Builder, title string, choices []Choice) {
+	if len(choices) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "%s:\n", title)
+	for _, c := range choices {
+		fmt.Fprintf(b, "  %s: %d of %d\n", c.Site, c.Value, c.N)
 	}
 }
 

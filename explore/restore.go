@@ -38,6 +38,9 @@ const maxSavedStates = 4
 // A savedState is a state with a checkpoint. A descendant of it can begin with the checkpoint, so
 // that only the later choices are taken again.
 type savedState struct {
+	setup   []Choice
+	mounted int // number of the choices before Init
+	variant int // index of the variant of the disks
 	steps   [][]Choice
 	machine Checkpoint
 	answers []answer // the machine's answers to the checker, from Init on
@@ -108,7 +111,7 @@ func (r *restorer) nearest(st *state) *savedState {
 		if n > len(st.Steps) || best != nil && n <= len(best.steps) {
 			continue
 		}
-		if slices.EqualFunc(k.steps, st.Steps[:n], slices.Equal) {
+		if slices.Equal(k.setup, st.Setup) && slices.EqualFunc(k.steps, st.Steps[:n], slices.Equal) {
 			best = k
 		}
 	}
@@ -160,7 +163,7 @@ func (r *restorer) mutated(e *execution, began time.Time) {
 
 // countChild counts an executed child of a state.
 func (r *restorer) countChild(st *state) {
-	if key := fmt.Sprint(st.Steps); key != r.parent {
+	if key := fmt.Sprint(st.Setup, st.Steps); key != r.parent {
 		if r.parent != "" {
 			r.children.add(r.executed)
 		}

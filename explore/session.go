@@ -39,7 +39,8 @@ func newSession(ctx context.Context, cfg Config) (_ *session, err error) {
 	}
 	threads := &threadScheduler{wait: cfg.Threads}
 	s := &session{
-		target:   &target{stack: cfg.Stack, system: cfg.System, threads: threads},
+		target: &target{stack: cfg.Stack, system: cfg.System, threads: threads,
+			kernelChoices: cfg.KernelChoices},
 		disks:    disks,
 		recorder: &recorder{disks: disks},
 		threads:  threads,
@@ -64,10 +65,16 @@ func newSession(ctx context.Context, cfg Config) (_ *session, err error) {
 
 // make makes the stack, and keeps the pristine disks and a pristine checkpoint of the machine.
 func (s *session) make(ctx context.Context) (err error) {
-	if err := s.target.make(ctx); err != nil {
+	if s.target.kernelChoices {
+		if err := s.loadEKM(ctx); err != nil {
+			return err
+		}
+	}
+	choices := new(Chooser)
+	if err := s.target.make(s.target.choosing(ctx, s.target.system, choices)); err != nil {
 		return err
 	}
-	if err := s.disks.keep(ctx); err != nil {
+	if err := s.disks.keep(ctx, choices.Taken()); err != nil {
 		return err
 	}
 	if s.target.mounts, err = mountLines(s.target.env(ctx)); err != nil {
@@ -99,7 +106,8 @@ func (s *session) prepare(ctx context.Context, cfg Config) (err error) {
 
 // loadEKM loads the module fsw_ekm, if the configuration needs it.
 func (s *session) loadEKM(ctx context.Context) error {
-	if !s.inject && s.threads.wait == 0 && s.recorder.writeSet.system == nil {
+	if !s.inject && !s.target.kernelChoices && s.threads.wait == 0 &&
+		s.recorder.writeSet.system == nil {
 		return nil
 	}
 	const load = "grep -q '^fsw_ekm ' /proc/modules || insmod /fsward/fsw_ekm.ko"
@@ -120,7 +128,7 @@ func (s *session) close(ctx context.Context) error {
 			return err
 		}
 	}
-	_, err := s.target.unmount(ctx, false)
+	_, err := s.target.unmount(s.target.env(ctx), false)
 	err = errors.Join(err, s.recorder.writeSet.end(ctx, s.disks.list))
 	err = errors.Join(err, s.guard.end(ctx), s.guard.close(), s.disks.remove(ctx))
 	if s.pristine != nil {
@@ -144,16 +152,22 @@ func (s *session) reset(ctx context.Context) error {
 	return s.loadEKM(ctx) // the checkpoint is older than the load of the module
 }
 
-// load restores the pristine disks and writes pages to them. Nothing may be mounted. Both logs are
-// off afterwards.
-func (s *session) load(ctx context.Context, pages map[uint32][]agent.Page) error {
+// ready restores a machine that has failed, and switches both logs off. It drops the records of an
+// execution that did not reach its end.
+func (s *session) ready(ctx context.Context) error {
 	if s.target.dead {
 		if err := s.reset(ctx); err != nil {
 			return err
 		}
 	}
-	// Drop the records of an execution that did not reach its end.
-	if _, err := s.recorder.history(ctx); err != nil {
+	_, err := s.recorder.history(ctx)
+	return err
+}
+
+// load restores the pristine disks and writes pages to them. Nothing may be mounted. Both logs are
+// off afterwards.
+func (s *session) load(ctx context.Context, pages map[uint32][]agent.Page) error {
+	if err := s.ready(ctx); err != nil {
 		return err
 	}
 	return s.disks.load(ctx, pages)

@@ -38,6 +38,10 @@ var (
 
 // A state is an entry of the frontier: its children are still to be executed.
 type state struct {
+	// Setup has the choices with which the stack was made and mounted, and those of the checker's
+	// Init.
+	Setup []Choice          `json:"setup,omitempty"`
+	Root  bool              `json:"root,omitempty"` // its children are setups, and not steps
 	Steps [][]Choice        `json:"steps"`          // the choices of each call of Mutate
 	Sig   string            `json:"sig"`            // hash of its signature; "": not known
 	Next  []uint32          `json:"next"`           // the first choices of the next child

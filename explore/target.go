@@ -13,10 +13,17 @@ type target struct {
 	stack   Stack
 	system  System
 	threads *threadScheduler
-	mounted bool     // the stack is mounted
-	dead    bool     // the machine has failed, or it is in an unknown state
-	mounts  []string // the mounts without the stack, as in /proc/self/mounts; nil: not known
-	kernel  []string // the kernel's log since the last execution or recovery began
+	// kernelChoices is Config.KernelChoices.
+	kernelChoices bool
+	mounted       bool     // the stack is mounted
+	dead          bool     // the machine has failed, or it is in an unknown state
+	mounts        []string // the mounts without the stack, as in /proc/self/mounts; nil: not known
+	kernel        []string // the kernel's log since the last execution or recovery began
+}
+
+// choosing returns an Env that takes choices.
+func (t *target) choosing(ctx context.Context, s System, choices *Chooser) *Env {
+	return newEnv(ctx, s, choices, interceptors{kernel: t.kernelChoices})
 }
 
 // env returns an Env without choices.
@@ -24,8 +31,7 @@ func (t *target) env(ctx context.Context) *Env { return NewEnv(ctx, t.system, ne
 
 // make makes the stack, and mounts and unmounts it once. So the changes of the first mount are not
 // part of each replay, and a stack that cannot be mounted is an error here.
-func (t *target) make(ctx context.Context) error {
-	e := t.env(ctx)
+func (t *target) make(e *Env) error {
 	initAndMount := func(c Component) error { return errors.Join(c.Init(e), c.Mount(e)) }
 	if err := t.stack.up(initAndMount); err != nil {
 		return fmt.Errorf("cannot make the stack: %w", err)
@@ -53,11 +59,10 @@ func (t *target) mount(e *Env, heal func(e *Env, c Component) error) *Failure {
 
 // unmount unmounts the stack. With verify, it runs each Verifier before the children of the
 // component are unmounted.
-func (t *target) unmount(ctx context.Context, verify bool) (*Failure, error) {
+func (t *target) unmount(e *Env, verify bool) (*Failure, error) {
 	if !t.mounted || t.dead {
 		return nil, nil
 	}
-	e := t.env(ctx)
 	t.mounted = false
 	var wrong error
 	err := t.threads.release(e)
@@ -91,7 +96,7 @@ func (t *target) finish(ctx context.Context) (*Failure, error) {
 	if f := t.failure(e, "finish failed", err); f != nil || fatal(e) != nil {
 		return f, fatal(e)
 	}
-	if f, err := t.unmount(ctx, false); err != nil || f != nil {
+	if f, err := t.unmount(t.env(ctx), false); err != nil || f != nil {
 		return f, err
 	}
 	return t.mountLeft(ctx)

@@ -34,7 +34,7 @@ void fsw_choose_exit(void)
 
 /*
  * fsw_choose() - take the next choice.
- * @bound: number of possible values, 1 to FSW_EK_BOUND
+ * @bound: number of possible values, 1 to FSW_EK_BOUND; 1 is no choice, and is not recorded
  *
  * Returns the value, 0 to bound-1.
  */
@@ -45,6 +45,8 @@ u32 fsw_choose(u32 point, u32 bound, const struct fsw_site *site)
 	unsigned long flags;
 	u32 n;
 
+	if (bound == 1)
+		return 0;
 	spin_lock_irqsave(&choose_lock, flags);
 	n = state.taken;
 	if (n == FSW_EK_CHOICES) {

@@ -84,6 +84,8 @@ func addSearchFlags(c *cobra.Command, r *spec.Run, d spec.Run) {
 	c.Flags().IntVar(&r.MaxFaults, "failures", 0,
 		"let at most `N` calls inside the kernel fail in one step: first none, "+
 			"then each call site alone, then pairs, …")
+	c.Flags().BoolVar(&r.KernelChoices, "kernel-choices", false,
+		"also explore the choices that a kernel module takes by fsw_ekm_choose(n); not with --failures")
 	c.Flags().StringVar((*string)(&r.Restore), "restore", string(explore.ByCost),
 		fmt.Sprintf("`WAY` to reach a state: one of %v", explore.Restorings()))
 	c.Flags().DurationVar(&r.Threads, "threads", 0,

@@ -61,6 +61,10 @@ func FuzzPayload(f *testing.F) {
 			t.Errorf("DecodePages returns %d pages", len(list))
 		}
 		_, _ = DecodeNumbers(b)
+		if list, err := DecodeChoices(b); err == nil && len(list) > maxChosen {
+			t.Errorf("DecodeChoices returns %d choices", len(list))
+		}
+		_, _ = decodeLoadChoices(&Op{Code: opLoadChoices, data: b})
 	})
 }
 

@@ -65,6 +65,8 @@ const (
 	opDiskAnswer
 	opFailAt
 	opFailEnd
+	opLoadChoices
+	opTakenChoices
 	opWatchWrites
 	opMarkWrites
 	opEndWrites

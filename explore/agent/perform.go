@@ -73,6 +73,11 @@ func (p *performer) do(o *Op) (value uint64, data []byte, err error) {
 	case o.Code == opFailEnd:
 		hits, err := p.fail.end()
 		return uint64(len(hits)), EncodeHits(hits), err
+	case o.Code == opLoadChoices:
+		return 0, nil, loadChoices(o)
+	case o.Code == opTakenChoices:
+		data, err = takenChoices()
+		return 0, data, err
 	case o.Code == opWatchWrites || o.Code == opMarkWrites || o.Code == opEndWrites:
 		value, err := writeSet(o)
 		return value, nil, err

@@ -33,6 +33,9 @@ type script struct {
 	Doc    string   `yaml:"doc"`
 	Init   string   `yaml:"init"`   // command after the first mount; may be ""
 	Mutate []action `yaml:"mutate"` // actions of a step, in order
+	// Choices has the number of values of $N, from 0 on, for the commands init and check. The explorer
+	// tries each value.
+	Choices map[string]uint32 `yaml:"choices"`
 	// Check is the command after each recovery. $EPOCH is begin, between or end. $EXPECT is the text
 	// of expect. Its output describes the failure.
 	Check string `yaml:"check"`
@@ -104,6 +107,12 @@ func parseScript(data []byte, at string) (*Script, error) {
 	if len(s.text.Mutate) == 0 || s.text.Check == "" {
 		return nil, errors.New("it needs mutate and check")
 	}
+	for name, n := range s.text.Choices {
+		if name != "init" && name != "check" || n < 2 {
+			return nil, fmt.Errorf("choices, %s: %d: the commands are init and check, and the number "+
+				"of values is 2 or more", name, n)
+		}
+	}
 	return s, nil
 }
 
@@ -121,12 +130,21 @@ func (s *Script) run(e *explore.Env, line string, env ...string) error {
 	return err
 }
 
+// choice returns the variable $N for a command that Choices names.
+func (s *Script) choice(e *explore.Env, name string) []string {
+	n := s.text.Choices[name]
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("N=%d", e.ChooseAt(n, name))}
+}
+
 // Init runs the command init, if there is one.
 func (s *Script) Init(e *explore.Env) error {
 	if s.text.Init == "" {
 		return nil
 	}
-	return s.run(e, s.text.Init)
+	return s.run(e, s.text.Init, s.choice(e, "init")...)
 }
 
 // Mutate executes the actions of mutate.
@@ -179,7 +197,8 @@ func (s *Script) Check(e *explore.Env, crash explore.Crash) error {
 	case explore.InBetween:
 		epoch = "between"
 	}
-	err := s.run(e, s.text.Check, "EPOCH="+epoch, fmt.Sprint("EXPECT=", expect))
+	env := append(s.choice(e, "check"), "EPOCH="+epoch, fmt.Sprint("EXPECT=", expect))
+	err := s.run(e, s.text.Check, env...)
 	var c *explore.CommandError
 	if !errors.As(err, &c) {
 		return err

@@ -49,17 +49,21 @@ func (k *Kind) New(at string, o Options, on ...explore.Component) (*Component, e
 // limit bounds one command. A command that takes longer hangs.
 const limit = time.Minute
 
-// run runs a shell line. The exit statuses in good are success.
-func (c *Component) run(e *explore.Env, line string, good ...int) error {
-	exit, err := c.shell(e, line)
+// run runs the command that has a name in the kind. The exit statuses in good are success.
+func (c *Component) run(e *explore.Env, name, line string, good ...int) error {
+	var env []string
+	if n := c.Kind.Choices[name]; n > 0 {
+		env = []string{fmt.Sprintf("N=%d", e.ChooseAt(n, c.Kind.Name+" "+name))}
+	}
+	exit, err := c.shell(e, line, env...)
 	if err == nil && (exit.TimedOut || !slices.Contains(good, exit.Code)) {
 		err = &explore.CommandError{Command: line, Exit: exit}
 	}
 	return err
 }
 
-// shell runs a shell line with the variables that Kind lists.
-func (c *Component) shell(e *explore.Env, line string) (agent.Exit, error) {
+// shell runs a shell line with the variables that Kind lists, and more.
+func (c *Component) shell(e *explore.Env, line string, env ...string) (agent.Exit, error) {
 	var devices []string
 	for _, child := range c.On {
 		devices = append(devices, child.Path())
@@ -71,15 +75,15 @@ func (c *Component) shell(e *explore.Env, line string) (agent.Exit, error) {
 	return e.RunCommand(agent.Command{
 		Args:    []string{"sh", "-c", line},
 		Timeout: limit,
-		Env: []string{
-			"DEVICE=" + devices[0],
-			"DEVICES=" + strings.Join(devices, " "),
-			"COUNT=" + strconv.Itoa(len(devices)),
-			"AT=" + c.At,
-			"NAME=" + path.Base(devices[0]),
-			"OPTIONS=" + options,
-			"MKFS_OPTIONS=" + c.Options.Mkfs,
-		},
+		Env: append(env,
+			"DEVICE="+devices[0],
+			"DEVICES="+strings.Join(devices, " "),
+			"COUNT="+strconv.Itoa(len(devices)),
+			"AT="+c.At,
+			"NAME="+path.Base(devices[0]),
+			"OPTIONS="+options,
+			"MKFS_OPTIONS="+c.Options.Mkfs,
+		),
 	})
 }
 
@@ -88,7 +92,7 @@ func (c *Component) Init(e *explore.Env) error {
 	if c.Kind.Init == "" {
 		return nil
 	}
-	return c.run(e, c.Kind.Init, 0)
+	return c.run(e, "init", c.Kind.Init, 0)
 }
 
 // Recover repairs it after a crash. It does nothing if the mount recovers.
@@ -96,7 +100,7 @@ func (c *Component) Recover(e *explore.Env) error {
 	if c.Kind.Recover == "" {
 		return nil
 	}
-	return c.run(e, c.Kind.Recover, c.Kind.Recovered...)
+	return c.run(e, "recover", c.Kind.Recover, c.Kind.Recovered...)
 }
 
 var _ explore.Repairer = (*Component)(nil)
@@ -105,7 +109,7 @@ var _ explore.Repairer = (*Component)(nil)
 func (c *Component) Repairs() bool { return c.Kind.Repair != "" }
 
 // Repair recovers it in the second way. Exit status 1 means that errors were corrected (fsck(8)).
-func (c *Component) Repair(e *explore.Env) error { return c.run(e, c.Kind.Repair, 0, 1) }
+func (c *Component) Repair(e *explore.Env) error { return c.run(e, "repair", c.Kind.Repair, 0, 1) }
 
 // Verify runs the file system's own comprehensive check, unmounted and without changes: the
 // comprehensive fsck of FiSC. It returns nil if there is no such program.
@@ -113,7 +117,7 @@ func (c *Component) Verify(e *explore.Env) error {
 	if c.Kind.Verify == "" {
 		return nil
 	}
-	return c.run(e, c.Kind.Verify, 0)
+	return c.run(e, "verify", c.Kind.Verify, 0)
 }
 
 // Threads returns the process IDs of the kernel threads whose names match Kind.Threads.

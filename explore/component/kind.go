@@ -28,6 +28,7 @@ var shipped embed.FS
 //	$NAME          $DEVICE without directories
 //	$OPTIONS       mount options; "defaults" if there are none
 //	$MKFS_OPTIONS  options of mkfs
+//	$N             a choice, for a command that Choices names
 type Kind struct {
 	Name string `yaml:"-"` // name of the file without .yaml
 	Doc  string `yaml:"doc"`
@@ -49,6 +50,9 @@ type Kind struct {
 	// Verify examines everything, unmounted, and changes nothing. Exit status 0 means that it is
 	// sound. "": there is no such program.
 	Verify string `yaml:"verify"`
+	// Choices has the number of values of $N, from 0 on, for some of the commands init, mount,
+	// recover, repair and verify. The explorer tries each value.
+	Choices map[string]uint32 `yaml:"choices"`
 	// Threads are shell patterns for the names of its kernel threads in /proc/PID/comm.
 	Threads []string `yaml:"threads"`
 	Bytes   uint64   `yaml:"bytes"`  // a suitable size of a disk for it
@@ -73,6 +77,9 @@ const (
 	linux6_12 = "6.12"    // guest/build.sh DIR 6.12-cloud-amd64, or 6.12-amd64
 	nowhere   = "none"    // Debian has no mkfs for it: only for a guest of the user's own
 )
+
+// choosing lists the commands that Kind.Choices can name.
+var choosing = []string{"init", "mount", "recover", "repair", "verify"}
 
 // In reports whether the explorer's guest can create and mount it. release is the kernel's release,
 // as uname(2) returns it.
@@ -135,6 +142,12 @@ func parse(data []byte) (*Kind, error) {
 	if !slices.Contains([]string{"", generic, linux6_12, nowhere}, k.Kernels) {
 		return nil, fmt.Errorf("kernels: %q is not one of %s, %s and %s",
 			k.Kernels, generic, linux6_12, nowhere)
+	}
+	for name, n := range k.Choices {
+		if !slices.Contains(choosing, name) || n < 2 {
+			return nil, fmt.Errorf("choices, %s: %d: the commands are %s, and the number of values "+
+				"is 2 or more", name, n, strings.Join(choosing, ", "))
+		}
 	}
 	if k.Recovered == nil {
 		k.Recovered = []int{0}

@@ -26,7 +26,7 @@ func (c *Component) Mount(e *explore.Env) error {
 		if err := c.makeMountPoint(e); err != nil {
 			return err
 		}
-		return c.run(e, c.Kind.Mount, 0)
+		return c.run(e, "mount", c.Kind.Mount, 0)
 	}
 	op := c.mountOp()
 	_, err := e.Do(op)
@@ -85,7 +85,7 @@ func (c *Component) mountError(op agent.Op, err error) error {
 // Unmount unmounts it.
 func (c *Component) Unmount(e *explore.Env) error {
 	if c.Kind.Type == "" {
-		return c.run(e, c.Kind.Unmount, 0)
+		return c.run(e, "unmount", c.Kind.Unmount, 0)
 	}
 	op := agent.Unmount(c.At, 0)
 	if _, err := e.Do(op); err != nil {

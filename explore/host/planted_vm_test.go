@@ -191,7 +191,10 @@ func TestGuestPlanted(t *testing.T) {
 				t.Errorf("%v: %v", &p, err)
 			}
 		}
-		return nil
+		if err := m.Load(ctx, clean); err != nil {
+			return err
+		}
+		return findChoice(ctx, t, m)
 	})
 }
 

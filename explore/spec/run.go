@@ -49,6 +49,8 @@ type Run struct {
 	// ProcessCrashes includes process crashes.
 	ProcessCrashes bool              `json:"soft,omitempty"`
 	Restore        explore.Restoring `json:"restore,omitempty"`
+	// KernelChoices includes the choices of the kernel.
+	KernelChoices bool `json:"kernel_choices,omitempty"`
 	// NoAccount disables flush accounting.
 	NoAccount bool `json:"no_account,omitempty"`
 	// Threads is explore.Config.Threads.
@@ -82,6 +84,7 @@ func (r Run) Config() (explore.Config, error) {
 		ProcessCrashes:  r.ProcessCrashes,
 		Restore:         r.Restore,
 		HostOnly:        r.HostOnly,
+		KernelChoices:   r.KernelChoices,
 		Threads:         r.Threads,
 	}
 	if !r.NoAccount && !r.Through {
