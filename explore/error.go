@@ -40,12 +40,23 @@ type CrashError struct {
 	Contents string   `json:"contents"` // signature of the contents of the disks
 	After    uint64   `json:"after"`    // number of the last log record before the crash
 	Missing  []uint64 `json:"missing"`  // bios of submitted writes that did not reach the disk
+	// Torn lists those of which a part reached the disk.
+	Torn []TornBio `json:"torn,omitempty"`
+	// Perspective names the simplest restriction of crashes that shows the error; "": none does.
+	Perspective string `json:"perspective,omitempty"`
 	// Early lists the blocks that reached the disk although they had not been submitted.
 	Early []EarlyBlock `json:"early,omitempty"`
 	// Choices are those of the recovery and the check; after a second crash, those of its recovery.
 	Choices []Choice `json:"choices,omitempty"`
 	// Second is a crash during the recovery; nil: there was none.
 	Second *SecondCrash `json:"second,omitempty"`
+}
+
+// A TornBio is a write of which only some sectors reached the disk.
+type TornBio struct {
+	Bio     uint64     `json:"bio"`
+	Sectors uint64     `json:"sectors"` // of the write
+	Done    [][2]int64 `json:"done"`    // the first and the last sector of each part, from 0
 }
 
 // A SecondCrash is a crash during the recovery from an earlier crash.

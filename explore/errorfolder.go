@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+
+	"fsward/explore/crash"
 )
 
 // report minimizes the first failure of its kind and property, and writes its folder. It only
@@ -60,7 +62,7 @@ func (f *failureContext) asError(cfg *Config) Error {
 func (s *session) keepDisk(c *badDisk) *crashDisk {
 	k := &crashDisk{CrashError: CrashError{Window: c.window, Epoch: c.Epoch.String(),
 		Contents: c.sum(), After: c.At, Missing: c.Missing(), Early: s.disks.early(c.crashCase),
-		Choices: c.choices}}
+		Torn: tornBios(c.State), Choices: c.choices}}
 	left := c.State
 	if second := c.second; second != nil {
 		left = second
@@ -69,6 +71,19 @@ func (s *session) keepDisk(c *badDisk) *crashDisk {
 	k.kernel = slices.Clone(s.target.kernel)
 	k.disks = s.disks.images(left)
 	return k
+}
+
+// tornBios returns the torn writes of a crash state.
+func tornBios(s *crash.State) (out []TornBio) {
+	for _, w := range s.Torn() {
+		t := TornBio{Bio: w.ID, Sectors: w.Len / crash.SectorSize}
+		for _, r := range w.Done {
+			first := int64(r.Off / crash.SectorSize)
+			t.Done = append(t.Done, [2]int64{first, first + int64(r.Len/crash.SectorSize) - 1})
+		}
+		out = append(out, t)
+	}
+	return out
 }
 
 var notInNames = regexp.MustCompile(`[^a-z0-9]+`)

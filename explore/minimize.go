@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"time"
+
+	"fsward/explore/crash"
 )
 
 // Bounds of minimization.
@@ -44,7 +47,7 @@ func (x *explorer) minimize(ctx context.Context, f *failureContext) (*failureCon
 		})
 	}
 	if err == nil && best.disk != nil {
-		best, err = x.closestCrash(best, func(c crashCase) (*badDisk, error) {
+		best, err = x.simplestCrash(best, func(c crashCase) (*badDisk, error) {
 			by, err := x.newExaminer(ctx)
 			if err != nil {
 				return nil, err
@@ -116,9 +119,34 @@ func simplestSetup(best *failureContext,
 // differs from the disk on which every write has completed.
 func crashDistance(c crashCase) int { return len(c.Missing()) + len(c.Early()) }
 
-// closestCrash looks for a crash state at a smaller crash distance that shows the same failure.
-// show checks a crash state, and returns nil if it does not show the failure.
-func (x *explorer) closestCrash(best *failureContext,
+// simplestCrash looks for the same failure from the simplest perspective that shows it, and there
+// at the smallest crash distance. show checks a crash state, and returns nil if it does not show
+// the failure.
+func (x *explorer) simplestCrash(best *failureContext,
+	show func(c crashCase) (*badDisk, error)) (*failureContext, error) {
+	for _, p := range perspectives {
+		options := x.Crash
+		if !p.restrict(&options) {
+			continue
+		}
+		simpler, err := x.closestCrash(best, options, math.MaxInt, show)
+		if err != nil {
+			return best, err
+		}
+		if simpler != nil {
+			simpler.disk.Perspective = p.name
+			return simpler, nil
+		}
+	}
+	distance := len(best.disk.Missing) + len(best.disk.Early)
+	closer, err := x.closestCrash(best, x.Crash, distance, show)
+	return cmp.Or(closer, best), err
+}
+
+// closestCrash looks for a crash state below a crash distance that shows the same failure; nil: it
+// found none. options say which crash states are formed, in the window and the epoch of the
+// failure.
+func (x *explorer) closestCrash(best *failureContext, options crash.Options, below int,
 	show func(c crashCase) (*badDisk, error)) (*failureContext, error) {
 	type candidate struct {
 		sum      string
@@ -127,39 +155,39 @@ func (x *explorer) closestCrash(best *failureContext,
 	var list []candidate
 	closer := func(c crashCase) bool {
 		return c.window == best.disk.Window && c.Epoch.String() == best.disk.Epoch &&
-			crashDistance(c) < len(best.disk.Missing)+len(best.disk.Early)
+			crashDistance(c) < below
 	}
 	disks := x.session.disks
-	_, err := disks.crashes(best.execution, x.Crash, func(c crashCase) error {
+	_, err := disks.crashes(best.execution, options, func(c crashCase) error {
 		if closer(c) {
 			list = append(list, candidate{c.sum(), crashDistance(c)})
 		}
 		return x.stopped()
 	})
 	if err != nil {
-		return best, err
+		return nil, err
 	}
 	slices.SortStableFunc(list, func(a, b candidate) int {
 		return cmp.Compare(a.distance, b.distance)
 	})
 	for _, want := range list[:min(len(list), maxCloserStates)] {
-		var smaller *failureContext
-		_, err := disks.crashes(best.execution, x.Crash, func(c crashCase) error {
+		var found *failureContext
+		_, err := disks.crashes(best.execution, options, func(c crashCase) error {
 			if c.sum() != want.sum || !closer(c) {
 				return x.stopped()
 			}
 			bad, err := show(c)
 			if bad != nil {
-				smaller = best.crashFailure(bad, x.session.keepDisk(bad))
+				found = best.crashFailure(bad, x.session.keepDisk(bad))
 			}
 			return cmp.Or(err, errFailureFound)
 		})
-		if smaller != nil {
-			return smaller, nil
+		if found != nil {
+			return found, nil
 		}
 		if err != nil && !errors.Is(err, errFailureFound) {
-			return best, err
+			return nil, err
 		}
 	}
-	return best, nil
+	return nil, nil
 }

@@ -74,7 +74,8 @@ func (x *explorer) reproduceCrash(ctx context.Context, r *execution, e Error,
 	if err != nil {
 		return nil, err
 	}
-	_, err = x.session.disks.crashes(r, x.Crash, func(c crashCase) error {
+	options := viewed(x.Crash, e.Crash.Perspective)
+	_, err = x.session.disks.crashes(r, options, func(c crashCase) error {
 		if c.window != e.Crash.Window || c.Epoch.String() != e.Crash.Epoch ||
 			exact != (c.sum() == e.Crash.Contents) {
 			return x.stopped()
@@ -85,6 +86,7 @@ func (x *explorer) reproduceCrash(ctx context.Context, r *execution, e Error,
 		}
 		if f = sameKind(&failureContext{Failure: bad.Failure, execution: r}, e); f != nil {
 			f.disk = x.session.keepDisk(bad)
+			f.disk.Perspective = e.Crash.Perspective
 			return errFailureFound
 		}
 		return nil

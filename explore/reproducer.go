@@ -62,7 +62,14 @@ func (c *CrashError) describe(b *strings.Builder, step int) {
 		End.String():       "at the end of the window",
 	}[c.Epoch]
 	fmt.Fprintf(b, "\nThe crash: %s that step %d requested, after record %d of the log.\n"+
-		"Submitted writes that did not reach the disk: %s.\n", when, step, c.After, bioList(c.Missing))
+		"Submitted writes that did not reach the disk, or only in part: %s.\n",
+		when, step, c.After, bioList(c.Missing))
+	for _, w := range c.Torn {
+		fmt.Fprintf(b, "  Of the %d sectors of bio %d, these did: %s.\n", w.Sectors, w.Bio, w.parts())
+	}
+	if c.Perspective != "" {
+		fmt.Fprintf(b, "The error needs no more than this: %s.\n", c.Perspective)
+	}
 	if len(c.Early) > 0 {
 		fmt.Fprintf(b, "Blocks that reached the disk although the kernel had only marked them dirty: "+
 			"%d. The kernel may write dirty blocks at any moment.\n", len(c.Early))
@@ -86,6 +93,19 @@ func describeChoices(b *strings.Builder, title string, choices []Choice) {
 	for _, c := range choices {
 		fmt.Fprintf(b, "  %s: %d of %d\n", c.Site, c.Value, c.N)
 	}
+}
+
+// parts describes the sectors of a torn write that are on the disk, counted from 0.
+func (w *TornBio) parts() string {
+	var out []string
+	for _, p := range w.Done {
+		if p[0] == p[1] {
+			out = append(out, fmt.Sprint(p[0]))
+		} else {
+			out = append(out, fmt.Sprintf("%d to %d", p[0], p[1]))
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // bioList describes a list of bios.

@@ -100,7 +100,10 @@ func addCrashFlags(c *cobra.Command, r *spec.Run, d spec.Run) {
 	c.Flags().StringVar((*string)(&r.From), "crash-from", string(explore.FromWrites),
 		"form crash states from writes (submitted ones) or from the write-set "+
 			"(also blocks that the kernel had marked dirty and may write at any time)")
-	c.Flags().BoolVar(&r.Torn, "torn", false, "a crash may cut a write between two sectors")
+	c.Flags().StringVar((*string)(&r.Unit), "crash-unit", string(explore.BioUnit),
+		"what a crash leaves whole: a bio (a write), a block of 4 KiB of it, or a sector of it")
+	c.Flags().BoolVar(&r.Torn, "torn", false,
+		"a crash may cut a write, or a block of it, between two sectors")
 	c.Flags().BoolVar(&r.Recovery, "recovery-crashes", false,
 		"also crash while crash states are recovered")
 	c.Flags().BoolVar(&r.Through, "write-through", false,

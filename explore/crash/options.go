@@ -9,13 +9,15 @@ type Options struct {
 	// others, because layers below a file system merge its writes. With SectorSize any subset of the
 	// sectors can be on the disk. With 0 writes are not divided.
 	Unit uint64
+	// Order says which units can be on the disk together. The default is AnyOrder.
+	Order Order
 	// Torn also forms states in which only the first sectors of a unit are on the disk.
 	Torn bool
 	// Limit bounds the states that are formed at a point. Where there are more, the states are
 	// sampled in this order: each prefix of the units in flight; all units but one (of dirty blocks:
 	// also without their later versions); one unit alone; states that Seed chooses. All prefixes are
 	// formed, and at least half of Limit other states, because prefixes alone miss a disk that
-	// reorders writes. 0: DefaultLimit.
+	// reorders writes. Of divided writes, the prefixes are those of whole writes. 0: DefaultLimit.
 	Limit int
 	Seed  uint64 // of the random states
 	// ByMark distinguishes states by the last mark before them, so that a call's promise can be
@@ -27,6 +29,16 @@ type Options struct {
 	// 0: DefaultMemory.
 	MemoryBytes uint64
 }
+
+// An Order says which sets of the units in flight can be on the disk.
+type Order uint8
+
+// The orders. Each is a part of AnyOrder.
+const (
+	AnyOrder  Order = iota // any set
+	InOrder                // units up to one, in the order of issue; the last one can be torn
+	OneBroken              // writes up to one, in the order of issue; of the last, any of its units
+)
 
 const (
 	DefaultLimit  = 1 << 12 // states of a point

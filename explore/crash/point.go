@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -28,26 +29,112 @@ func (e *Enumerator) formPoint(visit func(*State) error) error {
 	if !few {
 		e.stats.Sampled++
 	}
-	var err error
-	switch {
-	case e.formOnly != nil:
-		err = e.formOnly()
-	case few:
-		err = e.formAll(visit)
-	default:
-		err = e.formSample(visit)
+	if err := e.formStates(few, visit); err != nil {
+		return err
 	}
-	if e.complete = few; few {
+	if e.complete = few && e.options.Order == AnyOrder; e.complete {
 		for _, u := range e.flight {
 			u.fresh = false
 		}
 	}
-	return err
+	return nil
+}
+
+// formStates forms the states of a point: all if there are few, and else a sample.
+func (e *Enumerator) formStates(few bool, visit func(*State) error) error {
+	switch {
+	case e.formOnly != nil:
+		return e.formOnly()
+	case e.options.Order == InOrder:
+		return e.formInOrder(visit)
+	case e.options.Order == OneBroken:
+		for lo, hi := range e.writes() {
+			if err := e.formRange(lo, hi, visit); err != nil {
+				return err
+			}
+		}
+		return nil
+	case few:
+		return e.formAll(0, len(e.flight), visit)
+	}
+	return e.formSample(0, len(e.flight), visit)
+}
+
+// formRange forms the states in which all units before lo, and none from hi on, are on the disk.
+func (e *Enumerator) formRange(lo, hi int, visit func(*State) error) error {
+	possible := 1.0
+	for _, u := range e.flight[lo:hi] {
+		possible *= float64(u.steps) + 1
+	}
+	if possible <= float64(e.options.Limit) {
+		return e.formAll(lo, hi, visit)
+	}
+	return e.formSample(lo, hi, visit)
+}
+
+// writes yields the ranges of the units in flight that belong to one write each.
+func (e *Enumerator) writes() iter.Seq2[int, int] {
+	return func(yield func(lo, hi int) bool) {
+		for lo := 0; lo < len(e.flight); {
+			hi := lo + 1
+			for hi < len(e.flight) && e.flight[hi].write() == e.flight[lo].write() {
+				hi++
+			}
+			if !yield(lo, hi) {
+				return
+			}
+			lo = hi
+		}
+	}
+}
+
+// before returns levels at which all units before number n are on the disk, and no others.
+func (e *Enumerator) before(n int) []uint32 {
+	levels := make([]uint32, len(e.flight))
+	for i, u := range e.flight[:n] {
+		levels[i] = u.steps
+	}
+	return levels
+}
+
+// formInOrder forms the states of the order InOrder.
+func (e *Enumerator) formInOrder(visit func(*State) error) error {
+	levels := e.before(0)
+	if err := e.formState(levels, visit); err != nil {
+		return err
+	}
+	for i, u := range e.flight {
+		for level := range u.steps {
+			levels[i] = level + 1
+			if err := e.formState(levels, visit); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // possible counts the states of the point. If the point before formed all its states, only states
 // with a fresh unit count.
 func (e *Enumerator) possible() float64 {
+	switch e.options.Order {
+	case InOrder:
+		n := 1.0
+		for _, u := range e.flight {
+			n += float64(u.steps)
+		}
+		return n
+	case OneBroken:
+		n := 1.0
+		for lo, hi := range e.writes() {
+			all := 1.0
+			for _, u := range e.flight[lo:hi] {
+				all *= float64(u.steps) + 1
+			}
+			n += all - 1
+		}
+		return min(n, math.MaxFloat64)
+	}
 	all, old := 1.0, 1.0
 	for _, u := range e.flight {
 		all *= float64(u.steps) + 1
@@ -61,20 +148,21 @@ func (e *Enumerator) possible() float64 {
 	return min(all, math.MaxFloat64)
 }
 
-// formAll counts through the levels of all units. The level of the first unit changes fastest.
-func (e *Enumerator) formAll(visit func(*State) error) error {
-	levels := make([]uint32, len(e.flight))
+// formAll counts through the levels of the units from lo to hi. The level of the first one changes
+// fastest. The units before lo are on the disk.
+func (e *Enumerator) formAll(lo, hi int, visit func(*State) error) error {
+	levels := e.before(lo)
 	for {
 		if !e.complete || e.anyFresh(levels) {
 			if err := e.formState(levels, visit); err != nil {
 				return err
 			}
 		}
-		i := 0
-		for ; i < len(levels) && levels[i] == e.flight[i].steps; i++ {
+		i := lo
+		for ; i < hi && levels[i] == e.flight[i].steps; i++ {
 			levels[i] = 0
 		}
-		if i == len(levels) {
+		if i == hi {
 			return nil
 		}
 		levels[i]++
@@ -90,11 +178,14 @@ func (e *Enumerator) anyFresh(levels []uint32) bool {
 	return false
 }
 
-// formSample forms the states that the comment of Options.Limit lists.
-func (e *Enumerator) formSample(visit func(*State) error) error {
+// formSample forms the states that the comment of Options.Limit lists, of the units from lo to hi.
+// The units before lo are on the disk.
+func (e *Enumerator) formSample(lo, hi int, visit func(*State) error) error {
 	s := &sampler{
 		e:      e,
-		levels: make([]uint32, len(e.flight)),
+		lo:     lo,
+		hi:     hi,
+		levels: e.before(lo),
 		left:   e.options.Limit,
 		visit:  visit,
 	}
@@ -102,10 +193,14 @@ func (e *Enumerator) formSample(visit func(*State) error) error {
 		return err
 	}
 	s.left = max(s.left, (e.options.Limit+1)/2)
-	if err := s.allButOne(); err != nil {
+	share := s.left
+	if e.options.Unit > 0 {
+		share /= 3 // there are many units, and the last write has the most interesting ones
+	}
+	if err := s.allButOne(share); err != nil {
 		return err
 	}
-	if err := s.singles(); err != nil {
+	if err := s.singles(share); err != nil {
 		return err
 	}
 	return s.random()
@@ -114,6 +209,7 @@ func (e *Enumerator) formSample(visit func(*State) error) error {
 // A sampler forms some of the states of a point.
 type sampler struct {
 	e      *Enumerator
+	lo, hi int // the units whose levels it chooses
 	levels []uint32
 	left   int // states that it may still form
 	visit  func(*State) error
@@ -124,14 +220,18 @@ func (s *sampler) form() error {
 	return s.e.formState(s.levels, s.visit)
 }
 
-// prefixes forms each prefix of the units in flight, whatever the limit. All units are on the disk
+// prefixes forms each prefix of the writes in flight, whatever the limit. All units are on the disk
 // when it ends.
 func (s *sampler) prefixes() error {
 	if err := s.form(); err != nil {
 		return err
 	}
-	for i, u := range s.e.flight {
-		s.levels[i] = u.steps
+	for i, u := range s.e.flight[s.lo:s.hi] {
+		s.levels[s.lo+i] = u.steps
+		next := s.lo + i + 1
+		if next < s.hi && s.e.flight[next].write() == u.write() {
+			continue
+		}
 		if err := s.form(); err != nil {
 			return err
 		}
@@ -139,34 +239,32 @@ func (s *sampler) prefixes() error {
 	return nil
 }
 
-// allButOne forms the states in which one unit is missing. It begins with the last unit, which is
-// usually the commit.
-func (s *sampler) allButOne() error {
-	n := len(s.levels)
-	for i := 0; i < n && s.left > 0; i++ {
-		k := n - 1 - i
+// allButOne forms at most so many states in which one unit is missing. It begins with the last
+// unit, which is usually the commit.
+func (s *sampler) allButOne(most int) error {
+	for k := s.hi - 1; k >= s.lo && s.left > 0 && most > 0; k-- {
 		s.e.leaveOut(k, s.levels)
 		if err := s.form(); err != nil {
 			return err
 		}
-		for j := k; j < n; j++ {
+		for j := k; j < s.hi; j++ {
 			s.levels[j] = s.e.flight[j].steps
 		}
+		most--
 	}
 	return nil
 }
 
-// singles forms the states with one unit alone, the last unit first.
-func (s *sampler) singles() error {
-	clear(s.levels)
-	n := len(s.levels)
-	for i := 0; i < n && s.left > 0; i++ {
-		k := n - 1 - i
+// singles forms at most so many states with one unit alone, the last unit first.
+func (s *sampler) singles(most int) error {
+	clear(s.levels[s.lo:s.hi])
+	for k := s.hi - 1; k >= s.lo && s.left > 0 && most > 0; k-- {
 		s.levels[k] = s.e.flight[k].steps
 		if err := s.form(); err != nil {
 			return err
 		}
 		s.levels[k] = 0
+		most--
 	}
 	return nil
 }
@@ -176,7 +274,8 @@ func (s *sampler) random() error {
 	random := rand.New(rand.NewPCG(s.e.options.Seed, uint64(s.e.stats.Points)))
 	for s.left > 0 {
 		share := random.Float64()
-		for i, u := range s.e.flight {
+		for j, u := range s.e.flight[s.lo:s.hi] {
+			i := s.lo + j
 			switch {
 			case random.Float64() >= share:
 				s.levels[i] = 0

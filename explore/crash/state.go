@@ -120,6 +120,47 @@ func (s *State) Missing() (writes []uint64) {
 	return writes
 }
 
+// A TornWrite is a write of which only a part is on the disk.
+type TornWrite struct {
+	ID   uint64
+	Len  uint64  // bytes of the write
+	Done []Range // on the disk, relative to the begin of the write, in order
+}
+
+// A Range is a range of bytes.
+type Range struct{ Off, Len uint64 }
+
+// Torn lists the missing writes of which some sectors are on the disk, in the order of issue.
+func (s *State) Torn() (out []TornWrite) {
+	missing := s.Missing()
+	done := make(map[uint64][]Range)
+	length := make(map[uint64]uint64)
+	for i, u := range s.flight {
+		id := u.write()
+		if !u.issued() || !slices.Contains(missing, id) {
+			continue
+		}
+		length[id] += u.bytes()
+		for _, p := range u.spansAt(s.levels[i]) {
+			r := Range{p.off - u.writeOff, p.len}
+			if s.levels[i] == 0 || r.Len == 0 {
+				continue
+			}
+			if n := len(done[id]); n > 0 && done[id][n-1].Off+done[id][n-1].Len == r.Off {
+				done[id][n-1].Len += r.Len
+			} else {
+				done[id] = append(done[id], r)
+			}
+		}
+	}
+	for _, id := range missing {
+		if len(done[id]) > 0 {
+			out = append(out, TornWrite{ID: id, Len: length[id], Done: done[id]})
+		}
+	}
+	return out
+}
+
 // Early lists the blocks that are on the disk although they were not issued, in the order in which
 // they were dirtied. The kernel held them and could write them at any moment. Early leaves out the
 // parts that a later version hides.

@@ -27,6 +27,8 @@ type Run struct {
 	Limit int `json:"limit,omitempty"`
 	// From selects the writes that crash states are formed from.
 	From explore.CrashSource `json:"crash_from,omitempty"`
+	// Unit is the part of a write that is atomic.
+	Unit explore.CrashUnit `json:"crash_unit,omitempty"`
 	// Torn includes torn writes in crash states.
 	Torn bool `json:"torn,omitempty"`
 	// Files and Dirs are checkers.Limits.
@@ -59,6 +61,9 @@ type Run struct {
 
 // Config returns the configuration of the run, without the System and the folder.
 func (r Run) Config() (explore.Config, error) {
+	if err := r.Unit.Check(); err != nil {
+		return explore.Config{}, err
+	}
 	top, err := r.Components()
 	if err != nil {
 		return explore.Config{}, err
@@ -69,12 +74,13 @@ func (r Run) Config() (explore.Config, error) {
 	}
 	origin, err := json.Marshal(r)
 	cfg := explore.Config{
-		Stack:           explore.Stack{Top: top, Checker: checker},
-		Strategy:        r.Strategy,
-		Depth:           r.Depth,
-		Seed:            r.Seed,
-		Origin:          origin,
-		Crash:           crash.Options{Limit: r.Limit, Seed: r.Seed, Torn: r.Torn, Repeats: r.NoPrune},
+		Stack:    explore.Stack{Top: top, Checker: checker},
+		Strategy: r.Strategy,
+		Depth:    r.Depth,
+		Seed:     r.Seed,
+		Origin:   origin,
+		Crash: crash.Options{Limit: r.Limit, Seed: r.Seed, Unit: r.Unit.Bytes(), Torn: r.Torn,
+			Repeats: r.NoPrune},
 		CrashFrom:       r.From,
 		NoPrune:         r.NoPrune,
 		MaxFaults:       r.MaxFaults,
