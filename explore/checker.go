@@ -21,6 +21,14 @@ type Checker interface {
 	Finish(e *Env) error
 }
 
+// A Featurer is a Checker that describes a state by parts that other states share, such as the
+// shape of its tree. The strategy LeastSeen prefers states whose parts are rare.
+type Featurer interface {
+	// Features returns the parts of the present state, the most important first. It is called after
+	// Mutate, and does not use the machine.
+	Features() []string
+}
+
 // Plain implements the optional methods of a Checker. Checkers embed it.
 type Plain struct{}
 

@@ -3,7 +3,6 @@ package explore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -165,11 +164,7 @@ func (x *explorer) addState(c *change, r *execution, recovered uint64) error {
 	if x.Depth > 0 && len(r.steps) >= x.Depth {
 		return nil
 	}
-	last := ""
-	if n := len(r.steps); n > 0 {
-		last = fmt.Sprint(Values(r.steps[n-1]))
-	}
-	features := []string{last, r.sig, fmt.Sprintf("%d writes", len(r.records))}
+	features := append(slices.Clone(r.features), r.pair(), r.dirty())
 	t := traits{recovered: recovered, features: features}
 	p, err := x.Strategy.priority(x.Seed, c.sequence(), t, c)
 	if err != nil {

@@ -22,6 +22,7 @@ type execution struct {
 	found    *Failure        // the failure that ended the execution; nil: none
 	nonfatal []*Failure      // failures that did not end it: calls that returned too early
 	sig      string          // hash of the signature
+	features []string        // of the checker, if it is a Featurer
 	faults   *faultInjector  // nil: no faults are injected or enumerated
 	calls    []promise       // promises of the last step
 	process  *processCrasher // it counted the system calls of the last step; nil: not counted
@@ -194,6 +195,9 @@ func (s *session) checkProcessCrash(e *Env, p *processCrasher) (*Failure, error)
 func (s *session) observe(ctx context.Context, e *Env, r *execution) (err error) {
 	if r.found == nil {
 		r.sig, r.found, err = s.signature(e, r.setup, r.steps)
+	}
+	if f, ok := s.target.stack.Checker.(Featurer); ok && r.found == nil {
+		r.features = f.Features()
 	}
 	if err == nil && !s.target.dead {
 		r.history, err = s.recorder.history(ctx)

@@ -4,8 +4,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
+
+	"fsward/explore/ramdisk"
 )
 
 // A Strategy decides in which order the states of the frontier are executed.
@@ -19,7 +23,8 @@ const (
 	// MostRecovery is FiSC's first heuristic: states first whose crash states took the most work to
 	// recover.
 	MostRecovery Strategy = "recovery"
-	// LeastSeen is FiSC's second heuristic: states first whose features few states had so far.
+	// LeastSeen is FiSC's second heuristic: states first whose features few states had so far. A
+	// feature is a part of a state: see Featurer, execution.pair and execution.dirty.
 	LeastSeen Strategy = "unseen"
 )
 
@@ -59,6 +64,41 @@ func (s Strategy) priority(seed uint64, number uint64, t traits, c *change) (uin
 	default:
 		return math.MaxUint64 - number, nil
 	}
+}
+
+// pair returns the feature of the last two operations of different steps: their names, without
+// arguments.
+func (r *execution) pair() string {
+	name := func(i int) string {
+		if i < 0 || i >= len(r.did) {
+			return ""
+		}
+		var names []string
+		for _, line := range r.did[i] {
+			word, _, _ := strings.Cut(line, " ")
+			if !strings.HasSuffix(line, ":") && word != "open" && word != "close" {
+				names = append(names, word)
+			}
+		}
+		return strings.Join(names, " ")
+	}
+	return fmt.Sprintf("%s, %s", name(len(r.did)-2), name(len(r.did)-1))
+}
+
+// dirty returns the feature of the number of writes since the last flush: its number of bits, so
+// that similar numbers count as one.
+func (r *execution) dirty() string {
+	n := uint(0)
+	for _, rec := range r.records {
+		switch {
+		case rec.Type != ramdisk.Submit:
+		case rec.Op == ramdisk.Flush || rec.Flags&ramdisk.Preflush != 0:
+			n = 0
+		case rec.Op == ramdisk.Write:
+			n++
+		}
+	}
+	return fmt.Sprintf("%d bits of dirty writes", bits.Len(n))
 }
 
 // hashNumber returns a pseudorandom number for a number.

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -69,6 +70,21 @@ func (c *Core) Signature(*explore.Env) ([]byte, error) {
 		return []byte("torn"), nil
 	}
 	return c.fs.StableSignature(), nil
+}
+
+// Features returns the shape of the tree: the numbers of directories, of empty ones, of files and
+// of symbolic links, the depth, and the number of names beside the first of each file.
+func (c *Core) Features() []string {
+	t := c.topology()
+	empty, depth := 0, 0
+	for _, d := range t.dirs {
+		depth = max(depth, strings.Count(strings.TrimSuffix(d, "/"), "/"))
+		if t.empty[d] {
+			empty++
+		}
+	}
+	return []string{fmt.Sprintf("%d directories, %d empty, depth %d, %d names of files, %d of them "+
+		"extra, %d symlinks", len(t.dirs), empty, depth, len(t.files), c.fs.ExtraNames(), len(t.links))}
 }
 
 // Step performs operations on the file system, in one batch, and on the model. If the results

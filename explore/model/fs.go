@@ -65,3 +65,13 @@ func (f *FS) setName(d int, s string, to int) {
 func (f *FS) Walk(visit func(path string, k Kind, empty bool)) {
 	f.tree.visit(func(path string, n *inode, names []string) { visit(path, n.kind, len(names) == 0) })
 }
+
+// ExtraNames returns the number of names of files beside the first name of each.
+func (f *FS) ExtraNames() (n int) {
+	for _, i := range f.tree.inodes {
+		if i.kind == File && i.links > 1 {
+			n += i.links - 1
+		}
+	}
+	return n
+}
