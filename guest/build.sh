@@ -229,7 +229,7 @@ ekm=$here/../guest-kmod
 
 build_module ramdisk "$ramdisk"
 build_module ekm "$ekm" "$ramdisk/fsw_ramdisk.h" "$ramdisk/bioflags.h"
-kos="$out/fsw_ramdisk.ko $out/fsw_ekm.ko $out/fsw_choosetest.ko"
+kos="$out/fsw_ramdisk.ko $out/fsw_ekm.ko $out/fsw_choosetest.ko $out/fsw_leaktest.ko"
 # shellcheck disable=SC2086
 fsstamp=$(stamp_of "$here/filesystems.sh" $fsbins)
 stamp=$(
@@ -242,6 +242,7 @@ stamp=$(
 # Other processes boot from these files. They are complete when the stamp is written.
 if [ -s "$out/vmlinuz" ] && [ -s "$out/initramfs.cpio.zst" ] &&
 	fresh explorer.cpio.zst "$stamp"; then
+	touch "$out/explorer.cpio.zst" # it is as new as its sources
 	exit 0
 fi
 rm -f "$out/explorer.cpio.zst.stamp"

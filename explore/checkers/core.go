@@ -21,8 +21,8 @@ import (
 
 // Limits bound the trees that the checkers make.
 type Limits struct {
-	Files int // number of names of files and symbolic links; 0: 2
-	Dirs  int // number of directories below the root; 0: 2
+	Files int // number of names of files and symbolic links; 0: 2; -1: none
+	Dirs  int // number of directories below the root; 0: 2; -1: none
 	// Far is the offset of a write that leaves a hole before it, in bytes, so that a block map has
 	// indirect blocks. 0: 300 KiB.
 	Far uint64

@@ -27,17 +27,19 @@ type fake struct {
 	bug     string         // "": none
 	options model.Promises // Sync and Dirsync are the mount options
 
-	fs      *model.FS
-	pending []model.Op // not in the journal yet
-	next    uint64     // sector of the next record
-	seq     uint64     // sequence number of the next record
-	slots   [8]int     // flags of open files; -1: closed
-	paths   [8]string  // of open files
-	mounts  int
-	fault   *ramdisk.Rule
-	writes  uint64 // since the fault was added
-	leaked  int    // leaked objects in the slab cache
-	fsck    int    // errors left to repair
+	fs              *model.FS
+	pending         []model.Op // not in the journal yet
+	next            uint64     // sector of the next record
+	seq             uint64     // sequence number of the next record
+	slots           [8]int     // flags of open files; -1: closed
+	paths           [8]string  // of open files
+	mounts          int
+	fault           *ramdisk.Rule
+	writes          uint64         // since the fault was added
+	leaked          int            // leaked objects in the slab cache
+	lost            map[string]int // leaked by links, by where: "slab", "pages" or "vmalloc"
+	links, measured int            // how often a name was linked, and memory measured
+	fsck            int            // errors left to repair
 }
 
 const (
@@ -51,7 +53,8 @@ var fakePromises = model.Promises{Ordered: true, AtomicRename: true, Data: model
 
 func newFake(s *exploretest.System, bug string, options model.Promises) *fake {
 	on := []explore.Component{explore.RAMDisk(0, fakeBytes)}
-	f := &fake{Node: explore.Node{At: fakeAt, On: on}, bug: bug, options: options}
+	f := &fake{Node: explore.Node{At: fakeAt, On: on}, bug: bug, options: options,
+		lost: make(map[string]int)}
 	s.Perform = f.perform
 	s.Programs["fake"] = func(s *exploretest.System, c agent.Command) (agent.Exit, error) {
 		if err := f.command(s, c.Args[1]); err != nil {
@@ -64,11 +67,19 @@ func newFake(s *exploretest.System, bug string, options model.Promises) *fake {
 		if !strings.Contains(c.Args[2], "/proc/slabinfo") {
 			return agent.Exit{Code: 127}, nil
 		}
-		const slabinfo = "slabinfo - version: 2.1\n# name\ndentry 100 100\nfake_inode %d 10\n"
-		return agent.Exit{Stdout: fmt.Appendf(nil, slabinfo, f.leaked)}, nil
+		const memory = "MemTotal: %d kB\nNode 0, zone DMA\n count: 7\n%s" +
+			"slabinfo - version: 2.1\n# name\ndentry 100 100\nfake_inode %d 10\n"
+		f.measured++
+		return agent.Exit{Stdout: fmt.Appendf(nil, memory, 4096+4*f.lost["pages"],
+			strings.Repeat("0x10 4096 fake\n", 10+f.lost["vmalloc"]),
+			f.leaked+f.lost["slab"]+f.noise())}, nil
 	}
 	return f
 }
+
+// noise returns a number by which a measurement of the slab cache is wrong: it varies, and does not
+// grow for long.
+func (f *fake) noise() int { return f.measured * 7 % 5 }
 
 // run runs a program, and returns an error if its exit status is not 0.
 func run(e *explore.Env, args ...string) error {
@@ -92,7 +103,7 @@ func (f *fake) command(s *exploretest.System, name string) error {
 		return s.Submit(0, ramdisk.Write, ramdisk.FUA, 0, make([]byte, ramdisk.SectorSize))
 	case "mount":
 		f.mounts++
-		if f.bug == "leak on mount" {
+		if f.bug == "leak on mount" || f.bug == "leak on every tenth mount" && f.mounts%10 == 0 {
 			f.leaked++
 		}
 		return f.load(s)

@@ -72,6 +72,13 @@ func (f *fake) do(s *exploretest.System, o model.Op) model.Result {
 	if r.Errno != 0 {
 		return r
 	}
+	if o.Code == model.Link {
+		f.links++
+		if prefix, where, is := strings.Cut(f.bug, "link leaks an object of "); is &&
+			(prefix == "" || f.links%10 == 0) {
+			f.lost[where]++
+		}
+	}
 	switch o.Code {
 	case model.Open:
 		f.slots[o.Slot], f.paths[o.Slot] = o.Flags, o.Path

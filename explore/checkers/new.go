@@ -17,7 +17,8 @@ func Names() [][2]string {
 		{"failed-syscalls", "do failed system calls have no effect, and all others their specified one?"},
 		{"silent", "does a call report an error if a write to the disk fails?"},
 		{"unmount", "is everything there after unmount and mount, and after a crash in between?"},
-		{"leaks", "does mounting, using and unmounting leave objects in the kernel?"},
+		{"leaks", "does using, mounting and unmounting leave memory in the kernel?"},
+		{"leaks-failures", "does an operation leave memory in the kernel if an allocation fails?"},
 	}
 }
 
@@ -40,6 +41,8 @@ func New(checker string, on Storage, p model.Promises, l Limits) (explore.Checke
 		return &Unmount{Core: core, On: on}, nil
 	case "leaks":
 		return &Leaks{Core: core, On: on}, nil
+	case "leaks-failures":
+		return &Leaks{Core: core, On: on, Failures: true}, nil
 	}
 	if strings.HasSuffix(checker, ".yaml") || strings.HasSuffix(checker, ".yml") {
 		return LoadScript(checker, on.Path())

@@ -105,6 +105,9 @@ var plantedBugs = []plantedBug{
 	{"unmount writes nothing", "unmount", none, 1, "lost"},
 	{"unmount does not flush", "unmount", none, 1, "lost"},
 	{"leak on mount", "leaks", none, 1, "leak"},
+	{"leak on every tenth mount", "leaks", none, 1, "leak"},
+	{"link leaks an object of vmalloc", "leaks", none, 2, "leak"},
+	{"every tenth link leaks an object of slab", "leaks", none, 2, "leak"},
 }
 
 // TestPlanted: the checker that is made for a planted bug finds it.

@@ -40,6 +40,9 @@ type plant struct {
 	ops    func() rewrite
 	result func(o agent.Op, r agent.Result) agent.Result
 
+	// Bugs of the kernel: arguments of the module fsw_leaktest; "": it is not loaded.
+	module string
+
 	// Bugs of the disk: rules apply always, and recovery only during recovery. records rewrites the
 	// log of its bios.
 	rules, recovery []ramdisk.Rule
@@ -246,6 +249,13 @@ func (p *plant) find(ctx context.Context, t *testing.T, m *machine.Machine) erro
 	system := &mutated{Machine: m, plant: p}
 	if p.ops != nil {
 		system.rewrite = p.ops()
+	}
+	if p.module != "" {
+		args := append([]string{"insmod", "/fsward/fsw_leaktest.ko"}, strings.Fields(p.module)...)
+		exit, err := m.Run(ctx, agent.Command{Args: args, Timeout: time.Minute})
+		if err != nil || exit.Code != 0 {
+			return fmt.Errorf("%v: %s, %w", args, exit.Stderr, err)
+		}
 	}
 	untilError, stop := context.WithCancel(ctx)
 	defer stop()
