@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
@@ -13,6 +14,8 @@ func (t *target) failure(e *Env, kind string, err error) *Failure {
 	var found *Failure
 	var failed *guest.Failure
 	t.kernel = append(t.kernel, e.kernel.take()...)
+	t.printed = append(t.printed, e.printed.take()...)
+	t.complaint = cmp.Or(t.complaint, e.printed.complaint)
 	switch {
 	case errors.As(e.Err(), &failed):
 		t.dead = true

@@ -37,6 +37,8 @@ type Config struct {
 	// Origin describes how the stack was made, so that an error can be replayed. It is kept with the
 	// run and with each error.
 	Origin json.RawMessage
+	// ReplayFlags are flags that the command fsward explore replay needs to find the same guest.
+	ReplayFlags []string
 	// OnEvent, if not nil, is called with each event. It must return soon.
 	OnEvent func(Event)
 	// MaxFaults is the maximum number of faults that are injected into the kernel in one step, in

@@ -30,6 +30,7 @@ type Env struct {
 	path    []interceptor // from the checker to the machine
 	windows crashWindows
 	kernel  kernelLog
+	printed printLog
 	did     []string // operations, commands and marks, in readable form
 	err     error    // the first error of the machine
 }

@@ -27,10 +27,15 @@ type Error struct {
 	Limit        int           `json:"limit"`
 	Crash        *CrashError   `json:"crash,omitempty"` // nil: the machine did not crash
 	ProcessCrash *ProcessCrash `json:"soft,omitempty"`  // nil: no process crashed
+	// ReplayFlags is Config.ReplayFlags.
+	ReplayFlags []string `json:"replay_flags,omitempty"`
 	// Unscheduled names threads that ran although they were held. Such an error may not replay.
 	Unscheduled []string `json:"strayed,omitempty"`
-	Seconds     float64  `json:"seconds"` // duration of the run until it found the failure
-	Count       uint64   `json:"count"`   // how many failures of this kind and property were found
+	// Shown says in how many of Replays replays the failure showed, right after it was found.
+	Shown   int     `json:"shown"`
+	Replays int     `json:"replays"`
+	Seconds float64 `json:"seconds"` // duration of the run until it found the failure
+	Count   uint64  `json:"count"`   // how many failures of this kind and property were found
 }
 
 // A CrashError identifies the crash that led to an error.
@@ -48,6 +53,9 @@ type CrashError struct {
 	Early []EarlyBlock `json:"early,omitempty"`
 	// Choices are those of the recovery and the check; after a second crash, those of its recovery.
 	Choices []Choice `json:"choices,omitempty"`
+	// Complaint is a line about a failure, printed by a command of the recovery or the check that
+	// reported success.
+	Complaint string `json:"complaint,omitempty"`
 	// Second is a crash during the recovery; nil: there was none.
 	Second *SecondCrash `json:"second,omitempty"`
 }
@@ -68,8 +76,9 @@ type SecondCrash struct {
 // A crashDisk is a copy of a crash state that showed a failure.
 type crashDisk struct {
 	CrashError
-	disks  []memory
-	kernel []string // the kernel's log of its recovery and its check
+	disks   []memory
+	kernel  []string // the kernel's log of its recovery and its check
+	printed []string // what the commands of both printed
 }
 
 // ReadError reads the Error in an error's folder.

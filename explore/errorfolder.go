@@ -28,11 +28,15 @@ func (x *explorer) report(ctx context.Context, f *failureContext) (*Error, error
 	x.tick()
 	totals := x.totals
 	f, err := x.minimize(ctx, f)
-	x.totals = totals // minimizing is not part of the exploration
 	if err != nil {
 		return nil, err
 	}
 	e := f.asError(&x.Config)
+	err = x.confirm(ctx, &e)
+	x.totals = totals // minimizing and replaying are not part of the exploration
+	if err != nil {
+		return nil, err
+	}
 	e.Seconds = totals.Seconds
 	e.Dir = fmt.Sprintf("%03d-%s", len(x.errors)+1, fileName(f.Property+" "+f.Kind))
 	if err := x.writeFolder(&e, f); err != nil {
@@ -45,7 +49,8 @@ func (x *explorer) report(ctx context.Context, f *failureContext) (*Error, error
 
 // asError returns the Error for a failure of a run, without a folder.
 func (f *failureContext) asError(cfg *Config) Error {
-	e := Error{Kind: f.Kind, Property: f.Property, Summary: f.Text, Origin: cfg.Origin,
+	e := Error{Kind: f.Kind, Property: f.Property, Summary: f.Text,
+		Origin: cfg.Origin, ReplayFlags: cfg.ReplayFlags,
 		Setup: f.setup, Steps: f.steps, Did: f.did, Seed: cfg.Crash.Seed,
 		Limit: cfg.Crash.Limit, Count: 1}
 	if f.faults != nil {
@@ -68,7 +73,8 @@ func (s *session) keepDisk(c *badDisk) *crashDisk {
 		left = second
 		k.Second = &SecondCrash{Contents: second.Contents().String(), Missing: second.Missing()}
 	}
-	k.kernel = slices.Clone(s.target.kernel)
+	k.kernel, k.printed = slices.Clone(s.target.kernel), slices.Clone(s.target.printed)
+	k.Complaint = s.target.complaint
 	k.disks = s.disks.images(left)
 	return k
 }
@@ -123,6 +129,9 @@ func (x *explorer) writeFolder(e *Error, f *failureContext) error {
 	if err := writeKernelLog(dir, f); err != nil {
 		return err
 	}
+	if err := writePrinted(dir, f); err != nil {
+		return err
+	}
 	if err := writeTimeline(dir, f.execution); err != nil {
 		return err
 	}
@@ -142,6 +151,19 @@ func writeKernelLog(dir string, f *failureContext) error {
 		text += "# While the crash state was recovered and checked:\n" + strings.Join(f.disk.kernel, "")
 	}
 	return os.WriteFile(filepath.Join(dir, kernelName), []byte(text), 0o644)
+}
+
+// printedName is the file with what the commands of the recovery printed, in the folder of an
+// error.
+const printedName = "recovery.log"
+
+func writePrinted(dir string, f *failureContext) error {
+	if f.disk == nil {
+		return nil
+	}
+	text := "# Commands of the recovery, the mount, the check and the unmount:\n" +
+		strings.Join(f.disk.printed, "")
+	return os.WriteFile(filepath.Join(dir, printedName), []byte(text), 0o644)
 }
 
 // writeImage writes the contents of a disk, compressed by zstd.

@@ -58,7 +58,7 @@ func (x *explorer) checkCrashes(ctx context.Context,
 		err = nil
 	}
 	x.totals.Pruned += uint64(stats.Repeated)
-	x.totals.Possible += stats.Possible
+	x.totals.Possible = crash.AddPossible(x.totals.Possible, stats.Possible)
 	x.totals.Sampled += uint64(stats.Sampled)
 	return f, recovered, err
 }

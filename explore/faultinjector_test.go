@@ -81,7 +81,7 @@ func TestIterativeFailing(t *testing.T) {
 		if err != nil || !sum.Complete {
 			t.Fatal(sum, err)
 		}
-		plans := slices.Clone(k.plans)
+		plans := slices.CompactFunc(slices.Clone(k.plans), slices.Equal) // the replays of an error
 		if !slices.EqualFunc(plans, want, slices.Equal) || int(sum.Failed) != max(0, len(want)-1) {
 			t.Errorf("MaxFaults %d: plans %v, want %v; %d executions with faults",
 				failures, plans, want, sum.Failed)

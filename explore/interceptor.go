@@ -139,7 +139,9 @@ func (journal) batch(e *Env, r request, next sendBatch) (agent.Done, error) {
 
 func (journal) command(e *Env, c agent.Command, next sendCommand) (agent.Exit, error) {
 	exit, err := next(c)
-	e.note(strings.TrimPrefix(strings.Join(c.Args, " "), "sh -c "), exit.Code != 0, exit.Code)
+	line := strings.TrimPrefix(strings.Join(c.Args, " "), "sh -c ")
+	e.note(line, exit.Code != 0, exit.Code)
+	e.printed.add(line, exit)
 	return exit, err
 }
 

@@ -43,22 +43,30 @@ var (
 	fillCode     = agent.Fill(0, 0, 0, 0).Code
 )
 
-// promises returns the scope of each operation's promise; 0: the operation promises nothing.
-func promises(ops []agent.Op) []durable.Scope {
-	out := make([]durable.Scope, len(ops))
-	var through [agent.MaxSlots]bool
+// promises returns the promise of each operation. One without a scope promises nothing.
+func promises(ops []agent.Op) []promise {
+	out := make([]promise, len(ops))
+	var through [agent.MaxSlots]string // how a slot was opened: "O_SYNC", "O_DSYNC" or ""
 	for i, o := range ops {
 		slot, numbers, _, _ := o.Fields()
+		call := o.String()
+		name := strings.Fields(call)[0]
 		switch o.Code {
 		case openCode:
-			through[slot] = numbers[0]&unix.O_DSYNC != 0 // O_SYNC includes that bit
+			through[slot] = ""
+			switch numbers[0] & unix.O_SYNC {
+			case unix.O_SYNC:
+				through[slot] = "O_SYNC"
+			case unix.O_DSYNC:
+				through[slot] = "O_DSYNC"
+			}
 		case fsyncCode, datasyncCode:
-			out[i] = durable.Own
+			out[i] = promise{name: name, call: call, scope: durable.Own}
 		case syncCode, syncfsCode:
-			out[i] = durable.All
+			out[i] = promise{name: name, call: call, scope: durable.All}
 		case writeCode, fillCode:
-			if through[slot] {
-				out[i] = durable.Own
+			if how := through[slot]; how != "" {
+				out[i] = promise{name: how, call: call + " through " + how, scope: durable.Own}
 			}
 		}
 	}
@@ -84,14 +92,13 @@ func (m *promiseMarker) batch(_ *Env, r request, next sendBatch) (agent.Done, er
 	}
 	var p padded
 	calls := make(map[int]int) // from the index of an operation to the number of its call
-	for i, scope := range promises(r.Ops) {
-		if scope == 0 {
+	for i, made := range promises(r.Ops) {
+		if made.scope == 0 {
 			p.own(r.Ops[i])
 			continue
 		}
 		calls[i] = len(m.calls)
-		call := r.Ops[i].String()
-		n := m.add(promise{name: strings.Fields(call)[0], call: call, scope: scope})
+		n := m.add(made)
 		p.add(agent.DiskMark(markBegin + n))
 		p.own(r.Ops[i])
 		p.add(agent.DiskMark(markReturn + n))

@@ -88,9 +88,9 @@ func TestPromises(t *testing.T) {
 		{name: "syncfs", ops: []agent.Op{write, agent.Syncfs(0)}, kind: "not flushed: syncfs"},
 		{name: "a write", ops: []agent.Op{openFor(0, unix.O_RDWR), write}},
 		{name: "a write with O_DSYNC", ops: []agent.Op{openFor(0, unix.O_RDWR|unix.O_DSYNC), write},
-			kind: "not flushed: write"},
+			kind: "not flushed: O_DSYNC"},
 		{name: "a fill with O_SYNC", ops: []agent.Op{openFor(3, unix.O_SYNC), agent.Fill(3, 0, 1, 1)},
-			kind: "not flushed: fill"},
+			kind: "not flushed: O_SYNC"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := toy(t, "", 1, 1)

@@ -80,7 +80,7 @@ func (s *session) setUpAndMount(ctx context.Context, choices *Chooser, log *resp
 	if _, err := s.target.unmount(e, false); err != nil {
 		return nil, nil, err
 	}
-	s.target.kernel = nil
+	s.target.forgetTexts()
 	if err := s.ready(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -120,7 +120,8 @@ func (s *session) reachCheckpoint(ctx context.Context, from *savedState, log *re
 	s.target.restored(true)
 	s.recorder.restored(true)
 	s.threads.resume(from.held)
-	s.target.kernel, r.loaded, r.before = nil, true, from.before
+	s.target.forgetTexts()
+	r.loaded, r.before = true, from.before
 	log.answers, log.play = slices.Clone(from.answers), true
 	s.disks.use(from.variant)
 	r.setup, r.mounted = from.setup, from.mounted

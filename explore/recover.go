@@ -62,7 +62,7 @@ func (s *session) putIn(ctx context.Context, disk *crash.State, choices *Chooser
 	if _, err := s.target.unmount(s.target.env(ctx), false); err != nil {
 		return nil, err
 	}
-	s.target.kernel = nil
+	s.target.forgetTexts()
 	if err := s.load(ctx, s.disks.pages(disk)); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 )
 
 // Replay executes the choices that led to an error again, and tries the same crashes. It returns
@@ -120,4 +121,33 @@ func (x *explorer) checkAgain(ctx context.Context, by *examiner, c crashCase, e 
 	}
 	bad, _, err := x.checkCrash(ctx, by, c)
 	return bad, err
+}
+
+// Bounds of the replays of an error after it was found.
+const (
+	confirmReplays = 3
+	confirmTime    = time.Minute
+)
+
+// confirm replays an error, and counts how often it shows.
+func (x *explorer) confirm(ctx context.Context, e *Error) error {
+	all := x.stop
+	defer func() { x.stop = all }()
+	var cancel context.CancelFunc
+	x.stop, cancel = context.WithTimeout(all, confirmTime)
+	defer cancel()
+	for x.stopped() == nil && e.Replays < confirmReplays {
+		f, err := x.reproduce(ctx, *e)
+		var diverged *DivergedError
+		switch stopped := x.stopped(); {
+		case stopped != nil && errors.Is(err, stopped):
+			return nil
+		case err != nil && !errors.As(err, &diverged):
+			return err
+		}
+		if e.Replays++; f != nil {
+			e.Shown++
+		}
+	}
+	return nil
 }

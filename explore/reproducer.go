@@ -39,7 +39,8 @@ func writeReproducer(dir string, e *Error, disks []*Disk) error {
 	if e.Crash != nil {
 		e.Crash.describe(&b, len(e.Steps))
 	}
-	fmt.Fprintf(&b, "\nTo replay the error:\n  fsward explore replay %s\n", dir)
+	fmt.Fprintf(&b, "\nIt showed in %d of %d replays.\n", e.Shown, e.Replays)
+	fmt.Fprintf(&b, "To replay the error:\n  %s\n", e.ReplayCommand(filepath.Dir(dir)))
 	for _, d := range disks {
 		if e.Crash != nil {
 			fmt.Fprintf(&b, "To mount disk %d as the crash left it:\n"+
@@ -51,6 +52,12 @@ func writeReproducer(dir string, e *Error, disks []*Disk) error {
 			"fsward replay --base base.img %[2]s/disk%[1]d.log\n", d.Number, dir)
 	}
 	return os.WriteFile(filepath.Join(dir, reproducerName), []byte(b.String()), 0o644)
+}
+
+// ReplayCommand returns the command that replays an error. run is the folder of its run.
+func (e *Error) ReplayCommand(run string) string {
+	words := append([]string{"fsward explore replay"}, e.ReplayFlags...)
+	return strings.Join(append(words, filepath.Join(run, e.Dir)), " ")
 }
 
 // describe writes the part of the reproducer about a crash of the machine. step is the number of
@@ -76,6 +83,10 @@ func (c *CrashError) describe(b *strings.Builder, step int) {
 		for _, w := range c.Early {
 			fmt.Fprintf(b, "  %d bytes at sector %d of disk %d\n", w.Bytes, w.Sector, w.Disk)
 		}
+	}
+	if c.Complaint != "" {
+		fmt.Fprintf(b, "A command of the recovery or the check reported success, and printed: %s\n"+
+			"%s has all that was printed.\n", c.Complaint, printedName)
 	}
 	describeChoices(b, "Choices of the recovery and the check", c.Choices)
 	if c.Second != nil {

@@ -178,8 +178,8 @@ func (t *threadScheduler) batch(_ *Env, r request, next sendBatch) (agent.Done, 
 		return next(r)
 	}
 	var p padded
-	for i, scope := range promises(r.Ops) {
-		if scope == 0 {
+	for i, made := range promises(r.Ops) {
+		if made.scope == 0 {
 			p.own(r.Ops[i])
 			continue
 		}

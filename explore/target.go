@@ -19,6 +19,9 @@ type target struct {
 	dead          bool     // the machine has failed, or it is in an unknown state
 	mounts        []string // the mounts without the stack, as in /proc/self/mounts; nil: not known
 	kernel        []string // the kernel's log since the last execution or recovery began
+	// What commands printed since then, and printLog.complaint.
+	printed   []string
+	complaint string
 }
 
 // choosing returns an Env that takes choices.
@@ -133,6 +136,9 @@ func (t *target) mountLeft(ctx context.Context) (*Failure, error) {
 	}
 	return nil, nil
 }
+
+// forgetTexts begins an execution or a recovery.
+func (t *target) forgetTexts() { t.kernel, t.printed, t.complaint = nil, nil, "" }
 
 // restored records that the machine was restored to a state in which the stack was mounted or not.
 func (t *target) restored(mounted bool) { t.dead, t.mounted = false, mounted }

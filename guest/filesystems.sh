@@ -6,14 +6,12 @@
 # has ntfs3. The cloud kernels lack bfs, f2fs, gfs2, hfs, jfs, minix, nilfs2, ocfs2 and reiserfs.
 # explore/component/fs says which file system needs which programs.
 
-# Packages with the programs, and those of their dependencies that a build machine may lack. They
-# are unpacked, and not installed.
-FS_PACKAGES='xfsprogs liburcu8 libinih1 dosfstools exfatprogs ntfs-3g libntfs-3g89 udftools
-f2fs-tools jfsutils reiserfsprogs nilfs-tools gfs2-utils ocfs2-tools libaio1 libcmap4
-libcorosync-common4 libqb100 libdlm3 hfsutils mdadm'
-FS_PROGRAMS='mkfs.xfs xfs_repair xfs_db mkfs.fat fsck.fat mkfs.exfat fsck.exfat mkntfs ntfsfix
-mkudffs mkfs.f2fs fsck.f2fs jfs_mkfs jfs_fsck mkreiserfs reiserfsck mkfs.nilfs2 mkfs.gfs2 fsck.gfs2
-mkfs.ocfs2 fsck.ocfs2 hformat mkfs.minix fsck.minix mkfs.bfs mdadm'
+# packages.yaml has a line for each Debian package, with the programs of it that the guest gets.
+# Packages without programs have libraries that a build machine may lack. The packages are unpacked,
+# and not installed.
+FS_PACKAGES=$(sed -n '/^machine:/d; s/^\([a-z0-9][a-z0-9.+-]*\):.*/\1/p' "$here/packages.yaml" |
+	tr '\n' ' ')
+FS_PROGRAMS=$(sed -n 's/^[a-z0-9][a-z0-9.+-]*: *\([^#]*\).*/\1/p' "$here/packages.yaml" | tr '\n' ' ')
 # The kernel requests the module of a file system, and of the character sets of FAT and HFS, at
 # mount. It requests the module of a RAID level when an array starts.
 FS_MODULES='xfs vfat msdos exfat ntfs3 udf f2fs jfs reiserfs nilfs2 gfs2 ocfs2 hfs minix bfs

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -41,15 +42,32 @@ type exploreFlags struct {
 }
 
 func (f *exploreFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.guest.Dir, "guest", "build/guest",
+	c.Flags().StringVar(&f.guest.Dir, "guest", defaultGuest,
 		"`DIR` of the guest that make guest built")
-	c.Flags().UintVar(&f.guest.MemoryMiB, "memory", 384, "memory of the guest, `MIB`")
+	c.Flags().UintVar(&f.guest.MemoryMiB, "memory", defaultMemory, "memory of the guest, `MIB`")
 	c.Flags().UintVar(&f.guest.LogMiB, "log", 64,
 		"size of the RAM disks' log, `MIB`: one step, with all steps "+
 			"before it, may write this much")
 	c.Flags().StringVar(&f.guest.Console, "console", "", "write the guest's console to `FILE`")
 	addJSONFlag(c, &f.json)
 	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "show the log")
+}
+
+// defaultGuest is the folder in which make guest makes a guest.
+const defaultGuest = "build/guest"
+
+// defaultMemory is the memory of a guest in MiB.
+const defaultMemory = 384
+
+// replayFlags returns the flags with which another command finds the same guest.
+func (f *exploreFlags) replayFlags() (out []string) {
+	if f.guest.Dir != defaultGuest {
+		out = append(out, "--guest", f.guest.Dir)
+	}
+	if f.guest.MemoryMiB != defaultMemory {
+		out = append(out, "--memory", strconv.FormatUint(uint64(f.guest.MemoryMiB), 10))
+	}
+	return out
 }
 
 func (f *exploreFlags) log() *zap.Logger {
@@ -64,19 +82,46 @@ func addTimeFlag(c *cobra.Command, limit *time.Duration) {
 		"stop after `DURATION`, such as 10m; 0 to explore everything")
 }
 
-// addHowFlags adds the flags that say how storage is explored. d has the defaults of some.
-func addHowFlags(c *cobra.Command, r *spec.Run, d spec.Run) {
-	addSearchFlags(c, r, d)
-	addCrashFlags(c, r, d)
+// Defaults of run and survey.
+const (
+	defaultNodes = 2  // files, and directories
+	defaultLimit = 64 // crash states at one moment
+)
+
+// addHowFlags adds the flags that say how storage is explored.
+func addHowFlags(c *cobra.Command, r *spec.Run) {
+	addSearchFlags(c, r)
+	addCrashFlags(c, r)
 	addCheckFlags(c, r)
 }
 
+// A nodeLimit is a flag for checkers.Limits, in which 0 selects a default and -1 means none.
+type nodeLimit int
+
+func (n *nodeLimit) String() string { return strconv.Itoa(max(0, int(*n))) }
+
+// Set sets the limit to a number of at least 0.
+func (n *nodeLimit) Set(text string) error {
+	v, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return err
+	}
+	if *n = nodeLimit(v); v == 0 {
+		*n = -1
+	}
+	return nil
+}
+
+// Type returns the name of the value in the help.
+func (n *nodeLimit) Type() string { return "N" }
+
 // addSearchFlags adds the flags that say which steps run, and in what order.
-func addSearchFlags(c *cobra.Command, r *spec.Run, d spec.Run) {
-	c.Flags().IntVar(&r.Files, "files", d.Files,
-		"a checker makes at most `N` files side by side; 0 for the checker's own number")
-	c.Flags().IntVar(&r.Dirs, "dirs", d.Dirs,
-		"a checker makes at most `N` directories; 0 for the checker's own number")
+func addSearchFlags(c *cobra.Command, r *spec.Run) {
+	r.Files, r.Dirs = defaultNodes, defaultNodes
+	c.Flags().Var((*nodeLimit)(&r.Files), "files",
+		"a checker makes at most `N` files and symbolic links")
+	c.Flags().Var((*nodeLimit)(&r.Dirs), "dirs",
+		"a checker makes at most `N` directories")
 	c.Flags().StringVar((*string)(&r.Strategy), "search", string(explore.BreadthFirst),
 		fmt.Sprintf("`STRATEGY` that chooses the next state: one of %v", explore.Strategies()))
 	c.Flags().IntVar(&r.Depth, "depth", 0, "run at most `N` steps in a row; 0 for no limit")
@@ -94,8 +139,8 @@ func addSearchFlags(c *cobra.Command, r *spec.Run, d spec.Run) {
 }
 
 // addCrashFlags adds the flags that say which crash states are made.
-func addCrashFlags(c *cobra.Command, r *spec.Run, d spec.Run) {
-	c.Flags().IntVar(&r.Limit, "crash-limit", d.Limit,
+func addCrashFlags(c *cobra.Command, r *spec.Run) {
+	c.Flags().IntVar(&r.Limit, "crash-limit", defaultLimit,
 		"try at most `N` crash states at one moment; if there are more, sample them")
 	c.Flags().StringVar((*string)(&r.From), "crash-from", string(explore.FromWrites),
 		"form crash states from writes (submitted ones) or from the write-set "+
@@ -135,7 +180,10 @@ func (f *exploreFlags) explore(c *cobra.Command, r spec.Run, dir string,
 	if err != nil {
 		return err
 	}
-	cfg.Dir = dir
+	cfg.Dir, cfg.ReplayFlags = dir, f.replayFlags()
+	if err := f.checkGuest(c.ErrOrStderr(), r.Spec); err != nil {
+		return err
+	}
 	p := &exploreProgress{out: c.OutOrStdout(), err: c.ErrOrStderr(), json: f.json, limit: limit}
 	cfg.OnEvent = p.event
 	var sum explore.Summary

@@ -23,6 +23,7 @@ type exploreProgress struct {
 	crashes  uint64    // as last printed
 	crashed  time.Time // when the last new crash state came
 	errors   int
+	notices  map[string]int // how often each text was to be printed
 }
 
 // progressLine is the time between two lines of progress, for people.
@@ -40,10 +41,10 @@ func (p *exploreProgress) event(e explore.Event) {
 	switch e.Event {
 	case "error":
 		p.errors++
-		fmt.Fprintf(p.out, "found: %s (%s)\n  %s\n", e.Error.Kind, e.Error.Dir,
-			strings.ReplaceAll(e.Error.Summary, "\n", "\n  "))
+		fmt.Fprintf(p.out, "found: %s (%s; shown in %d of %d replays)\n  %s\n", e.Error.Kind, e.Error.Dir,
+			e.Error.Shown, e.Error.Replays, strings.ReplaceAll(e.Error.Summary, "\n", "\n  "))
 	case "diverged", "strayed":
-		fmt.Fprintf(p.err, "%s: %s\n", e.Event, e.Text)
+		p.notice(e)
 	case "progress":
 		if time.Since(p.last) < progressLine {
 			return
@@ -59,6 +60,21 @@ func (p *exploreProgress) event(e explore.Event) {
 			took.Seconds(), e.States, e.Waiting, e.Depth, e.Runs,
 			e.CrashStates, rate, early(e.Totals), e.Pruned, p.errors,
 			p.estimate(e.Totals, took), available(e), p.quiet())
+	}
+}
+
+// notice prints a text at its first, tenth, hundredth … time.
+func (p *exploreProgress) notice(e explore.Event) {
+	line := e.Event + ": " + e.Text
+	if p.notices == nil {
+		p.notices = make(map[string]int)
+	}
+	p.notices[line]++
+	switch n := p.notices[line]; n {
+	case 1:
+		fmt.Fprintln(p.err, line)
+	case 10, 100, 1000, 10000:
+		fmt.Fprintf(p.err, "%s (%d times)\n", line, n)
 	}
 }
 
@@ -117,8 +133,7 @@ func (p *exploreProgress) explored(sum explore.Summary, dir string) {
 		fmt.Fprintf(p.out, "%d states, %d crash states%s, %d errors in %.0f s; %s\n", sum.States,
 			sum.CrashStates, early(sum.Totals), len(sum.Errors), sum.Seconds, how)
 		for _, e := range sum.Errors {
-			fmt.Fprintf(p.out, "  %s, %d times: fsward explore replay %s\n", e.Kind, e.Count,
-				filepath.Join(dir, e.Dir))
+			fmt.Fprintf(p.out, "  %s, %d times: %s\n", e.Kind, e.Count, e.ReplayCommand(dir))
 		}
 		return
 	}

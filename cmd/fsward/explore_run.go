@@ -83,7 +83,7 @@ func (o *exploreRun) add(c *cobra.Command) {
 	c.Flags().BoolVar(&o.guarded, "guarded", false,
 		"guard the disk of --fs as fsward guard does: a refused write fails in "+
 			"the guest, and is reported as an error")
-	addHowFlags(c, &o.Run, spec.Run{Limit: 64})
+	addHowFlags(c, &o.Run)
 	_ = c.MarkFlagRequired("out") // the flag exists
 }
 

@@ -51,7 +51,7 @@ because the kernel lacks the file system.`,
 		"stop each run after `DURATION`; 0 to explore everything")
 	c.Flags().Uint64Var(&budget.runs, "runs", 0,
 		"stop each run after `N` runs of a step; 0 for no limit")
-	addHowFlags(c, &common, spec.Run{Files: 1, Dirs: 1, Limit: 16})
+	addHowFlags(c, &common)
 	_ = c.MarkFlagRequired("out") // the flag exists
 	return c
 }
@@ -94,6 +94,7 @@ func surveyRuns(systems, ask []string, common spec.Run, out string) (runs []surv
 // the guest in an unknown state.
 func (f *exploreFlags) survey(c *cobra.Command, runs []surveyRun, budget surveyBudget) error {
 	var found, failed int
+	warnOfOldGuest(c.ErrOrStderr(), f.guest.Dir)
 	for len(runs) > 0 && c.Context().Err() == nil {
 		before := len(runs)
 		err := host.WithMachine(c.Context(), f.guest, f.log(), func(m *machine.Machine) error {
@@ -101,6 +102,11 @@ func (f *exploreFlags) survey(c *cobra.Command, runs []surveyRun, budget surveyB
 				r := runs[0]
 				runs = runs[1:]
 				fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", r.dir, r.Spec)
+				if err := r.CheckKernel(m.Hello().Release); err != nil {
+					failed++
+					fmt.Fprintf(c.ErrOrStderr(), "%s could not be run: %v\n", r.dir, err)
+					continue
+				}
 				n, err := f.surveyOne(c, m, r, budget)
 				if found += n; err != nil {
 					failed++
@@ -138,6 +144,7 @@ func (f *exploreFlags) surveyOne(c *cobra.Command, m *machine.Machine, r surveyR
 	p := &exploreProgress{out: c.OutOrStdout(), err: c.ErrOrStderr(), json: f.json,
 		limit: budget.time, runs: budget.runs, began: time.Now()}
 	cfg.System, cfg.Dir, cfg.Runs, cfg.OnEvent = m, r.dir, budget.runs, p.event
+	cfg.ReplayFlags = f.replayFlags()
 	ctx := c.Context()
 	if budget.time > 0 {
 		var cancel context.CancelFunc

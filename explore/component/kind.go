@@ -95,6 +95,20 @@ func (k *Kind) In(release string) bool {
 	return true
 }
 
+// Needs says which guest supports it, and how to make that guest.
+func (k *Kind) Needs() string {
+	const how = "make it by `guest/build.sh build/guest-%s %[1]s`, and add --guest build/guest-%[1]s"
+	switch k.Kernels {
+	case generic:
+		return "it needs a guest with Debian's generic kernel: " + fmt.Sprintf(how, "amd64")
+	case linux6_12:
+		return "it needs a guest with kernel 6.12: " + fmt.Sprintf(how, "6.12-amd64")
+	case nowhere:
+		return "Debian has no program that makes it, so it needs a guest of your own"
+	}
+	return "every guest has it"
+}
+
 // Names returns the names of the shipped kinds.
 func Names() (out []string) {
 	list, err := fs.Glob(shipped, "fs/*.yaml")

@@ -24,7 +24,7 @@ func (e *Enumerator) formPoint(visit func(*State) error) error {
 	}
 	e.cache = newPageCache(e.layer, e.flight)
 	possible := e.possible()
-	e.stats.Possible += possible
+	e.stats.Possible = AddPossible(e.stats.Possible, possible)
 	few := possible <= float64(e.options.Limit)
 	if !few {
 		e.stats.Sampled++
@@ -137,16 +137,20 @@ func (e *Enumerator) possible() float64 {
 	}
 	all, old := 1.0, 1.0
 	for _, u := range e.flight {
-		all *= float64(u.steps) + 1
+		all = min(all*(float64(u.steps)+1), math.MaxFloat64)
 		if !u.fresh {
-			old *= float64(u.steps) + 1
+			old = min(old*(float64(u.steps)+1), math.MaxFloat64)
 		}
 	}
 	if e.complete {
 		all -= old
 	}
-	return min(all, math.MaxFloat64)
+	return all
 }
+
+// AddPossible adds two numbers of possible states. The sum is at most math.MaxFloat64, because JSON
+// has no infinity.
+func AddPossible(a, b float64) float64 { return min(a+b, math.MaxFloat64) }
 
 // formAll counts through the levels of the units from lo to hi. The level of the first one changes
 // fastest. The units before lo are on the disk.

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"path"
 	"slices"
+
+	"golang.org/x/sys/unix"
 )
 
 // A matcher assigns an inode of the model to each observed file, by a search with backtracking.
@@ -169,9 +171,33 @@ func (m *matcher) explain(t task) string {
 		}
 	}
 	if since := m.f.disk.nameSince(d, e); since > 0 && !m.exact {
-		s += fmt.Sprintf("; on the disk since operation %d, %v", since, m.f.log[since-1])
+		s += "; " + m.f.durableSince(since)
 	}
 	return s
+}
+
+// durableSince says that everything up to an operation is on the disk. If that operation makes
+// nothing durable itself, it names the last one that does.
+func (f *FS) durableSince(since int) string {
+	o := f.log[since-1]
+	for at := len(f.log); at > since && !o.persists(); at-- {
+		if by := f.log[at-1]; by.persists() {
+			return fmt.Sprintf("everything up to operation %d, %v, is on the disk since operation %d, %v",
+				since, o, at, by)
+		}
+	}
+	return fmt.Sprintf("on the disk since operation %d, %v", since, o)
+}
+
+// persists reports whether an operation makes something durable, whatever the mount options are.
+func (o Op) persists() bool {
+	switch o.Code {
+	case Sync, Syncfs, Fsync, Fdatasync:
+		return true
+	case Open:
+		return o.Flags&unix.O_DSYNC != 0 // of the writes that follow
+	}
+	return false
 }
 
 // bind assigns inode i of the model to an observed node.

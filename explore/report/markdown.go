@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// WriteMarkdown writes the table of runs, and below it a line for each error.
+// WriteMarkdown writes the table of runs, and below it a line for each run and for each error.
 func WriteMarkdown(w io.Writer, runs []Run) error {
 	b := bufio.NewWriter(w)
 	t := tableOf(runs)
@@ -20,13 +20,23 @@ func WriteMarkdown(w io.Writer, runs []Run) error {
 		}
 		fmt.Fprintf(b, "| %s |%s\n", escape(r.System), cells(texts))
 	}
+	fmt.Fprintf(b, "\nBehind each ✓:\n\n")
+	for _, r := range runs {
+		end := "the run ended before all was explored"
+		if r.Complete {
+			end = "complete"
+		}
+		fmt.Fprintf(b, "- %s, %s: %d states in %d steps to depth %d, %d crash disks; %s\n",
+			escape(r.System), escape(r.Spec.Checker), r.States, r.Totals.Runs, r.Deepest,
+			r.CrashStates, end)
+	}
 	fmt.Fprintln(b)
 	for _, r := range runs {
 		for _, e := range r.Errors {
 			first, _, _ := strings.Cut(e.Summary, "\n")
-			fmt.Fprintf(b, "- %s, %s: **%s**, %d times (%s%s): %s\n",
+			fmt.Fprintf(b, "- %s, %s: **%s**, %d times (%s%s%s): %s\n",
 				escape(r.System), escape(r.property(e.Error)), escape(e.Kind), e.Count,
-				escape(e.Path), missing(e), escape(first))
+				escape(e.Path), missing(e), unsteady(e), escape(first))
 		}
 	}
 	return b.Flush()
@@ -42,6 +52,14 @@ func missing(e Error) string {
 		return ", no write missing"
 	}
 	return fmt.Sprintf(", writes missing: %d", len(e.Crash.Missing))
+}
+
+// unsteady says how often an error showed in replays, unless it showed each time.
+func unsteady(e Error) string {
+	if e.Shown == e.Replays {
+		return ""
+	}
+	return fmt.Sprintf(", shown in %d of %d replays", e.Shown, e.Replays)
 }
 
 // String returns the text of a cell: "" if the property was not asked for, the kinds of errors, "?"

@@ -82,6 +82,7 @@ func TestReport(t *testing.T) {
 func TestMarkdown(t *testing.T) {
 	bad := Run{Dir: "out", System: "vfat", Spec: newSpec("vfat", "", "sync")}
 	bad.Asked = map[string]uint64{"sync": 3, "fsync": 2, explore.Recovered: 3}
+	bad.Totals = explore.Totals{States: 5, Runs: 9, Deepest: 2, CrashStates: 3}
 	bad.Errors = []Error{
 		{
 			Error: explore.Error{
@@ -106,6 +107,12 @@ func TestMarkdown(t *testing.T) {
 |---|---|---|---|---|---|
 | vfat | ✗ lost | ✓ 2 | ✓ 7, all | ✓ 3 | ✗ wrong result |
 | vfat, disks without a cache | ✓ 5, all |  |  |  |  |
+
+Behind each ✓:
+
+- vfat, sync: 5 states in 9 steps to depth 2, 3 crash disks; the run ended before all was explored
+- vfat, sync: 5 states in 9 steps to depth 2, 3 crash disks; complete
+- vfat, sync: 5 states in 9 steps to depth 2, 3 crash disks; complete
 
 - vfat, sync: **lost**, 2 times (out/001): /a\|b\\\<i\>\` + "`x\\`" + ` is gone
 - vfat, without a crash: **wrong result**, 1 times (out/002): 

@@ -179,6 +179,21 @@ func (l Layer) component(made map[string]explore.Component) (*component.Componen
 	return k.New(l.At, component.Options{Mount: l.MountOptions, Mkfs: l.MkfsOptions}, on...)
 }
 
+// CheckKernel returns an error if a guest with a kernel of this release lacks a component. It says
+// which guest has it.
+func (s Spec) CheckKernel(release string) error {
+	for _, l := range s.Layers {
+		k, err := component.Load(l.Component)
+		if err != nil {
+			return err
+		}
+		if !k.In(release) {
+			return fmt.Errorf("the kernel %s has no %s; %s", release, k.Name, k.Needs())
+		}
+	}
+	return nil
+}
+
 // String returns the layers from the top to the bottom, with their options.
 func (s Spec) String() string {
 	var parts []string
