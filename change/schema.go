@@ -41,11 +41,44 @@ type KindInfo struct {
 // A Schema maps the numbers in a file system's change records to names. The interpreter declares
 // it. It never changes.
 type Schema struct {
-	FS         string     // "btrfs" or "ext3"; the name of the directory with its rules
-	KindIsTree bool       // the first argument of change/5 is the kind (ext3), not the tree (Btrfs)
-	Kinds      []KindInfo // by Kind; [0] is unused
-	Fields     []string   // by Field, as in rules: "size", "f(mode,s_ifmt)"; [0] is "object"
-	Words      []string   // by WordID; [0] is "present"
+	FS         string      // "btrfs" or "ext3"; the name of the directory with its rules
+	KindIsTree bool        // the first argument of change/5 is the kind (ext3), not the tree (Btrfs)
+	Kinds      []KindInfo  // by Kind; [0] is unused
+	Fields     []string    // by Field, as in rules: "size", "f(mode,s_ifmt)"; [0] is "object"
+	Words      []string    // by WordID; [0] is "present"
+	Infos      []FieldInfo // by Field, for authors of rules; may be shorter than Fields
+}
+
+// A FieldType says what the values of a field are.
+type FieldType uint8
+
+// The types of fields.
+const (
+	TypeNumber FieldType = iota // a number
+	TypeWord                    // one of the words of the field
+	TypeName                    // a name, as bytes
+	TypeKey                     // a key k(OID, KIND, OFFSET)
+)
+
+// String returns the type as documents have it.
+func (t FieldType) String() string {
+	return [...]string{"number", "word", "name", "key"}[t]
+}
+
+// A FieldInfo describes the values of a field.
+type FieldInfo struct {
+	Type  FieldType
+	Unit  string   // of a number: "bytes", "seconds since 1970", "0 or 1"; "" if it has none
+	Words []string // the words that it can have
+	Doc   string   // what it is, if its name does not say so
+}
+
+// Info returns what is known of the values of a field.
+func (s *Schema) Info(f Field) FieldInfo {
+	if int(f) >= len(s.Infos) {
+		return FieldInfo{}
+	}
+	return s.Infos[f]
 }
 
 // KindByName returns the kind with a name; ok is false if there is none.

@@ -49,8 +49,18 @@ type Violation struct {
 	HasAddr bool     // the address is known
 	Disk    string   // the name of the disk with Addr, if it is not the disk of the commit
 	Witness []string // the change records that prove the violation, as text
-	Why     []Reason // the reason for each goal of the rule, in order; nil unless requested
+	// Severity is what a guard does with the commit: SeverityLog, or "pause"; "" means to refuse it.
+	Severity string
+	// Exempt is the reason for which this object is exempt from the rule; "": it is not.
+	Exempt string
+	Why    []Reason // the reason for each goal of the rule, in order; nil unless requested
 }
+
+// SeverityLog is the severity of a violation that is reported and stops nothing.
+const SeverityLog = "log"
+
+// Acts reports whether the violation makes its commit violated.
+func (v *Violation) Acts() bool { return v.Exempt == "" && v.Severity != SeverityLog }
 
 // Kinds of reasons.
 const (

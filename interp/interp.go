@@ -78,6 +78,8 @@ type Observation struct {
 	Volume int
 	// Remaps means that the write changes a table, and with it which volumes there are.
 	Remaps bool
+	// Repeats means that the write is a further copy of a superblock whose commit was refused.
+	Repeats bool
 	// Note is a line for the log, mostly "": a file system appeared, was unmounted, or lost its
 	// superblock.
 	Note string

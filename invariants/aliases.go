@@ -21,11 +21,53 @@ type File = syntax.File
 // A LoadError is a mistake in a rule file, at its place.
 type LoadError = syntax.LoadError
 
+// A Setting changes one rule.
+type Setting = ruleset.Setting
+
+// SitePrefix begins the names of a site's own rules.
+const SitePrefix = ruleset.SitePrefix
+
+// The severities of rules.
+const (
+	SeverityRefuse = syntax.SeverityRefuse
+	SeverityPause  = syntax.SeverityPause
+	SeverityLog    = syntax.SeverityLog
+)
+
+// ListRules describes the rules in files without making an engine. The error is that of
+// NewReference.
+func ListRules(schema *change.Schema, files []File, options Options) ([]Rule, error) {
+	set, err := ruleset.Load(schema, files, options)
+	if err != nil {
+		return nil, err
+	}
+	var rules []Rule
+	for _, r := range set.Rules {
+		rules = append(rules, r.Rule)
+	}
+	return rules, nil
+}
+
+// Traps returns the mistakes with which rules load, but never find what they seem to look for.
+func Traps(schema *change.Schema, files []File, options Options) ([]LoadError, error) {
+	set, err := ruleset.Load(schema, files, options)
+	if err != nil {
+		return nil, err
+	}
+	return set.Traps(), nil
+}
+
+// LanguageHash identifies the predicates that all rules may use.
+func LanguageHash() string { return ruleset.PreludeHash() }
+
 // DefaultSeverity is the severity of a rule whose comment block has no "Severity:".
 const DefaultSeverity = syntax.DefaultSeverity
 
 // ReadDir returns the .pl files of a folder, sorted by name.
 func ReadDir(dir string) ([]File, error) { return syntax.ReadDir(dir) }
+
+// Place returns FILE:LINE:COLUMN, or FILE:LINE if the column is 0.
+func Place(file string, line, column int) string { return syntax.Place(file, line, column) }
 
 // Singletons returns a mistake for each variable that occurs once in its clause and does not begin
 // with _.

@@ -26,7 +26,7 @@ const goodRule = "violation(1, T, ID) :- new(T, ID).\n"
 // loadErrorTests are rules with a mistake, and a part of the error that reports it.
 var loadErrorTests = []struct{ name, text, want string }{
 	{"unknown predicate", "\n\nviolation(1, T, ID) :- new(T, ID), frobnicate(ID).",
-		"test.pl:3: in violation(1, T, ID): unknown predicate frobnicate/1; " +
+		"test.pl:3:36: in violation(1, T, ID): unknown predicate frobnicate/1; " +
 			"docs/user/rules.md has those"},
 	{"wrong arity", "violation(1, T, ID) :- new(T, ID, size).",
 		"unknown predicate new/3; there is new/2, new/4"},
@@ -61,22 +61,22 @@ var loadErrorTests = []struct{ name, text, want string }{
 	{"not an id", "violation(1, T, I) :- add(T, key(I)).", "not an identifier"},
 	{"tree", "violation(1, inode, I) :- add(inode, I).", "a tree is a number"},
 	{"cut in a rule", "violation(1, T, ID) :- new(T, ID), !.", "a cut in a rule"},
-	{"cut in brackets", goodRule + "p(X) :- ( X = 1, ! ; true ).", "test.pl:2: in p(X): a cut inside"},
+	{"cut in brackets", goodRule + "p(X) :- ( X = 1, ! ; true ).", "test.pl:2:1: in p(X): a cut inside"},
 	{"redefinition", "new(T, ID) :- true.", "new/2 is built in"},
 	{"redefinition of control", "(A , B) :- call(A), call(B).", "is built in"},
 	{"number as a goal", "violation(1, T, ID) :- new(T, ID), 3.", "3 is not a goal"},
 	{"number as a head", "3 :- true.", "must be a predicate"},
-	{"no full stop", goodRule + "p(X) :- q(X)\n", "test.pl:2: in p(X): the clause has no full stop"},
+	{"no full stop", goodRule + "p(X) :- q(X)\n", "test.pl:2:13: in p(X): the clause has no full stop"},
 	{"open quote", "p('abc) :- true.\n" + goodRule, "does not end on its line"},
-	{"open comment", goodRule + "/* never\n\n", "test.pl:2: a comment /* does not end"},
+	{"open comment", goodRule + "/* never\n\n", "test.pl:2:1: a comment /* does not end"},
 	{"syntax", "violation(1, T, ID) :- new(T ID).\n" + goodRule,
-		"test.pl:1: in violation(1, T, ID): expected ) before ID; is a comma or an operator missing"},
+		"test.pl:1:30: in violation(1, T, ID): expected ) before ID; is a comma or an operator missing"},
 	{"no comma", "violation(1, T, ID) :- new(T, ID)\n  ID = 1.",
-		"test.pl:2: in violation(1, T, ID): unexpected ID; " +
+		"test.pl:2:3: in violation(1, T, ID): unexpected ID; " +
 			"is a comma or an operator missing before it?"},
 	{"two operators", "violation(1, T, ID) :- new(T, ID), 1 < 2 < 3.", "unexpected <"},
 	{"brackets", "violation(1, T, ID) :- new(T, ID.\n" + goodRule,
-		"test.pl:1: in violation(1, T, ID):"},
+		"test.pl:1:31: in violation(1, T, ID):"},
 	{"float", "p(1.5).", "no floating point"},
 	{"string", `p("x").`, "single quotes"},
 	{"number", "p(0xzz).", "not a number"},

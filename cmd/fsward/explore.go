@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"fsward/explore/host"
 	"fsward/explore/machine"
 	"fsward/explore/spec"
+	"fsward/hostd/guard"
 )
 
 func exploreCommand() *cobra.Command {
@@ -166,6 +168,7 @@ func addCheckFlags(c *cobra.Command, r *spec.Run) {
 			"recover with it too, and compare the two results")
 	c.Flags().BoolVar(&r.NoJudge, "no-invariants", false,
 		"do not check crash states by the invariants before recovery")
+	addAddRules(c, &r.AddRules)
 	c.Flags().BoolVar(&r.HostOnly, "host-only", false,
 		"check crash states by the invariants alone: no recovery, and no "+
 			"question about lost data")
@@ -173,9 +176,25 @@ func addCheckFlags(c *cobra.Command, r *spec.Run) {
 		"do not check that fsync and sync waited for their flushes")
 }
 
+// siteRules loads the rules of a site once, so that a mistake in them shows at the beginning. Their
+// paths become absolute, because they are kept with the run.
+func siteRules(r *spec.Run) error {
+	for i, path := range r.AddRules {
+		var err error
+		if r.AddRules[i], err = filepath.Abs(path); err != nil {
+			return err
+		}
+	}
+	_, err := guard.RulesConfig{Add: r.AddRules}.Load()
+	return err
+}
+
 // explore starts or resumes a run in dir, and prints what it finds.
 func (f *exploreFlags) explore(c *cobra.Command, r spec.Run, dir string,
 	limit time.Duration) error {
+	if err := siteRules(&r); err != nil {
+		return err
+	}
 	cfg, err := r.Config()
 	if err != nil {
 		return err
@@ -188,7 +207,8 @@ func (f *exploreFlags) explore(c *cobra.Command, r spec.Run, dir string,
 	cfg.OnEvent = p.event
 	var sum explore.Summary
 	err = host.WithMachine(c.Context(), f.guest, f.log(), func(m *machine.Machine) error {
-		cfg.System, cfg.Guard = m, &host.Guard{Log: f.log()}
+		cfg.System = m
+		cfg.Guard = &host.Guard{Log: f.log(), Rules: guard.RulesConfig{Add: r.AddRules}}
 		ctx := c.Context()
 		if limit > 0 {
 			var cancel context.CancelFunc

@@ -12,6 +12,7 @@ import (
 	"fsward/explore/host"
 	"fsward/explore/machine"
 	"fsward/explore/spec"
+	"fsward/hostd/guard"
 	"fsward/hostd/output"
 )
 
@@ -52,6 +53,7 @@ were found only sometimes or not at all, or the command could not run.`,
 
 // replaying is an error that is replayed.
 type replaying struct {
+	addRules           []string // bundles of the run
 	dir                string
 	again              explore.Error
 	cfg                explore.Config
@@ -71,7 +73,7 @@ func newReplaying(dir string, times int) (*replaying, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	return &replaying{dir: dir, again: e, cfg: cfg, times: times}, nil
+	return &replaying{dir: dir, again: e, cfg: cfg, addRules: r.AddRules, times: times}, nil
 }
 
 // replay replays errors in one guest. After a replay that failed it boots another: the failure
@@ -127,7 +129,8 @@ func replayOutcome(list []*replaying, failed int) error {
 
 // replayOne replays one error as many times as --times says.
 func (f *exploreFlags) replayOne(c *cobra.Command, m *machine.Machine, r *replaying) error {
-	r.cfg.System, r.cfg.Guard = m, &host.Guard{Log: f.log()}
+	r.cfg.System = m
+	r.cfg.Guard = &host.Guard{Log: f.log(), Rules: guard.RulesConfig{Add: r.addRules}}
 	for r.done < r.times {
 		found, err := explore.Replay(c.Context(), r.cfg, r.again)
 		if err != nil {

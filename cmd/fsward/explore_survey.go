@@ -36,6 +36,9 @@ because the kernel lacks the file system.`,
   fsward explore report -o table.md survey/*`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := siteRules(&common); err != nil {
+				return err
+			}
 			runs, err := surveyRuns(args, ask, common, out)
 			if err != nil {
 				return usageError{err, c.CommandPath()}

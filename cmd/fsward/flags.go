@@ -131,6 +131,7 @@ func (f *guardFlags) config(c *cobra.Command) (guard.Config, error) {
 		}
 		err = errors.New(name + " pause needs --control: without it nobody could decide")
 	}
+	f.cfg.Control = f.control != ""
 	if err == nil {
 		err = f.limitRecording()
 	}

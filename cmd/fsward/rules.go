@@ -26,7 +26,8 @@ language.`,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(rulesListCommand(), rulesLintCommand(), rulesExplainCommand(), rulesQueryCommand(),
-		rulesTestCommand(), rulesRunCommand(), rulesDocCommand(), rulesReloadCommand())
+		rulesTestCommand(), rulesRunCommand(), rulesDocCommand(), rulesReloadCommand(),
+		rulesExportCommand(), rulesBundleCommand())
 	return c
 }
 
@@ -34,7 +35,14 @@ language.`,
 func addRulesFlags(c *cobra.Command, cfg *guard.RulesConfig) {
 	c.Flags().StringVar(&cfg.Dir, "rules", "",
 		"use the rules in `DIR`/btrfs/*.pl and DIR/ext3/*.pl instead of the built-in ones")
+	addAddRules(c, &cfg.Add)
 	addJudgeFlags(c, &cfg.Engine, &cfg.Why, &cfg.Timing)
+}
+
+// addAddRules adds the flag that names the rules of a site.
+func addAddRules(c *cobra.Command, add *[]string) {
+	c.Flags().StringArrayVar(add, "add-rules", nil, "use the rules and settings of the bundle "+
+		"`DIR|ZIP` beside the built-in ones; may be repeated")
 }
 
 func addJudgeFlags(c *cobra.Command, engine *string, why, timing *bool) {
@@ -103,6 +111,9 @@ and adds up the time of each rule.`,
 				return err
 			}
 			for _, fs := range systems {
+				if len(rules.List(fs)) == 0 && len(args) == 1 {
+					return guard.NoRulesError{FS: fs, Dir: cfg.Dir}
+				}
 				for _, r := range rules.List(fs) {
 					if asJSON {
 						if err := printJSON(ruleJSON{r.Name, fs, r.Doc, r.Severity, r.Source, r.Origin,
@@ -119,6 +130,7 @@ and adds up the time of each rule.`,
 		},
 	}
 	c.Flags().StringVar(&cfg.Dir, "rules", "", "list the rules in `DIR` instead of the built-in ones")
+	addAddRules(c, &cfg.Add)
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	c.Flags().StringVar(&timing.Target, "timing", "", "measure how long each rule takes on `IMG|LOG`")
 	c.Flags().StringVar(&timing.Base, "base", "", "base image `IMG` of the log that --timing names")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fsward/hostd/guard"
 	"fsward/hostd/offline"
 	"fsward/invariants"
 )
@@ -42,7 +43,7 @@ func planOf(p invariants.Plan) planJSON {
 }
 
 func rulesExplainCommand() *cobra.Command {
-	var dir string
+	var cfg guard.RulesConfig
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "explain RULE",
@@ -68,7 +69,7 @@ reason. RULE is a number, or a name such as btrfs/17.`,
 		Example: "  fsward rules explain btrfs/17\n  fsward rules explain 101 --rules my-rules",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			plans, err := offline.ExplainRule(args[0], dir)
+			plans, err := offline.ExplainRule(args[0], cfg)
 			if err != nil {
 				return err
 			}
@@ -84,7 +85,8 @@ reason. RULE is a number, or a name such as btrfs/17.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&dir, "rules", "",
+	addAddRules(c, &cfg.Add)
+	c.Flags().StringVar(&cfg.Dir, "rules", "",
 		"explain a rule in `DIR`/btrfs/*.pl or DIR/ext3/*.pl instead of the built-in ones")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line, one for each plan")
 	return c

@@ -32,8 +32,8 @@ not run.`,
   fsward rules lint my-rules/btrfs my-rules/ext3
   fsward rules lint --fs ext3 try.pl`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			findings, err := offline.LintRules(fs, args)
+		RunE: func(c *cobra.Command, args []string) error {
+			findings, builtin, err := offline.LintRules(fs, args)
 			if err != nil {
 				return err
 			}
@@ -49,6 +49,9 @@ not run.`,
 					continue
 				}
 				fmt.Println(f)
+			}
+			if builtin > 0 && !asJSON {
+				fmt.Fprintf(c.ErrOrStderr(), "%d remarks about built-in rules are left out\n", builtin)
 			}
 			if errors > 0 {
 				return outcome(change.Violated)

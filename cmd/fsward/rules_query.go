@@ -66,8 +66,9 @@ answered.`,
 	c.Flags().StringVar(&cfg.Base, "base", "",
 		"base image `IMG` of the log; without it the argument is an image")
 	c.Flags().StringVar(&cfg.FS, "fs", detect.Auto, "file system: auto, btrfs or ext3")
-	c.Flags().StringVar(&cfg.Dir, "rules", "",
+	c.Flags().StringVar(&cfg.Rules.Dir, "rules", "",
 		"use the helpers of the rules in `DIR` instead of the built-in ones")
+	addAddRules(c, &cfg.Rules.Add)
 	c.Flags().IntVar(&cfg.Limit, "limit", 10000, "print at most this many answers")
 	c.Flags().Int64Var(&cfg.Steps, "steps", 20_000_000,
 		"give up after this many steps (a step takes about a microsecond)")

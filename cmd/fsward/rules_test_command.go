@@ -6,10 +6,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"fsward/change"
+	"fsward/hostd/guard"
 	"fsward/hostd/offline"
 )
 
-const rulesTestHelp = `Runs every .pl file below DIR as a unit test of rules, on every engine. A
+const rulesTestHelp = `Runs every .pl file below DIR as a unit test of rules, on every engine. If DIR is
+a bundle, or a zip file of one, its own tests run, with its rules beside the built-in ones. A
 test is a small transaction, written as facts. The name of its folder (btrfs or ext3) says which
 file system it is for:
 
@@ -17,7 +19,8 @@ file system it is for:
   object(TREE, ID).                    an object that exists after the transaction
   state(TREE, ID, FIELD, VALUE).       a field of this object after the transaction
   adjacent(TREE, ID, NEXT).            two neighboring objects, for previous/3 and next/3
-  rule(N).                             the test is about rule N; other rules are ignored
+  rule(N).                             the test is about rule N; other rules are ignored;
+                                       a site's rule is site/NAME
   expect(N, TREE, ID).                 rule N is violated at this object
   expect_none.                         nothing is violated
 
@@ -29,14 +32,16 @@ not expected.
 Exit status: 0 all pass, 1 some fail, 2 wrong usage, 3 could not run.`
 
 func rulesTestCommand() *cobra.Command {
-	var fs, rules string
+	var fs string
+	var rules guard.RulesConfig
 	var asJSON, verbose bool
 	c := &cobra.Command{
-		Use:   "test DIR",
+		Use:   "test DIR|BUNDLE",
 		Short: "Run unit tests of rules: facts and the violations expected",
 		Long:  rulesTestHelp,
 		Example: `  fsward rules test invariants/testdata/cases
-  fsward rules test my-cases --rules my-rules`,
+  fsward rules test my-cases --add-rules my-rules
+  fsward rules test site-1.2.zip`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			results, err := offline.TestRules(c.Context(), fs, args[0], rules)
@@ -67,8 +72,9 @@ func rulesTestCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&fs, "fs", "",
 		"file system that the tests are for: btrfs or ext3 (default: the folder's name)")
-	c.Flags().StringVar(&rules, "rules", "",
+	c.Flags().StringVar(&rules.Dir, "rules", "",
 		"test the rules in `DIR`/btrfs/*.pl and DIR/ext3/*.pl instead of the built-in ones")
+	addAddRules(c, &rules.Add)
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "also print the tests that pass")
 	return c

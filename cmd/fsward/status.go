@@ -18,7 +18,8 @@ func statusCommand() *cobra.Command {
 DISK for a whole disk, DISK:p2 for a partition, DISK:vg/lv for a logical volume. The line has the
 file system, the commits judged and refused, the state of the volume, the check of the baseline, and
 the write that is held, if any. If the judgment of a commit takes longer than a second, a line below
-shows how far it is. Lines at the end show reports that were dropped, and recordings.`,
+shows how far it is. Lines at the end
+show the rules in force, with the hash that each verdict has in JSON, reports that were dropped, and recordings.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			client, err := controlClient(control)
@@ -51,6 +52,13 @@ shows how far it is. Lines at the end show reports that were dropped, and record
 
 // printSelf prints what there is to say about the daemon itself.
 func printSelf(self daemon.Self) {
+	fmt.Printf("rules %s\n", self.Rules)
+	for _, b := range self.Rules.Bundles {
+		fmt.Printf("  bundle %s\n", b)
+	}
+	for _, s := range self.Rules.Settings {
+		fmt.Printf("  %s\n", s)
+	}
 	for _, o := range self.Outputs {
 		if o.Dropped > 0 || o.Waiting > 0 {
 			fmt.Printf("%s: %d of %d wait for the reader, %d dropped\n", o.Name, o.Waiting, o.Messages,

@@ -21,11 +21,14 @@ import (
 	"fsward/interp"
 	"fsward/interp/detect"
 	"fsward/invariants"
+	"fsward/invariants/bundle"
 )
 
 // Options of an oracle. The zero value uses the built-in rules and prunes.
 type Options struct {
 	Rules []invariants.File // nil: the built-in rules
+	// Site has the rules and settings of a site, which are used beside these.
+	Site bundle.Bundles
 	Disk  int               // the disk of the file system, if the states are of several disks
 	// Whole reads the whole file system in each state and compares it with nothing. It is slow, and
 	// serves as the reference in tests.
@@ -56,11 +59,13 @@ type Verdict struct {
 // Kind returns a word by which verdicts are grouped: the rule of the first violation, or the
 // outcome; "" if the rules hold.
 func (v Verdict) Kind() string {
-	switch {
-	case v.Outcome == change.Holds:
+	if v.Outcome == change.Holds {
 		return ""
-	case len(v.Violations) > 0:
-		return v.Violations[0].Rule
+	}
+	for i := range v.Violations {
+		if v.Violations[i].Acts() {
+			return v.Violations[i].Rule
+		}
 	}
 	return v.Outcome.String()
 }
@@ -118,14 +123,34 @@ func New(ctx context.Context, fs string, base interp.Disk, options Options) (*Or
 			return nil, err
 		}
 	}
-	o.engine, err = invariants.NewCompiled(detect.Schema(o.fs), files, invariants.Options{})
-	if err != nil {
+	if o.engine, err = options.engine(o.fs, files); err != nil {
 		return nil, err
 	}
 	if v := o.whole(ctx, base); v.Outcome != change.Holds {
 		return nil, fmt.Errorf("%w: %s", ErrUnsound, v)
 	}
 	return o, nil
+}
+
+// engine loads the rules of a file system, and those of the site.
+func (o Options) engine(fs string, files []invariants.File) (invariants.Engine, error) {
+	site, err := o.Site.Rules(fs)
+	if err != nil {
+		return nil, err
+	}
+	var engines []invariants.Engine
+	for _, layer := range [][]invariants.File{files, site} {
+		if layer == nil {
+			continue
+		}
+		e, err := invariants.NewCompiled(detect.Schema(fs), layer,
+			invariants.Options{Settings: o.Site.ByRule()})
+		if err != nil {
+			return nil, err
+		}
+		engines = append(engines, e)
+	}
+	return invariants.NewLayers(o.Site, engines...), nil
 }
 
 // FS returns the name of the file system, "ext3" or "btrfs".

@@ -14,6 +14,7 @@ import (
 	"fsward/explore/component"
 	"fsward/explore/crash"
 	"fsward/explore/oracle"
+	"fsward/invariants/bundle"
 )
 
 // A Run is a stack with the options of its exploration. Its JSON text is kept with the run, so that
@@ -40,6 +41,8 @@ type Run struct {
 	Recovery bool `json:"recovery_crashes,omitempty"`
 	// Verify verifies each recovered disk, and compares a second way to recover.
 	Verify bool `json:"double_fsck,omitempty"`
+	// AddRules names bundles with the rules of a site, which judge beside the built-in ones.
+	AddRules []string `json:"add_rules,omitempty"`
 	// NoJudge: the invariants do not judge crash states.
 	NoJudge bool `json:"no_judge,omitempty"`
 	// NoPrune: equal crash states are not deduplicated.
@@ -131,7 +134,11 @@ func (r Run) newJudge(
 	}
 	i := slices.Index(stack.Disks(), disk)
 	return func(ctx context.Context, pristine []crash.Base) (explore.Judge, error) {
-		options := oracle.Options{Disk: i, NoPrune: r.NoPrune}
+		site, err := bundle.OpenAll(r.AddRules)
+		if err != nil {
+			return nil, err
+		}
+		options := oracle.Options{Disk: i, NoPrune: r.NoPrune, Site: site}
 		o, err := oracle.New(ctx, top.Kind.Oracle, pristine[i], options)
 		return judge{o}, err
 	}

@@ -23,7 +23,7 @@ type controlled interface {
 	Status() []guard.VolumeStatus
 	Holder(disk string) (*guard.Holder, error)
 	Self() Self
-	Reload() (rules int, err error)
+	reload() ([]Reloaded, error)
 }
 
 // diskChanger is a controlled whose disks can be changed while it serves them.
@@ -47,7 +47,7 @@ func controlHandler(d controlled) http.Handler {
 	mux.HandleFunc("GET /disks", answer(func(*http.Request) (any, error) { return d.Status(), nil }))
 	mux.HandleFunc("GET /self", answer(func(*http.Request) (any, error) { return d.Self(), nil }))
 	mux.HandleFunc("POST /rules/reload", answer(
-		func(*http.Request) (any, error) { return d.Reload() }))
+		func(*http.Request) (any, error) { return d.reload() }))
 	mux.HandleFunc("POST /disks/{disk}/resume", release(d, true))
 	mux.HandleFunc("POST /disks/{disk}/reject", release(d, false))
 	if changer, ok := d.(diskChanger); ok {
@@ -184,14 +184,14 @@ func (c *Control) ChangeDisk(what, disk string, change DiskChange) error {
 	return err
 }
 
-// Reload makes the daemon read its rules again and returns their number. An error is the daemon's,
-// and says that the old rules stay in force.
-func (c *Control) Reload() (rules int, err error) {
+// Reload makes the daemon read its rules again and returns what changed, for each guest. An error is
+// the daemon's, and says that the old rules stay in force.
+func (c *Control) Reload() (changes []Reloaded, err error) {
 	body, err := c.do("POST", "/rules/reload", nil)
 	if err != nil {
-		return 0, err
+		return changes, err
 	}
-	return rules, json.Unmarshal(body, &rules)
+	return changes, json.Unmarshal(body, &changes)
 }
 
 func (c *Control) do(method, path string, request []byte) ([]byte, error) {

@@ -131,18 +131,18 @@ func (all *Guests) Holder(name string) (h *guard.Holder, err error) {
 // Self returns the state of the daemon itself. It has no recordings.
 func (all *Guests) Self() Self { return selfOf(all.outputs) }
 
-// Reload makes all guests read their rules again, and returns the number of rules of all. If some
-// do not load, the error says so, and their guests keep the old ones.
-func (all *Guests) Reload() (rules int, err error) {
+// reload makes all guests read their rules again. If some do not load, the error says so, and their
+// guests keep the old ones.
+func (all *Guests) reload() (changes []Reloaded, err error) {
 	var errs []error
 	for _, g := range all.guests {
 		errs = append(errs, g.with(func(d *Daemon) error {
-			n, err := d.Reload()
-			rules += n
+			c, err := d.Reload()
+			changes = append(changes, Reloaded{Guest: g.Name, RuleChanges: c})
 			return err
 		}))
 	}
-	return rules, errors.Join(errs...)
+	return changes, errors.Join(errs...)
 }
 
 // AddDisk gives a guest another disk. spec.Name is GUEST/DISK. The guard of the guest starts again.

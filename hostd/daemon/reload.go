@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"fsward/hostd/guard"
 	"os"
 	"os/signal"
 
@@ -31,4 +32,15 @@ func (d *Daemon) reloadOnHangup(ctx context.Context) (stop func()) {
 		cancel()
 		<-done
 	}
+}
+
+// Reloaded is what a reload has changed in the rules of a guest.
+type Reloaded struct {
+	Guest string `json:"guest,omitempty"` // "" if the daemon guards one guest
+	guard.RuleChanges
+}
+
+func (d *Daemon) reload() ([]Reloaded, error) {
+	changes, err := d.Reload()
+	return []Reloaded{{RuleChanges: changes}}, err
 }

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"fsward/hostd/guard"
 	"fsward/hostd/output"
 	"fsward/hostd/recording"
 )
@@ -9,6 +10,8 @@ import (
 type Self struct {
 	Version string          `json:"version"`
 	Outputs []output.Counts `json:"outputs"` // of the reports and the log
+	// Rules describes the rules in force.
+	Rules guard.RuleSetInfo `json:"rules"`
 	// Recording is nil if nothing is recorded.
 	Recording *recording.Status `json:"recording,omitempty"`
 }
@@ -16,7 +19,7 @@ type Self struct {
 // Self returns the state of the daemon itself.
 func (d *Daemon) Self() Self {
 	s := selfOf(d.outputs)
-	s.Recording = d.Recording()
+	s.Recording, s.Rules = d.Recording(), d.Rules()
 	return s
 }
 

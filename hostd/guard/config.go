@@ -23,6 +23,8 @@ type Config struct {
 	// Require names file systems that a volume must have: the guard does not start without them.
 	Require []string
 	Rules   RulesConfig
+	// Control: there is a control socket, by which a person can decide about a held write.
+	Control bool
 	// path of a dm-log-writes log, with .NAME appended if there are several disks; "" for none
 	Record string
 	// path of a copy of the disk that follows the recording, with .NAME likewise; "" for none

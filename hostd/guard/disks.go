@@ -65,6 +65,9 @@ func (d *Disks) open(cfg Config) error {
 	if d.rules, err = cfg.Rules.Load(); err != nil {
 		return err
 	}
+	if err := cfg.checkPause(d.rules.Info()); err != nil {
+		return err
+	}
 	var disks []interp.Disk
 	for _, spec := range cfg.Disks {
 		file, err := spec.open(d.log)
@@ -236,7 +239,7 @@ func (d *Disks) FS(disk string) string {
 	return ""
 }
 
-// Holder returns the policy of a disk if it pauses; nil unless Config.Pauses(). The error
+// Holder returns the policy of a disk that holds writes; nil if nobody could decide. The error
 // for an unknown name lists the disks.
 func (d *Disks) Holder(disk string) (*Holder, error) {
 	g, err := d.disk(disk)
@@ -285,19 +288,24 @@ func (d *Disks) Close() error {
 	return errors.Join(errs...)
 }
 
-// Reload reads the rules again, puts them in force between two commits and returns their number. If
+// Rules describes the rules in force.
+func (d *Disks) Rules() RuleSetInfo { return d.rules.Info() }
+
+// Reload reads the rules again, puts them in force between two commits and returns what changed. If
 // they do not load, the old rules stay in force and the error says so.
-func (d *Disks) Reload() (rules int, err error) {
-	swap, err := d.rules.Reload()
+func (d *Disks) Reload() (changes RuleChanges, err error) {
+	changes, swap, err := d.rules.Reload()
+	if err == nil {
+		err = d.cfg.checkPause(changes.RuleSetInfo)
+	}
 	if err != nil {
 		err = fmt.Errorf("the rules do not load, and the old ones stay in force: %w", err)
 		d.log.Error("rules not reloaded", zap.Error(err))
-		return 0, err
+		return changes, err
 	}
 	swap()
-	for _, fs := range FileSystems() {
-		rules += len(d.rules.List(fs))
-	}
-	d.log.Info("rules reloaded", zap.Int("rules", rules))
-	return rules, nil
+	d.log.Info("rules reloaded", zap.Int("rules", changes.Rules), zap.String("hash", changes.Hash),
+		zap.Strings("added", changes.Added), zap.Strings("removed", changes.Removed),
+		zap.Strings("changed", changes.Changed))
+	return changes, nil
 }

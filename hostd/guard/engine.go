@@ -56,18 +56,22 @@ func (r *Rules) times(fs string) []RuleTime {
 	if !r.config.Timing {
 		return nil
 	}
-	return EngineTimes(r.set.Load().engines[fs])
+	system, ok := r.set.Load().systems[fs]
+	if !ok {
+		return nil
+	}
+	return EngineTimes(system.engine)
 }
 
 // EngineTimes returns the time of each rule for the last transaction; nil if the engine does not
 // measure it.
 func EngineTimes(e invariants.Engine) []RuleTime {
-	c, ok := e.(*invariants.Compiled)
+	measured, ok := e.(interface{ Timing() []invariants.Timing })
 	if !ok {
 		return nil
 	}
 	var out []RuleTime
-	for _, t := range c.Timing() {
+	for _, t := range measured.Timing() {
 		out = append(out, RuleTime{t.Rule, t.Last.Nanoseconds(), t.Rows})
 	}
 	return out

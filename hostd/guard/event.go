@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strconv"
@@ -62,6 +63,7 @@ type Event struct {
 	Records    int
 	Steps      int64 // that the judgment took; 0: they were not counted
 	Outcome    change.Outcome
+	RulesHash  string // of the rules that judged: see RuleSetInfo.Hash; "" if none did
 	Action     string // Passed, Refused or Failed; "" for an image
 	Violations []change.Violation
 	Undecided  []string
@@ -75,6 +77,8 @@ type Event struct {
 	Progress  *Progress // of KindProgress
 	// Unverified: an undecided commit is on the volume, and no check has found it sound since.
 	Unverified bool
+	// Repeats: the write is a further copy of a superblock whose commit was refused.
+	Repeats bool
 	// Since is, in a finding about an unverified volume, the first commit that can have caused it;
 	// Generation is the last one. 0: it is not known.
 	Since   uint64
@@ -92,6 +96,7 @@ type Sink interface {
 func (ev *Event) add(v invariants.Verdict) {
 	ev.Violations = append(ev.Violations, v.Violations...)
 	ev.Undecided = append(ev.Undecided, v.Undecided...)
+	ev.RulesHash = v.RulesHash
 	switch {
 	case v.Outcome == change.Violated || ev.Outcome == change.Violated:
 		ev.Outcome = change.Violated
@@ -113,8 +118,12 @@ func (ev *Event) settle(err error) {
 }
 
 type violationJSON struct {
-	Rule   string  `json:"rule"`
-	Kind   string  `json:"kind"`
+	Rule string `json:"rule"`
+	Kind string `json:"kind"`
+	// "refuse", "pause" or "log"
+	Severity string `json:"severity"`
+	// the reason for which this object is exempt from the rule
+	Exempt string  `json:"exempt,omitempty"`
 	Tree   any     `json:"tree,omitempty"` // a number (Btrfs) or a word (ext3)
 	ID     string  `json:"id,omitempty"`
 	Doc    string  `json:"doc"`
@@ -149,6 +158,7 @@ func (ev *Event) MarshalJSON() ([]byte, error) {
 		Records    int             `json:"records"`
 		Steps      int64           `json:"steps,omitempty"`
 		Verdict    string          `json:"verdict,omitempty"`
+		RulesHash  string          `json:"rules_hash,omitempty"`
 		Action     string          `json:"action,omitempty"`
 		InterpNS   int64           `json:"interp_ns"`
 		CheckNS    int64           `json:"check_ns"`
@@ -159,15 +169,16 @@ func (ev *Event) MarshalJSON() ([]byte, error) {
 		Note       string          `json:"note,omitempty"`
 		Progress   *Progress       `json:"progress,omitempty"`
 		Unverified bool            `json:"unverified,omitempty"`
+		Repeats    bool            `json:"repeats,omitempty"`
 		Since      uint64          `json:"since_generation,omitempty"`
 		Dropped    uint64          `json:"dropped,omitempty"`
 		Err        string          `json:"error,omitempty"`
 	}{ev.Kind, ev.Disk, ev.Volume, ev.State, ev.FS, ev.Generation, ev.Records, ev.Steps, ev.verdict(),
-		ev.Action, ev.InterpNS, ev.CheckNS, ev.AheadNS, ev.RuleTimes,
+		ev.RulesHash, ev.Action, ev.InterpNS, ev.CheckNS, ev.AheadNS, ev.RuleTimes,
 		make([]violationJSON, len(ev.Violations)), ev.Undecided, ev.Note, ev.Progress,
-		ev.Unverified, ev.Since, ev.Dropped, ev.Err}
+		ev.Unverified, ev.Repeats, ev.Since, ev.Dropped, ev.Err}
 	for i, v := range ev.Violations {
-		out.Violations[i] = violationJSON{v.Rule, string(v.Kind), TreeJSON(v.Tree), v.ID, v.Doc, v.Detail,
+		out.Violations[i] = violationJSON{v.Rule, string(v.Kind), severityOf(&v), v.Exempt, TreeJSON(v.Tree), v.ID, v.Doc, v.Detail,
 			nil, v.Disk, v.Source, v.Witness, v.Why}
 		if v.HasAddr {
 			out.Violations[i].Addr = &v.Addr
@@ -175,6 +186,9 @@ func (ev *Event) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(out)
 }
+
+// severityOf returns the severity of a violation as reports have it.
+func severityOf(v *change.Violation) string { return cmp.Or(v.Severity, invariants.SeverityRefuse) }
 
 // TreeJSON returns a tree as JSON has it: a number if it is one, else the word; nil for "".
 func TreeJSON(tree string) any {

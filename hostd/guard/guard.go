@@ -208,7 +208,8 @@ func place(ev *Event, own int, name func(disk int) string) {
 // or nil.
 func checkObservation(ctx context.Context, rules *Rules, fs string, obs interp.Observation,
 	early *speculativeCheck) *Event {
-	ev := &Event{FS: fs, Kind: kindOf(obs), Generation: obs.Generation, Note: obs.Note}
+	ev := &Event{FS: fs, Kind: kindOf(obs), Generation: obs.Generation, Note: obs.Note,
+		RulesHash: rules.Info().Hash, Repeats: obs.Repeats}
 	switch {
 	case len(obs.Violations) > 0:
 		ev.Outcome, ev.Violations = change.Violated, obs.Violations

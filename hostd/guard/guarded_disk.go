@@ -15,7 +15,7 @@ type guardedDisk struct {
 	file    blocktap.Disk
 	device  *blocktap.Device
 	guard   *Guard
-	holder  *Holder // nil unless the policy pauses
+	holder  *Holder // nil if nobody could decide about a held write
 	sim     *Simulator
 	witness Witness // may be nil
 	counts  counter
@@ -30,7 +30,7 @@ func (c *counter) Event(ev *Event) {
 	if ev.Kind == KindCommit {
 		c.commits.Add(1)
 	}
-	if ev.Action == Refused {
+	if ev.Action == Refused && !ev.Repeats {
 		c.refused.Add(1)
 	}
 	switch ev.Outcome {
@@ -52,7 +52,7 @@ func (g *guardedDisk) serve(cfg Config, log *zap.Logger) {
 	}
 	g.device = blocktap.NewDevice(disk, g.guard)
 	g.guard.base, g.guard.requests = g.file, g.device.Requests
-	if cfg.Pauses() {
+	if cfg.canPause() {
 		g.holder = NewHolder(cfg.Guest, log)
 	}
 	g.guard.policy = cfg.policy(g.holder)

@@ -13,6 +13,7 @@ import (
 
 	"fsward/blocktap"
 	"fsward/change"
+	"fsward/invariants"
 )
 
 // A Policy decides about a write that has a verdict. Nil lets the write through;
@@ -52,7 +53,7 @@ func (p Policies) Undecided() string {
 	return p.OnViolation
 }
 
-// Pauses reports whether a write can be held.
+// Pauses reports whether the policies hold writes, whatever the severity of rules.
 func (p Policies) Pauses() bool { return p.OnViolation == OnPause || p.Undecided() == OnPause }
 
 // Check returns an error that lists the choices if a name is not one of them.
@@ -78,11 +79,16 @@ func (p Policies) policy(holder *Holder) Policy {
 		}
 		return RefusePolicy{}
 	}
-	return verdictPolicy{violated: named(p.OnViolation), undecided: named(p.Undecided())}
+	v := verdictPolicy{violated: named(p.OnViolation), undecided: named(p.Undecided())}
+	if v.paused = v.violated; p.OnViolation == OnRefuse && holder != nil {
+		v.paused = holder
+	}
+	return v
 }
 
-// A verdictPolicy has one policy for violated writes and one for undecided ones.
-type verdictPolicy struct{ violated, undecided Policy }
+// A verdictPolicy has one policy for violated writes, one for those that violate only rules of
+// severity pause, and one for undecided ones.
+type verdictPolicy struct{ violated, paused, undecided Policy }
 
 // Decide asks the policy for the verdict.
 func (p verdictPolicy) Decide(ctx context.Context, ev *Event) error {
@@ -90,9 +96,41 @@ func (p verdictPolicy) Decide(ctx context.Context, ev *Event) error {
 	case change.Holds:
 		return nil
 	case change.Violated:
+		if ev.pauses() {
+			return p.paused.Decide(ctx, ev)
+		}
 		return p.violated.Decide(ctx, ev)
 	}
 	return p.undecided.Decide(ctx, ev)
+}
+
+// pauses reports whether all violations that act are of rules with the severity pause.
+func (ev *Event) pauses() bool {
+	paused := false
+	for i := range ev.Violations {
+		if v := &ev.Violations[i]; v.Acts() {
+			if v.Severity != invariants.SeverityPause {
+				return false
+			}
+			paused = true
+		}
+	}
+	return paused
+}
+
+// errCannotPause means that a rule would hold a write, and nobody could decide about it.
+var errCannotPause = errors.New("a rule has the severity pause, which needs a control socket " +
+	"(--control): without it nobody could decide")
+
+// canPause reports whether someone can decide about a write that is held.
+func (c *Config) canPause() bool { return c.Control || c.Pauses() }
+
+// checkPause returns errCannotPause if rules pause and nobody could decide.
+func (c *Config) checkPause(rules RuleSetInfo) error {
+	if rules.Pauses && c.OnViolation == OnRefuse && !c.canPause() {
+		return errCannotPause
+	}
+	return nil
 }
 
 // RefusePolicy lets through what holds and refuses everything else.

@@ -47,6 +47,7 @@ type TextReport struct {
 	mu     sync.Mutex
 	w      io.Writer
 	headed bool
+	rules  string // the hash of the rules that judged last
 }
 
 // NewTextReport returns a report that writes to w.
@@ -73,6 +74,12 @@ func (r *TextReport) Event(ev *Event) {
 		fmt.Fprintf(&b, rowFormat, time.Now().Format("15:04:05"), orDash(name), orDash(ev.FS),
 			CommitText(ev), recordsText(ev), DurationText(ev.CheckNS), VerdictText(ev))
 		WriteFindings(&b, ev)
+		if ev.RulesHash != "" && r.rules != ev.RulesHash {
+			if r.rules != "" {
+				fmt.Fprintf(&b, "%-8s the rules have changed: %s\n", orDash(name), ev.RulesHash)
+			}
+			r.rules = ev.RulesHash
+		}
 	}
 	_, _ = r.w.Write(b.Bytes()) // a closed stdout must not stop a guest's writes
 }
@@ -97,6 +104,10 @@ func orDash(s string) string {
 func WriteFindings(w io.Writer, ev *Event) {
 	for _, v := range ev.Violations {
 		fmt.Fprintf(w, "\n  %-12s %s\n", v.Rule, v.Doc)
+		if v.Severity != "" {
+			writePair(w, "severity", v.Severity)
+		}
+		writePair(w, "exempt", v.Exempt)
 		writePair(w, "object", objectText(v))
 		if v.HasAddr {
 			writePair(w, "device", addressText(v))
@@ -187,8 +198,14 @@ func VerdictText(ev *Event) string {
 	if ev.Outcome != change.Holds && ev.Action != "" {
 		s += ", " + ev.Action
 	}
-	if n := len(ev.Violations); n > 0 {
-		s += fmt.Sprintf(" (%s)", strings.Join(RuleNames(ev.Violations), ", "))
+	if names := namesWhere(ev, (*change.Violation).Acts); names != "" {
+		s += fmt.Sprintf(" (%s)", names)
+	}
+	if names := namesWhere(ev, isLogged); names != "" {
+		s += "; only logged: " + names
+	}
+	if names := namesWhere(ev, isExempt); names != "" {
+		s += "; exempt: " + names
 	}
 	if ev.Err != "" {
 		s += ", the disk failed: " + ev.Err
@@ -197,6 +214,21 @@ func VerdictText(ev *Event) string {
 		s += "; " + ev.Note
 	}
 	return s
+}
+
+// isLogged and isExempt report why a violation does not act.
+func isLogged(v *change.Violation) bool { return !v.Acts() && v.Exempt == "" }
+func isExempt(v *change.Violation) bool { return v.Exempt != "" }
+
+// namesWhere lists the violated rules of an event with a violation of which which is true.
+func namesWhere(ev *Event, which func(*change.Violation) bool) string {
+	var of []change.Violation
+	for i := range ev.Violations {
+		if which(&ev.Violations[i]) {
+			of = append(of, ev.Violations[i])
+		}
+	}
+	return strings.Join(RuleNames(of), ", ")
 }
 
 // RuleNames lists the violated rules in order, each once.

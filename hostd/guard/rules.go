@@ -3,22 +3,20 @@ package guard
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
-	"path/filepath"
 	"slices"
 	"sync/atomic"
 
 	"fsward/change"
 	"fsward/hostd/memory"
-	"fsward/interp/detect"
 	"fsward/invariants"
 )
 
 // RulesConfig says which rules to load, and how to run them.
 type RulesConfig struct {
-	Dir    string // rules in Dir/<file system>/*.pl; "" for the built-in ones
+	Dir string // rules in Dir/<file system>/*.pl; "" for the built-in ones
+	// Add names bundles of a site, folders or zip files: their rules run after those of Dir, and their
+	// settings change both. See invariants/bundle.
+	Add    []string
 	Engine string // one of Engines; "" for the first
 	Why    bool   // explain each violation
 	Timing bool   // measure the time of each rule
@@ -34,13 +32,6 @@ type RulesConfig struct {
 type Rules struct {
 	config RulesConfig
 	set    atomic.Pointer[ruleSet]
-}
-
-// A ruleSet has an engine for each file system, since the file system of a disk may appear later.
-type ruleSet struct {
-	engines  map[string]invariants.Engine
-	files    map[string][]invariants.File
-	sessions map[string]*invariants.QuerySession // made when a violation is first explained
 }
 
 // MemoryBytes returns Memory, or its default.
@@ -63,54 +54,15 @@ func (c RulesConfig) Load() (*Rules, error) {
 	return r, nil
 }
 
-func (c RulesConfig) load() (*ruleSet, error) {
-	set := &ruleSet{engines: map[string]invariants.Engine{}, files: map[string][]invariants.File{},
-		sessions: map[string]*invariants.QuerySession{}}
-	for _, name := range FileSystems() {
-		files, err := RuleFiles(c.Dir, name)
-		if err != nil {
-			return nil, err
-		}
-		if files == nil {
-			continue
-		}
-		set.files[name] = files
-		options := invariants.Options{Progress: c.Progress}
-		if set.engines[name], err = NewEngine(c.Engine, detect.Schema(name), files, options); err != nil {
-			return nil, fmt.Errorf("rules of %s: %w", name, err)
-		}
-	}
-	if len(set.engines) == 0 {
-		return nil, fmt.Errorf("no rules in %s: expected files such as %s", c.Dir,
-			filepath.Join(c.Dir, "btrfs", "mine.pl"))
-	}
-	return set, nil
-}
-
-// FileSystems lists what rules can be written for: see detect.RuleSets.
-func FileSystems() []string { return detect.RuleSets() }
-
-// RuleFiles returns the rules of a file system; nil if dir has no folder for it.
-func RuleFiles(dir, fileSystem string) ([]invariants.File, error) {
-	if dir == "" {
-		return invariants.Builtin(fileSystem)
-	}
-	files, err := invariants.ReadDir(filepath.Join(dir, fileSystem))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return files, err
-}
-
-// Reload reads the rules again and returns a function that puts them in force. The swap happens
-// between two transactions, and every transaction is checked. If the rules do not load, nothing
-// changes.
-func (r *Rules) Reload() (swap func(), err error) {
+// Reload reads the rules again. It returns what changes, and a function that puts them in force.
+// The swap happens between two transactions, and every transaction is checked. If the rules do not
+// load, nothing changes.
+func (r *Rules) Reload() (changes RuleChanges, swap func(), err error) {
 	set, err := r.config.load()
 	if err != nil {
-		return nil, err
+		return changes, nil, err
 	}
-	return func() { r.set.Store(set) }, nil
+	return r.set.Load().changes(set), func() { r.set.Store(set) }, nil
 }
 
 // MaxExplained bounds the violations of one commit that are explained.
@@ -119,52 +71,62 @@ const MaxExplained = 20
 // Check checks a transaction by the rules of its file system.
 func (r *Rules) Check(ctx context.Context, t *change.Txn, v change.View) invariants.Verdict {
 	set := r.set.Load()
-	engine, ok := set.engines[t.Schema.FS]
+	system, ok := set.systems[t.Schema.FS]
 	if !ok {
-		return invariants.Verdict{Undecided: []string{"there are no rules for " + t.Schema.FS}}
+		return r.none(t.Schema.FS)
 	}
-	verdict := engine.Check(ctx, t, v)
-	verdict.AddWitnesses(t)
+	verdict := system.engine.Check(ctx, t, v)
+	verdict.RulesHash = set.info.Hash
 	if r.config.Why {
-		set.explain(ctx, t, v, verdict.Violations)
+		system.explain(ctx, t, v, verdict.Violations)
 	}
 	return verdict
+}
+
+// none returns the verdict about a file system without rules.
+func (r *Rules) none(fs string) invariants.Verdict {
+	return invariants.Verdict{Open: true, Undecided: []string{NoRulesError{fs, r.config.Dir}.Error()}}
 }
 
 // CheckStream checks a commit, or a file system, that is too large to be held in memory.
 func (r *Rules) CheckStream(ctx context.Context, fs string, s change.Stream,
 	v change.View) invariants.Verdict {
-	engine, ok := r.set.Load().engines[fs]
+	set := r.set.Load()
+	system, ok := set.systems[fs]
 	if !ok {
-		return invariants.Verdict{Undecided: []string{"there are no rules for " + fs}}
+		return r.none(fs)
 	}
-	streams, ok := engine.(invariants.StreamEngine)
-	if !ok {
-		return invariants.Verdict{
-			Undecided: []string{
-				"the engine " + r.config.Engine + " holds a file system in memory, and this one is too large",
-			},
-		}
-	}
-	return streams.CheckStream(ctx, s, v, r.config.MemoryBytes()/4)
+	verdict := system.engine.CheckStream(ctx, s, v, r.config.MemoryBytes()/4)
+	verdict.RulesHash = set.info.Hash
+	return verdict
 }
 
 // explain adds to violations the reasons for which their rules found them.
-func (s *ruleSet) explain(ctx context.Context, t *change.Txn, v change.View,
+func (s *systemRules) explain(ctx context.Context, t *change.Txn, v change.View,
 	found []change.Violation) {
-	if len(found) == 0 {
-		return
-	}
-	session, ok := s.sessions[t.Schema.FS]
-	if !ok {
-		var err error
-		session, err = invariants.NewQuerySession(t.Schema, s.files[t.Schema.FS], invariants.Options{})
-		if err != nil {
-			return // not reached: the same files are in force
+	explained := 0
+	for _, layer := range s.layers {
+		of := make([]int, 0, len(found))
+		for i := range found {
+			if layer.rules[found[i].Rule] && explained < MaxExplained {
+				of = append(of, i)
+				explained++
+			}
 		}
-		s.sessions[t.Schema.FS] = session
+		if len(of) == 0 {
+			continue
+		}
+		if layer.session == nil {
+			var err error
+			layer.session, err = invariants.NewQuerySession(t.Schema, layer.files, invariants.Options{})
+			if err != nil {
+				return // not reached: the same files are in force
+			}
+		}
+		for _, i := range of {
+			Explain(ctx, layer.session, t, v, found[i:i+1])
+		}
 	}
-	Explain(ctx, session, t, v, found)
 }
 
 // Explain adds reasons to the first MaxExplained violations.
@@ -179,13 +141,17 @@ func Explain(ctx context.Context, session *invariants.QuerySession, t *change.Tx
 	}
 }
 
-// List returns the rules of a file system, by number.
+// List returns the rules of a file system, by number; a site's own come last.
 func (r *Rules) List(fs string) []invariants.Rule {
-	engine, ok := r.set.Load().engines[fs]
+	system, ok := r.set.Load().systems[fs]
 	if !ok {
 		return nil
 	}
-	return byNumber(engine.Rules())
+	var out []invariants.Rule
+	for _, layer := range system.layers {
+		out = append(out, byNumber(layer.engine.Rules())...)
+	}
+	return out
 }
 
 // byNumber sorts rules by number.

@@ -48,8 +48,8 @@ func TestReloadUnderLoad(t *testing.T) {
 	go func() { done <- commitUntil(t, stop, g) }()
 	for n := 1; n <= reloads; n++ {
 		write(twoRules(n % 2))
-		if rules, err := disks.Reload(); err != nil || rules != 2 {
-			t.Fatalf("%d rules, %v", rules, err)
+		if rules, err := disks.Reload(); err != nil || rules.Rules != 2 {
+			t.Fatalf("%d rules, %v", rules.Rules, err)
 		}
 		if n%10 == 0 {
 			write("violation(a9, T, I) :- ad(T, I).\n")
@@ -161,7 +161,7 @@ func TestReloadBehindAFlush(t *testing.T) {
 	defer g.Drop()
 	g.Flushing()
 	write(902)
-	swap, err := rules.Reload()
+	_, swap, err := rules.Reload()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -12,6 +14,7 @@ import (
 	"fsward/hostd/guard"
 	"fsward/interp/detect"
 	"fsward/invariants"
+	"fsward/invariants/bundle"
 	"fsward/invariants/facts"
 )
 
@@ -25,59 +28,107 @@ type CaseResult struct {
 	Error string   `json:"error,omitempty"` // the case could not be read, or was undecided
 }
 
-// TestRules runs the unit tests below a folder on every engine. Each .pl file is a case, for the
-// file system fs, or if that is "" for the one that its folder is named for. It tests the rules in
-// rulesDir, or the built-in ones if that is "".
-func TestRules(ctx context.Context, fileSystem, dir, rulesDir string) ([]CaseResult, error) {
-	var paths []string
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && (strings.HasSuffix(path, ".pl") ||
-			strings.HasSuffix(path, ".pl.zst")) {
-			paths = append(paths, path)
+// caseFiles are the unit tests below a folder.
+type caseFiles struct {
+	from  fs.FS
+	shown string   // the folder, in reports
+	paths []string // in from
+}
+
+// findCases finds the unit tests below dir. If dir is a bundle, they are its tests, and its rules
+// are added to those of the configuration.
+func findCases(dir string, cfg *guard.RulesConfig) (*caseFiles, error) {
+	c := &caseFiles{from: os.DirFS(dir), shown: dir}
+	if isBundle(dir) {
+		b, err := bundle.Open(dir)
+		if err != nil {
+			return nil, err
+		}
+		if c.from = b.Cases(); c.from == nil {
+			return nil, fmt.Errorf("%s has no folder %s", dir, bundle.CasesDir)
+		}
+		c.shown = path.Join(dir, bundle.CasesDir)
+		if !slices.Contains(cfg.Add, dir) {
+			cfg.Add = append(slices.Clone(cfg.Add), dir)
+		}
+	} else if _, err := os.Stat(dir); err != nil {
+		return nil, err
+	}
+	err := fs.WalkDir(c.from, ".", func(p string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && (strings.HasSuffix(p, ".pl") || strings.HasSuffix(p, ".pl.zst")) {
+			c.paths = append(c.paths, p)
 		}
 		return err
 	})
+	if err == nil && len(c.paths) == 0 {
+		err = fmt.Errorf("no cases (.pl files) below %s", c.shown)
+	}
+	return c, err
+}
+
+// isBundle reports whether a path is a bundle: a file, or a folder with a manifest.
+func isBundle(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return err == nil
+	}
+	_, err = os.Stat(filepath.Join(path, bundle.Manifest))
+	return err == nil
+}
+
+// each reads each test for the schema of its file system: fileSystem, or if that is "" the one that
+// its folder is named for. A test that cannot be read is passed with its error.
+func (c *caseFiles) each(fileSystem string,
+	visit func(shown, fileSystem string, test *facts.Case, err error) error) error {
+	for _, p := range c.paths {
+		shown := path.Join(c.shown, p)
+		name, err := fileSystemOf(fileSystem, path.Dir(shown))
+		if err != nil {
+			return fmt.Errorf("%s: %w", shown, err)
+		}
+		raw, err := fs.ReadFile(c.from, p)
+		if err != nil {
+			return err
+		}
+		test, err := facts.ReadCase(detect.Schema(name), shown, raw)
+		if err := visit(shown, name, test, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestRules runs the unit tests below a folder, or those of a bundle, on every engine. Each .pl file
+// is a case, for the file system fs, or if that is "" for the one that its folder is named for.
+func TestRules(ctx context.Context, fileSystem, dir string,
+	cfg guard.RulesConfig) ([]CaseResult, error) {
+	cases, err := findCases(dir, &cfg)
 	if err != nil {
 		return nil, err
 	}
-	if len(paths) == 0 {
-		return nil, fmt.Errorf("no cases (.pl files) below %s", dir)
+	source, err := cfg.Source()
+	if err != nil {
+		return nil, err
 	}
 	engines := map[string]invariants.Engine{}
 	var out []CaseResult
-	for _, p := range paths {
-		name, err := fileSystemOf(fileSystem, filepath.Dir(p))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", p, err)
-		}
-		c, err := facts.LoadCase(detect.Schema(name), p)
+	err = cases.each(fileSystem, func(p, name string, c *facts.Case, err error) error {
 		if err != nil {
 			out = append(out, CaseResult{File: p, Error: err.Error()})
-			continue
+			return nil
 		}
 		for _, engineName := range guard.Engines {
 			key := engineName + " " + name
 			if engines[key] == nil {
-				if engines[key], err = caseEngine(engineName, name, rulesDir); err != nil {
-					return nil, err
+				if engines[key], err = source.Engine(name, engineName); err != nil {
+					return err
 				}
 			}
 			out = append(out, runCase(ctx, p, engineName, engines[key], c))
 		}
-	}
-	return out, nil
-}
-
-// caseEngine returns an engine with the rules of a file system.
-func caseEngine(engine, fileSystem, rulesDir string) (invariants.Engine, error) {
-	files, err := guard.RuleFiles(rulesDir, fileSystem)
-	if err != nil {
-		return nil, err
-	}
-	if files == nil {
-		return nil, fmt.Errorf("no rules in %s", filepath.Join(rulesDir, fileSystem))
-	}
-	return guard.NewEngine(engine, detect.Schema(fileSystem), files, invariants.Options{})
+		return nil
+	})
+	return out, err
 }
 
 // runCase runs a case on one engine and compares the violations with those expected.

@@ -11,27 +11,32 @@ import (
 )
 
 // ExplainRule returns the plans of a rule. rule is a name ("btrfs/17") or a number, which rules of
-// several file systems may have. The rules are those in rulesDir, or the built-in ones if that is
-// "".
-func ExplainRule(rule, rulesDir string) ([]invariants.Plan, error) {
-	var plans []invariants.Plan
+// several file systems may have.
+func ExplainRule(rule string, cfg guard.RulesConfig) (plans []invariants.Plan, err error) {
+	source, err := cfg.Source()
+	if err != nil {
+		return nil, err
+	}
 	for _, fs := range guard.FileSystems() {
-		if system, _, ok := strings.Cut(rule, "/"); ok && system != fs {
+		system, _, ok := strings.Cut(rule, "/")
+		if ok && system != fs && !strings.HasPrefix(rule, invariants.SitePrefix) {
 			continue
 		}
-		files, err := guard.RuleFiles(rulesDir, fs)
+		layers, err := source.Layers(fs)
 		if err != nil {
 			return nil, err
 		}
-		if files == nil {
-			continue
+		if system == fs && len(layers) == 0 {
+			return nil, guard.NoRulesError{FS: fs, Dir: cfg.Dir}
 		}
-		engine, err := invariants.NewCompiled(detect.Schema(fs), files, invariants.Options{})
-		if err != nil {
-			return nil, fmt.Errorf("rules of %s: %w", fs, err)
-		}
-		if found, err := engine.Explain(rule); err == nil {
-			plans = append(plans, found...)
+		for _, files := range layers {
+			engine, err := invariants.NewCompiled(detect.Schema(fs), files, source.Options())
+			if err != nil {
+				return nil, fmt.Errorf("rules of %s: %w", fs, err)
+			}
+			if found, err := engine.Explain(rule); err == nil {
+				plans = append(plans, found...)
+			}
 		}
 	}
 	if len(plans) == 0 {

@@ -31,7 +31,7 @@ func TestLintSquares(t *testing.T) {
 		if err := os.WriteFile(path, []byte(test.text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		findings, err := offline.LintRules("btrfs", []string{path})
+		findings, _, err := offline.LintRules("btrfs", []string{path})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestLintSquares(t *testing.T) {
 // The built-in rules lint without warnings.
 func TestLintBuiltin(t *testing.T) {
 	for _, fs := range []string{"btrfs", "ext3"} {
-		findings, err := offline.LintRules("", []string{"../../invariants/" + fs})
+		findings, _, err := offline.LintRules("", []string{"../../invariants/" + fs})
 		if err != nil {
 			t.Fatal(err)
 		}

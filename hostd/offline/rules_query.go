@@ -29,9 +29,9 @@ type QueryConfig struct {
 	Targets []string
 	Base    string // image that the log starts from; "" if Targets are images
 	FS      string
-	Dir     string // rules whose helpers goals may use; "" for the built-in ones
-	Steps   int64  // budget of a goal; 0 for that of rules
-	Limit   int    // number of answers to a goal
+	Rules   guard.RulesConfig // rules whose helpers goals may use
+	Steps   int64             // budget of a goal; 0 for that of rules
+	Limit   int               // number of answers to a goal
 }
 
 // A Querier answers goals about one transaction.
@@ -171,13 +171,12 @@ func (cfg QueryConfig) ask(fs string, obs interp.Observation, ask func(*Querier)
 		return fmt.Errorf("the structure of this %s is violated, so it cannot be queried: %s", fs,
 			structureText(obs))
 	}
-	files, err := guard.RuleFiles(cfg.Dir, fs)
+	files, options, err := cfg.files(fs)
 	if err != nil {
 		return err
 	}
-	options := invariants.Options{}
 	if cfg.Steps > 0 {
-		options = invariants.Options{Steps: cfg.Steps, StepsPerRecord: 1}
+		options.Steps, options.StepsPerRecord = cfg.Steps, 1
 	}
 	prober, err := invariants.NewQuerySession(obs.Txn.Schema, files, options)
 	if err != nil {
@@ -185,6 +184,22 @@ func (cfg QueryConfig) ask(fs string, obs interp.Observation, ask func(*Querier)
 	}
 	return ask(&Querier{prober, obs, cfg.Limit, fmt.Sprintf("%s generation %d, %d records", fs,
 		obs.Generation, len(obs.Txn.Records))})
+}
+
+// files returns the rules whose helpers goals may use: those of a site, if some are added.
+func (cfg QueryConfig) files(fs string) ([]invariants.File, invariants.Options, error) {
+	source, err := cfg.Rules.Source()
+	if err != nil {
+		return nil, invariants.Options{}, err
+	}
+	layers, err := source.Layers(fs)
+	if err == nil && len(layers) == 0 {
+		err = guard.NoRulesError{FS: fs, Dir: cfg.Rules.Dir}
+	}
+	if err != nil {
+		return nil, invariants.Options{}, err
+	}
+	return layers[len(layers)-1], source.Options(), nil
 }
 
 func structureText(obs interp.Observation) string {

@@ -68,7 +68,7 @@ var caseSystems = slices.DeleteFunc(guard.FileSystems(),
 // all cases pass on each engine.
 func TestCases(t *testing.T) {
 	t.Parallel()
-	results, err := TestRules(context.Background(), "", casesDir, "")
+	results, err := TestRules(context.Background(), "", casesDir, guard.RulesConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}

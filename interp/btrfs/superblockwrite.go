@@ -161,6 +161,7 @@ func (s *superblockWrite) judgeAgain(j *judgment) {
 	if j.written {
 		return
 	}
+	s.obs.Repeats = true
 	s.obs.Violations, s.obs.Unknown = j.violations, j.unknown
 	if len(s.obs.Violations) == 0 && s.obs.Unknown == nil {
 		s.obs.Violations = []change.Violation{violatedAt(refusedRule, s.at,

@@ -174,7 +174,8 @@ func (e *Engine) Explain(rule string) ([]verdict.Plan, error) {
 	var plans []verdict.Plan
 	known := false
 	for _, c := range e.clauses {
-		if c.rule.Name != rule && syntax.TermText(c.rule.Number, nil) != rule {
+		if c.rule.Name != rule && syntax.TermText(c.rule.Number, nil) != rule &&
+			c.rule.Name != ruleset.SitePrefix+rule {
 			continue
 		}
 		known = true

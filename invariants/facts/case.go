@@ -2,6 +2,7 @@ package facts
 
 import (
 	"fmt"
+	"os"
 	"strings"
 
 	"fsward/change"
@@ -29,7 +30,16 @@ func (e Expectation) String() string {
 // LoadCase reads a case from a file, plain or compressed with zstd, for the schema of a file
 // system.
 func LoadCase(schema *change.Schema, path string) (*Case, error) {
-	text, err := readText(path)
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return ReadCase(schema, path, raw)
+}
+
+// ReadCase is LoadCase of the content of a file, which path names in errors.
+func ReadCase(schema *change.Schema, path string, raw []byte) (*Case, error) {
+	text, err := textOf(path, raw)
 	if err != nil {
 		return nil, err
 	}

@@ -58,6 +58,11 @@ func readText(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return textOf(path, raw)
+}
+
+// textOf returns the content of a file, decompressed.
+func textOf(path string, raw []byte) (string, error) {
 	if !bytes.HasPrefix(raw, zstdMagic) {
 		return string(raw), nil
 	}

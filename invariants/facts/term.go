@@ -118,6 +118,9 @@ func (s *scanner) term(depth int) (term, error) {
 		t.functor, t.quoted = text, true
 	case c >= 'a' && c <= 'z':
 		t.functor = s.word()
+		if t.functor == "site" && s.take('/') { // the name of a site's rule
+			t.functor += "/" + s.word()
+		}
 	default:
 		r, _ := utf8.DecodeRuneInString(s.src[s.pos:])
 		return term{}, s.errorf("unexpected character %q", r)

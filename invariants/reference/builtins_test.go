@@ -10,7 +10,7 @@ import (
 
 // Every predicate in the table of builtins has a function, and every function is in the table.
 func TestBuiltinsHaveFunctions(t *testing.T) {
-	set, err := ruleset.Load(&change.Schema{}, nil, true)
+	set, err := ruleset.Load(&change.Schema{}, nil, ruleset.Options{OpenVocabulary: true})
 	if err != nil {
 		t.Fatal(err)
 	}

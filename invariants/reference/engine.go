@@ -28,7 +28,7 @@ func New(schema *change.Schema, files []syntax.File, options ruleset.Options) (*
 // newWrapped is New; wrap, if it is not nil, changes each builtin.
 func newWrapped(schema *change.Schema, files []syntax.File, options ruleset.Options,
 	wrap func(builtin) builtin) (*Engine, error) {
-	set, err := ruleset.Load(schema, files, options.OpenVocabulary)
+	set, err := ruleset.Load(schema, files, options)
 	if err != nil {
 		return nil, err
 	}

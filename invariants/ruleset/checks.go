@@ -81,12 +81,13 @@ func (l *Set) checkBody(c ParsedClause, goal engine.Term, inRule, top bool) {
 		return
 	}
 	if strings.HasPrefix(p.Name.String(), "$") && !c.prelude {
-		l.fail(c.Text, "unknown predicate %s: rules may not call predicates that begin with $", p)
+		l.failAt(c.Text, p.Name.String(),
+			"unknown predicate %s: rules may not call predicates that begin with $", p)
 		return
 	}
 	goals, isBuiltin := Builtins[p]
 	if _, isDefined := l.defined[p]; !isBuiltin && !isDefined {
-		l.fail(c.Text, "unknown predicate %s%s", p, l.suggestPredicate(p))
+		l.failAt(c.Text, p.Name.String(), "unknown predicate %s%s", p, l.suggestPredicate(p))
 		return
 	}
 	if !isBuiltin {
@@ -119,7 +120,7 @@ func (l *Set) checkClosure(c ParsedClause, t engine.Term, more int) {
 	p.Arity += more
 	_, isBuiltin := Builtins[p]
 	if _, isDefined := l.defined[p]; !isBuiltin && !isDefined {
-		l.fail(c.Text, "unknown predicate %s%s", p, l.suggestPredicate(p))
+		l.failAt(c.Text, p.Name.String(), "unknown predicate %s%s", p, l.suggestPredicate(p))
 	}
 }
 
@@ -146,10 +147,10 @@ func (l *Set) checkNames(c ParsedClause, goal engine.Term, p syntax.Indicator) {
 	f, known := l.Vocabulary.Field(field, nil)
 	switch {
 	case !known:
-		l.fail(c.Text, "unknown field %s in %s%s", syntax.TermText(field, nil), p,
+		l.failAt(c.Text, lastWord(field), "unknown field %s in %s%s", syntax.TermText(field, nil), p,
 			suggest(syntax.TermText(field, nil), slices.Clone(l.Vocabulary.Schema.Fields)))
 	case kind != 0 && f != change.FieldObject && !hasField(l.Vocabulary.Schema.Kinds[kind], f):
-		l.fail(c.Text, "%s has no field %s; it has %s", l.Vocabulary.Schema.KindName(kind),
+		l.failAt(c.Text, lastWord(field), "%s has no field %s; it has %s", l.Vocabulary.Schema.KindName(kind),
 			syntax.TermText(field, nil), l.Vocabulary.fieldNames(kind))
 	}
 }
@@ -193,8 +194,8 @@ func (l *Set) checkObject(c ParsedClause, tree, id engine.Term) (kind change.Kin
 		}
 		k, known := v.Kinds[a]
 		if !known {
-			l.fail(c.Text, "unknown kind of object %s%s", syntax.TermText(a, nil),
-				suggest(a.String(), v.kindNames()))
+			l.failAt(c.Text, a.String(), "unknown kind of object %s%s", syntax.TermText(a, nil),
+				l.suggestKind(a.String()))
 			return
 		}
 		kind = k
@@ -202,7 +203,8 @@ func (l *Set) checkObject(c ParsedClause, tree, id engine.Term) (kind change.Kin
 	if v.Schema.KindIsTree {
 		named(tree)
 	} else if a, ok := tree.(engine.Atom); ok {
-		l.fail(c.Text, "a tree is a number, not %s", syntax.TermText(a, nil))
+		l.failAt(c.Text, a.String(), "a tree is a number, not %s%s", syntax.TermText(a, nil),
+			l.kindElsewhere(a.String()))
 	}
 	key, ok := id.(engine.Compound)
 	if !ok {

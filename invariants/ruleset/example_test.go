@@ -14,12 +14,12 @@ func ExampleLoad() {
 		Kinds:  []change.KindInfo{{}, {Name: "inode_item", Fields: []change.Field{1}}},
 		Fields: []string{"object", "size"}}
 	rule := "violation(1, T, I) :- new(T, I, sise, 0)."
-	_, err := ruleset.Load(schema, []syntax.File{{Name: "mine.pl", Text: []byte(rule)}}, false)
+	_, err := ruleset.Load(schema, []syntax.File{{Name: "mine.pl", Text: []byte(rule)}}, ruleset.Options{})
 	fmt.Println(err)
 
 	rule = "% Rule 1. A new inode is not empty.\n% Source: example.\n" +
 		"violation(1, T, I) :- new(T, I, size, 0)."
-	set, err := ruleset.Load(schema, []syntax.File{{Name: "mine.pl", Text: []byte(rule)}}, false)
+	set, err := ruleset.Load(schema, []syntax.File{{Name: "mine.pl", Text: []byte(rule)}}, ruleset.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -28,6 +28,6 @@ func ExampleLoad() {
 		fmt.Printf("%s: %s (%s)\n", r.Name, r.Doc, r.Source)
 	}
 	// Output:
-	// mine.pl:1: in violation(1, T, I): unknown field sise in new/4; did you mean size?
+	// mine.pl:1:33: in violation(1, T, I): unknown field sise in new/4; did you mean size?
 	// example/1: A new inode is not empty. (mine.pl:3)
 }

@@ -25,6 +25,7 @@ type ParsedClause struct {
 	Text       syntax.ClauseText
 	Head, Body engine.Term // Body is nil for a fact
 	prelude    bool
+	site       bool                       // of a site's file
 	Variables  map[engine.Variable]string // the names of the variables
 }
 
@@ -33,18 +34,19 @@ type Set struct {
 	Vocabulary *Vocabulary
 	Operators  syntax.Operators
 	Open       bool // Options.OpenVocabulary
+	options    Options
 	defined    map[syntax.Indicator]definition
 	Clauses    []ParsedClause
 	Rules      []*LoadedRule
 	errs       []error
+	traps      []syntax.LoadError
 }
 
 // Load reads the prelude and files of rules for the file system of a schema. The error joins a
-// LoadError for each mistake found, up to syntax.MaxLoadErrors. If open is true, kinds and fields
-// that the schema does not have are accepted.
-func Load(schema *change.Schema, files []syntax.File, open bool) (*Set, error) {
-	l := &Set{Vocabulary: newVocabulary(schema), Operators: syntax.StandardOperators(), Open: open,
-		defined: map[syntax.Indicator]definition{}}
+// LoadError for each mistake found, up to syntax.MaxLoadErrors.
+func Load(schema *change.Schema, files []syntax.File, options Options) (*Set, error) {
+	l := &Set{Vocabulary: newVocabulary(schema), Operators: syntax.StandardOperators(),
+		Open: options.OpenVocabulary, options: options, defined: map[syntax.Indicator]definition{}}
 	if err := l.load(files); err != nil {
 		return nil, err
 	}
@@ -65,17 +67,26 @@ func (l *Set) load(files []syntax.File) error {
 	for _, c := range clauses {
 		l.check(c)
 	}
+	if len(l.errs) == 0 {
+		l.findTraps(clauses)
+	}
 	if len(l.errs) > 0 {
 		if len(l.errs) > syntax.MaxLoadErrors {
 			l.errs = append(l.errs[:syntax.MaxLoadErrors], errors.New("and more"))
 		}
 		return errors.Join(l.errs...)
 	}
-	l.Clauses = clauses
-	for _, c := range clauses {
+	l.hashRules(clauses)
+	l.Clauses = l.withoutOff(clauses)
+	for _, c := range l.Clauses {
 		l.noteClause(c)
 	}
 	return nil
+}
+
+// failAt reports a mistake at a word of a clause.
+func (l *Set) failAt(c syntax.ClauseText, word, format string, args ...any) {
+	l.errs = append(l.errs, c.ErrorAt(word, format, args...))
 }
 
 func (l *Set) fail(c syntax.ClauseText, format string, args ...any) {
@@ -96,7 +107,8 @@ func (l *Set) read(f syntax.File, isPrelude bool) (clauses []ParsedClause) {
 			l.errs = append(l.errs, err)
 			continue
 		}
-		c := ParsedClause{Text: text, Head: t, prelude: isPrelude, Variables: names}
+		c := ParsedClause{Text: text, Head: t, prelude: isPrelude, site: f.Site,
+			Variables: names}
 		if rule, ok := t.(engine.Compound); ok && rule.Functor() == syntax.AtomIf {
 			if rule.Arity() == 1 {
 				l.directive(text, rule.Arg(0))
@@ -104,6 +116,7 @@ func (l *Set) read(f syntax.File, isPrelude bool) (clauses []ParsedClause) {
 			}
 			c.Head, c.Body = rule.Arg(0), rule.Arg(1)
 		}
+		c.Head = l.named(text, c.Head, f.Site)
 		clauses = append(clauses, c)
 	}
 	return clauses
@@ -166,13 +179,8 @@ func (l *Set) defineRule(c ParsedClause) {
 		return
 	}
 	number := head.Arg(0)
-	var text string
-	switch n := number.(type) {
-	case engine.Atom:
-		text = n.String()
-	case engine.Integer:
-		text = fmt.Sprint(int64(n))
-	default:
+	text, ok := ruleText(number)
+	if !ok {
 		l.fail(c.Text, "the first argument of violation must be the rule's number, "+
 			"or an atom that names it")
 		return
@@ -180,14 +188,12 @@ func (l *Set) defineRule(c ParsedClause) {
 	source := fmt.Sprintf("%s:%d", c.Text.File, c.Text.Line)
 	r := l.ruleOf(number)
 	if r == nil {
-		d := c.Text.RuleDoc(text)
-		r = &LoadedRule{file: c.Text.File, Number: number, Order: int32(len(l.Rules))}
-		r.Rule = Rule{Name: text, Doc: d.Doc, Source: source, Origin: d.Origin, User: d.User,
-			Cost: d.Cost, Severity: d.Severity}
-		if fs := l.Vocabulary.Schema.FS; fs != "" {
-			r.Name = fs + "/" + text
-		}
+		r = l.newRule(c, number, text, source)
 		l.Rules = append(l.Rules, r)
+	} else if r.file == c.Text.File && c.Text.Describes() && !c.Text.DescribedBy(text) {
+		l.fail(c.Text, "a second rule %s: the first is at %s; give this one another number", text,
+			r.Source)
+		return
 	}
 	if r.file != c.Text.File {
 		l.fail(c.Text, "rule %s is already at %s; keep a rule in one file", text, r.Source)

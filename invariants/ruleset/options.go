@@ -1,5 +1,13 @@
 package ruleset
 
+import "fsward/change"
+
+// A Setting changes one rule.
+type Setting struct {
+	Off      bool   // it does not run
+	Severity string // a severity; "": that of its text
+}
+
 // Options bound what rules may spend. A zero field means its default.
 type Options struct {
 	// Steps and StepsPerRecord give each rule Steps + StepsPerRecord × records steps for a
@@ -16,6 +24,10 @@ type Options struct {
 	// OpenVocabulary accepts kinds and fields that the schema does not have; they match nothing.
 	// Files of facts need it, because their schema has only what occurs in them.
 	OpenVocabulary bool
+	// Others are the schemas of other file systems: a mistake names the one that has an unknown kind.
+	Others []*change.Schema
+	// Settings changes rules, by their names. Names that no rule has do nothing.
+	Settings map[string]Setting
 
 	// Progress, if not nil, is called with the number of change records that the compiled engine
 	// has judged by all rules, and with their total. The engine waits until it returns. With

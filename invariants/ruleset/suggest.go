@@ -5,6 +5,8 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/ichiban/prolog/engine"
+
 	"fsward/invariants/syntax"
 )
 
@@ -34,6 +36,32 @@ func (l *Set) suggestPredicate(p syntax.Indicator) string {
 		return like
 	}
 	return "; docs/user/rules.md has those that are built in"
+}
+
+// suggestKind suggests a kind for an unknown one: it says so if another file system has it.
+func (l *Set) suggestKind(word string) string {
+	if other := l.kindElsewhere(word); other != "" {
+		return other
+	}
+	return suggest(word, l.Vocabulary.kindNames())
+}
+
+// kindElsewhere says which other file system has a kind; "" if none does.
+func (l *Set) kindElsewhere(word string) string {
+	for _, s := range l.options.Others {
+		if _, ok := s.KindByName(word); ok && s.FS != l.Vocabulary.Schema.FS {
+			return "; it is a kind of " + s.FS + ", and this file is for " + l.Vocabulary.Schema.FS
+		}
+	}
+	return ""
+}
+
+// lastWord returns the last word of a field: perm of f(mode,perm).
+func lastWord(field engine.Term) string {
+	if c, ok := field.(engine.Compound); ok && c.Arity() > 0 {
+		return lastWord(c.Arg(c.Arity() - 1))
+	}
+	return syntax.TermText(field, nil)
 }
 
 // suggest suggests the known word that is most similar to a given one, as "; is X meant?"; it

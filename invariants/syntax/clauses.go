@@ -3,6 +3,7 @@ package syntax
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 )
@@ -18,15 +19,25 @@ const (
 type LoadError struct {
 	File   string
 	Line   int
+	Column int    // from 1, in bytes; 0: not known
 	Clause string // the head of the clause as written, cut short; "" if the mistake comes before it
 	Text   string
 }
 
 func (e LoadError) Error() string {
+	at := Place(e.File, e.Line, e.Column)
 	if e.Clause == "" {
-		return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Text)
+		return fmt.Sprintf("%s: %s", at, e.Text)
 	}
-	return fmt.Sprintf("%s:%d: in %s: %s", e.File, e.Line, e.Clause, e.Text)
+	return fmt.Sprintf("%s: in %s: %s", at, e.Clause, e.Text)
+}
+
+// Place returns FILE:LINE:COLUMN, or FILE:LINE if the column is 0.
+func Place(file string, line, column int) string {
+	if column == 0 {
+		return fmt.Sprintf("%s:%d", file, line)
+	}
+	return fmt.Sprintf("%s:%d:%d", file, line, column)
 }
 
 // ClauseText is one clause of a file, as tokens.
@@ -38,9 +49,24 @@ type ClauseText struct {
 	blocks map[string][]comment // of the file: the comment blocks that begin with "Rule N.", by N
 }
 
-// Errorf makes a LoadError at the first line of the clause.
+// Errorf makes a LoadError at the beginning of the clause.
 func (c ClauseText) Errorf(format string, args ...any) error {
-	return LoadError{c.File, c.Line, c.head(), fmt.Sprintf(format, args...)}
+	column := 0
+	if len(c.tokens) > 0 {
+		column = c.tokens[0].column
+	}
+	return LoadError{c.File, c.Line, column, c.head(), fmt.Sprintf(format, args...)}
+}
+
+// ErrorAt makes a LoadError at the first token of the clause that is a word, or at the beginning of
+// the clause if none is. Quotes do not matter.
+func (c ClauseText) ErrorAt(word, format string, args ...any) error {
+	for _, t := range c.tokens {
+		if t.kind != tokenPunct && t.kind != tokenInteger && t.text == word {
+			return LoadError{c.File, t.line, t.column, c.head(), fmt.Sprintf(format, args...)}
+		}
+	}
+	return c.Errorf(format, args...)
 }
 
 // head writes the tokens up to :- for messages.
@@ -73,18 +99,18 @@ func (c ClauseText) head() string {
 // joins all mistakes of the file, up to MaxLoadErrors.
 func Split(f File) (clauses []ClauseText, err error) {
 	if len(f.Text) > maxFileBytes {
-		return nil, LoadError{f.Name, 1, "", fmt.Sprintf("the file has more than %d bytes", maxFileBytes)}
+		return nil, LoadError{f.Name, 1, 0, "", fmt.Sprintf("the file has more than %d bytes", maxFileBytes)}
 	}
 	var errs []error
 	l := &lexer{src: string(f.Text), line: 1}
 	c, depth := ClauseText{File: f.Name}, 0
 	bad := func(err error) {
-		line := l.line
+		line, column := l.line, l.column()
 		if s, ok := errors.AsType[syntaxError](err); ok {
-			line = s.line
+			line, column = s.line, s.column
 		}
 		if len(errs) < MaxLoadErrors {
-			errs = append(errs, LoadError{f.Name, line, c.head(), err.Error()})
+			errs = append(errs, LoadError{f.Name, line, column, c.head(), err.Error()})
 		}
 		l.skipClause()
 		c, depth = ClauseText{File: f.Name}, 0
@@ -117,13 +143,23 @@ func Split(f File) (clauses []ClauseText, err error) {
 			}
 		}
 		if len(c.tokens) > maxClauseTokens || depth > maxNesting {
-			bad(syntaxError{t.line, "the clause is too long or too deeply nested"})
+			bad(syntaxError{t.line, t.column, "the clause is too long or too deeply nested"})
 		}
 	}
 	if len(c.tokens) > 0 {
-		bad(syntaxError{c.Line, "the clause has no full stop at its end"})
+		if err := c.unended(); err != nil && len(errs) < MaxLoadErrors {
+			errs = append(errs, err)
+		} else {
+			last := c.tokens[len(c.tokens)-1]
+			bad(syntaxError{last.line, last.end, "the clause has no full stop at its end"})
+		}
 	}
-	blocks := ruleBlocks(l.comments)
+	blocks, again := ruleBlocks(l.comments)
+	for _, b := range again {
+		if len(errs) < MaxLoadErrors {
+			errs = append(errs, LoadError{f.Name, b.line, 1, "", b.text})
+		}
+	}
 	for i := range clauses {
 		clauses[i].blocks = blocks
 	}
@@ -139,13 +175,19 @@ func directlyAbove(comments []comment, line int) []comment {
 	return comments[i:]
 }
 
-// ruleBlocks finds the blocks of comment lines that begin with "Rule N.".
-func ruleBlocks(comments []comment) map[string][]comment {
-	blocks := map[string][]comment{}
+// ruleBlocks finds the blocks of comment lines that begin with "Rule N.". again has a comment for
+// each number that has a second block, at its line.
+func ruleBlocks(comments []comment) (blocks map[string][]comment, again []comment) {
+	blocks = map[string][]comment{}
 	for i, c := range comments {
 		rest, ok := strings.CutPrefix(c.text, "Rule ")
 		number, _, ok2 := strings.Cut(rest, ".")
-		if !ok || !ok2 || len(blocks[number]) > 0 {
+		if !ok || !ok2 || strings.Contains(number, " ") {
+			continue
+		}
+		if first := blocks[number]; len(first) > 0 {
+			again = append(again, comment{c.line, fmt.Sprintf("a second rule %s: the first is described "+
+				"on line %d; give this one another number", number, first[0].line)})
 			continue
 		}
 		end := i + 1
@@ -154,7 +196,64 @@ func ruleBlocks(comments []comment) map[string][]comment {
 		}
 		blocks[number] = comments[i:end]
 	}
-	return blocks
+	return blocks, again
+}
+
+// Quoted reports whether a word stands in the clause, and in quotes wherever it does.
+func (c ClauseText) Quoted(word string) bool {
+	quoted := false
+	for _, t := range c.tokens {
+		if t.text == word && t.kind != tokenPunct {
+			if quoted = t.kind == tokenQuoted; !quoted {
+				return false
+			}
+		}
+	}
+	return quoted
+}
+
+// WriteTokens writes the tokens of the clause, without layout and comments.
+func (c ClauseText) WriteTokens(w io.Writer) {
+	for _, t := range c.tokens {
+		fmt.Fprintf(w, "%d %q %v\n", t.kind, t.text, t.num)
+	}
+}
+
+// mayEnd reports whether a clause may end with the token.
+func (t token) mayEnd() bool {
+	switch t.kind {
+	case tokenPunct:
+		return t.text == ")" || t.text == "]" || t.text == "}"
+	case tokenAtom:
+		return !isGraphic(t.text[0]) && t.text[0] != ';'
+	}
+	return true
+}
+
+// unended returns an error if the clause seems to lack its full stop: one of its lines begins in
+// the first column, outside of brackets, with a word or a variable. It returns nil otherwise.
+func (c ClauseText) unended() error {
+	depth := 0
+	for i, t := range c.tokens {
+		if i > 0 && depth == 0 && t.column == 1 && t.line > c.tokens[i-1].line &&
+			(t.kind == tokenAtom && isLower(t.text[0]) || t.kind == tokenQuoted) &&
+			i+1 < len(c.tokens) && c.tokens[i-1].mayEnd() {
+			last := c.tokens[i-1]
+			before := c
+			before.tokens = c.tokens[:i]
+			return LoadError{c.File, last.line, last.end, before.head(), fmt.Sprintf(
+				"the clause has no full stop at its end; the next one begins on line %d", t.line)}
+		}
+		if t.kind == tokenPunct {
+			switch t.text {
+			case "(", "[", "{":
+				depth++
+			case ")", "]", "}":
+				depth--
+			}
+		}
+	}
+	return nil
 }
 
 // VariableNames returns the names of the variables of a clause in their order, without names that

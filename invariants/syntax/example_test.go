@@ -14,7 +14,7 @@ func ExampleSplit() {
 	fmt.Println(err)
 	// Output:
 	// 2 clauses
-	// mine.pl:2: in helper(: no floating point here: numbers are integers of any size
+	// mine.pl:2:9: in helper(: no floating point here: numbers are integers of any size
 }
 
 // TermText writes a term as a rule would have it.

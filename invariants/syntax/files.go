@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -12,18 +13,27 @@ import (
 type File struct {
 	Name string // as reports show it: "invariants/btrfs/dir.pl"
 	Text []byte
+	// Site: its rules are a site's own. Their names begin with "site/".
+	Site bool
 }
 
 // ReadDir returns the .pl files of a folder, sorted by name.
 func ReadDir(dir string) ([]File, error) {
-	files, err := ReadFiles(os.DirFS(dir), ".", dir)
+	return ReadFiles(os.DirFS(dir), ".", dir)
+}
+
+// ReadText reads a file of text. The error says so if it is longer than a file of rules may be.
+func ReadText(from fs.FS, name string) ([]byte, error) {
+	f, err := from.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	if len(files) == 0 {
-		return nil, fmt.Errorf("no .pl files in %s", dir)
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	if err == nil && len(text) > maxFileBytes {
+		err = fmt.Errorf("%s has more than %d bytes", name, maxFileBytes)
 	}
-	return files, nil
+	return text, err
 }
 
 // ReadFiles returns the .pl files of a folder, sorted by name. shownAs is the folder in their
@@ -38,7 +48,7 @@ func ReadFiles(from fs.FS, dir, shownAs string) ([]File, error) {
 		if e.IsDir() || !strings.HasSuffix(e.Name(), ".pl") {
 			continue
 		}
-		text, err := fs.ReadFile(from, path.Join(dir, e.Name()))
+		text, err := ReadText(from, path.Join(dir, e.Name()))
 		if err != nil {
 			return nil, err
 		}

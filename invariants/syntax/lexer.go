@@ -22,6 +22,8 @@ type token struct {
 	kind   tokenKind
 	layout bool // blank space or a comment stands before it
 	line   int
+	column int // of its first byte, from 1
+	end    int // column after its last byte, if it does not span lines
 	text   string
 	num    *big.Int
 }
@@ -38,19 +40,29 @@ type lexer struct {
 	src      string
 	pos      int
 	line     int
+	begin    int       // position of the first byte of the line
 	comments []comment // whole-line comments read so far
 }
 
-// A syntaxError is a mistake in rule text, at a line.
+// A syntaxError is a mistake in rule text, at a line and a column.
 type syntaxError struct {
-	line int
-	text string
+	line, column int
+	text         string
 }
 
 func (e syntaxError) Error() string { return e.text }
 
 func (l *lexer) errorf(format string, args ...any) error {
-	return syntaxError{l.line, fmt.Sprintf(format, args...)}
+	return syntaxError{l.line, l.column(), fmt.Sprintf(format, args...)}
+}
+
+// column returns the column of the current byte.
+func (l *lexer) column() int { return l.pos - l.begin + 1 }
+
+// newLine counts a line that begins at a position.
+func (l *lexer) newLine(begin int) {
+	l.line++
+	l.begin = begin
 }
 
 func (l *lexer) at(i int) byte {
@@ -77,7 +89,7 @@ func (l *lexer) next() (t token, ok bool, err error) {
 	if err != nil || l.pos >= len(l.src) {
 		return token{}, false, err
 	}
-	t = token{layout: layout, line: l.line}
+	t = token{layout: layout, line: l.line, column: l.column()}
 	c := l.src[l.pos]
 	switch {
 	case c == '.' && (l.pos+1 == len(l.src) || isLayout(l.at(1)) || l.at(1) == '%'):
@@ -107,6 +119,7 @@ func (l *lexer) next() (t token, ok bool, err error) {
 		r, _ := utf8.DecodeRuneInString(l.src[l.pos:])
 		err = l.errorf("unexpected character %q", r)
 	}
+	t.end = l.column()
 	return t, err == nil, err
 }
 
@@ -123,10 +136,10 @@ func (l *lexer) skipLayout() (passed bool, err error) {
 	for l.pos < len(l.src) {
 		switch c := l.src[l.pos]; {
 		case isLayout(c):
-			if c == '\n' {
-				l.line++
-			}
 			l.pos++
+			if c == '\n' {
+				l.newLine(l.pos)
+			}
 		case c == '%':
 			alone := strings.TrimSpace(l.src[strings.LastIndexByte(l.src[:l.pos], '\n')+1:l.pos]) == ""
 			end := strings.IndexByte(l.src[l.pos:], '\n')
@@ -145,8 +158,11 @@ func (l *lexer) skipLayout() (passed bool, err error) {
 				l.pos = len(l.src)
 				return true, err
 			}
-			body := l.src[l.pos : l.pos+2+end]
-			l.line += strings.Count(body, "\n")
+			body, from := l.src[l.pos:l.pos+2+end], l.pos
+			if n := strings.Count(body, "\n"); n > 0 {
+				l.line += n
+				l.begin = from + strings.LastIndexByte(body, '\n') + 1
+			}
 			l.pos += 2 + end + 2
 		default:
 			return passed, nil
@@ -252,8 +268,8 @@ func (l *lexer) escape() (string, error) {
 	l.pos++
 	c := l.at(0)
 	if c == '\n' {
-		l.line++
 		l.pos++
+		l.newLine(l.pos)
 		return "", nil
 	}
 	if i := strings.IndexByte("abfnrtv", c); c != 0 && i >= 0 {
@@ -295,7 +311,7 @@ func (l *lexer) skipClause() {
 		}
 		line := strings.TrimRight(l.src[l.pos:l.pos+end], " \t\r")
 		l.pos += end + 1
-		l.line++
+		l.newLine(l.pos)
 		if strings.HasSuffix(line, ".") {
 			return
 		}

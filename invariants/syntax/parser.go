@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -106,7 +107,7 @@ func ParseNamed(c ClauseText, ops Operators) (engine.Term, map[engine.Variable]s
 	p := &parser{clause: c, operators: ops, variables: map[string]engine.Variable{}}
 	t, err := p.whole()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, cmp.Or(c.unended(), err)
 	}
 	names := make(map[engine.Variable]string, len(p.variables))
 	for name, v := range p.variables {
@@ -127,7 +128,7 @@ func ParseTerm(file, text string, ops Operators) (engine.Term, map[string]engine
 		return nil, nil, ClauseText{}, err
 	}
 	if len(clauses) != 1 {
-		return nil, nil, ClauseText{}, LoadError{File: file, Line: 1,
+		return nil, nil, ClauseText{}, LoadError{File: file, Line: 1, Column: 1,
 			Text: "write one goal; to ask for two together, write A, B"}
 	}
 	p := &parser{clause: clauses[0], operators: ops, variables: map[string]engine.Variable{}}
@@ -160,11 +161,11 @@ func (p *parser) missing() string {
 // errorf makes an error at the current token, or at the last one if there are no more.
 func (p *parser) errorf(format string, args ...any) error {
 	i := min(p.pos, len(p.clause.tokens)-1)
-	line := p.clause.Line
+	line, column := p.clause.Line, 0
 	if i >= 0 {
-		line = p.clause.tokens[i].line
+		line, column = p.clause.tokens[i].line, p.clause.tokens[i].column
 	}
-	return LoadError{p.clause.File, line, p.clause.head(), fmt.Sprintf(format, args...)}
+	return LoadError{p.clause.File, line, column, p.clause.head(), fmt.Sprintf(format, args...)}
 }
 
 // peek returns the current token; after the last token it returns a full stop.

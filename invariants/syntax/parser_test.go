@@ -72,7 +72,7 @@ func TestParserAgainstLibrary(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files = append(files, File{name, text})
+		files = append(files, File{Name: name, Text: text})
 	}
 	for _, fs := range []string{"btrfs", "ext3"} {
 		more, err := ReadDir("../" + fs)
@@ -90,7 +90,7 @@ func TestParserAgainstLibrary(t *testing.T) {
 		"p(X) :- ( X = 1 -> true ; X = 2 -> fail ; true ).", "p(0'a, 0x1F, 0b101, 0o17).",
 		"p('a b', 'it''s', 'x\\\\y').", "p(\\ 1, \\ (1 + 2), 2 * -3).",
 	} {
-		files = append(files, File{s, []byte(s)})
+		files = append(files, File{Name: s, Text: []byte(s)})
 	}
 	clauses := 0
 	for _, f := range files {

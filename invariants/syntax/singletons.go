@@ -18,7 +18,7 @@ func Singletons(files []File) []LoadError {
 			}
 			for _, t := range c.tokens {
 				if t.kind == tokenVariable && times[t.text] == 1 && !strings.HasPrefix(t.text, "_") {
-					found = append(found, LoadError{c.File, t.line, c.head(), t.text +
+					found = append(found, LoadError{c.File, t.line, t.column, c.head(), t.text +
 						" occurs once in this clause; if that is intended, write _" + t.text})
 				}
 			}

@@ -32,6 +32,7 @@ type Report struct {
 	texts   []findingText
 	perRule []int
 	cannot  []string
+	open    bool // Verdict.Open
 
 	// Of a stream:
 	settled int // findings that no longer need the part they come from
@@ -76,6 +77,7 @@ func (p *Report) Reset() {
 		p.found, p.slots = nil, nil
 	}
 	p.found, p.texts, p.cannot = p.found[:0], nil, nil
+	p.open = false
 	p.settled, p.shown, p.shownOf = 0, nil, nil
 	clear(p.slots)
 	clear(p.perRule)
@@ -205,7 +207,9 @@ func (p *Report) Forget(rule *ruleset.LoadedRule) {
 }
 
 // Stop records an error that ended the search for all rules.
-func (p *Report) Stop(err error) { p.cannot = append(p.cannot, err.Error()) }
+func (p *Report) Stop(err error) {
+	p.cannot, p.open = append(p.cannot, err.Error()), true
+}
 
 // Undecided records that a clause could not be judged.
 func (p *Report) Undecided(rule *ruleset.LoadedRule, c ruleset.RuleClause, err error) {
@@ -213,20 +217,18 @@ func (p *Report) Undecided(rule *ruleset.LoadedRule, c ruleset.RuleClause, err e
 	if e, ok := errors.AsType[engine.Exception](err); ok {
 		reason = syntax.TermText(e.Term(), nil)
 	}
+	p.open = p.open || rule.Severity != syntax.SeverityLog
 	p.cannot = append(p.cannot, fmt.Sprintf("%s at %s: %s", rule.Name, c.Source, reason))
 }
 
 // Verdict returns the verdict, with violations sorted by rule, tree and object.
 func (p *Report) Verdict() Verdict {
-	out := Verdict{Outcome: change.Holds, Undecided: p.cannot}
-	switch {
-	case len(p.found) > 0:
-		out.Outcome = change.Violated
+	out := Verdict{Undecided: p.cannot, Open: p.open}
+	if len(p.found) > 0 {
 		out.report, out.order = p, p.sorted()
 		out.Violations = p.written(out.order)
-	case len(out.Undecided) > 0:
-		out.Outcome = change.Undecided
 	}
+	out.Conclude()
 	return out
 }
 
@@ -250,6 +252,9 @@ func (p *Report) written(order []int32) []change.Violation {
 		v := &out[i]
 		v.Rule, v.Kind, v.Doc, v.Source = rule.Name, change.ByRule, rule.Doc,
 			rule.Clauses[f.clause].Source
+		if rule.Severity != syntax.SeverityRefuse {
+			v.Severity = rule.Severity
+		}
 		if f.text != 0 {
 			v.Tree, v.ID = p.texts[f.text-1].tree, p.texts[f.text-1].id
 			continue

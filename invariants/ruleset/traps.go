@@ -1,0 +1,191 @@
+package ruleset
+
+import (
+	"slices"
+
+	"github.com/ichiban/prolog/engine"
+
+	"fsward/change"
+	"fsward/invariants/syntax"
+)
+
+// Traps returns the mistakes with which rules load and run, but never find what they seem to look
+// for: a word that no field has, a recursion without an end. In the files of a site they are
+// errors of Load.
+func (l *Set) Traps() []syntax.LoadError { return l.traps }
+
+// findTraps finds the traps in clauses that have no other mistake.
+func (l *Set) findTraps(clauses []ParsedClause) {
+	ends := map[syntax.Indicator]bool{} // of a predicate with a clause that does not call it
+	for _, c := range clauses {
+		if p, ok := syntax.IndicatorOf(c.Head); ok && !slices.ContainsFunc(conjuncts(c.Body),
+			func(g engine.Term) bool { q, _ := syntax.IndicatorOf(g); return q == p }) {
+			ends[p] = true
+		}
+	}
+	for _, c := range clauses {
+		if c.prelude {
+			continue
+		}
+		t := &trapFinder{set: l, clause: c, values: map[engine.Variable]engine.Term{}}
+		t.recursion(ends)
+		if !l.Open && c.Body != nil {
+			t.goals(c.Body, t.value)
+			t.goals(c.Body, t.comparison)
+		}
+		for _, err := range t.found {
+			if l.traps = append(l.traps, err); c.site {
+				l.errs = append(l.errs, err)
+			}
+		}
+	}
+}
+
+// A trapFinder looks for traps in one clause.
+type trapFinder struct {
+	set    *Set
+	clause ParsedClause
+	values map[engine.Variable]engine.Term // variables that stand for values, with their fields
+	found  []syntax.LoadError
+}
+
+func (t *trapFinder) add(word, format string, args ...any) {
+	err, ok := t.clause.Text.ErrorAt(word, format, args...).(syntax.LoadError)
+	if ok && !slices.Contains(t.found, err) {
+		t.found = append(t.found, err)
+	}
+}
+
+// conjuncts returns the goals of a conjunction.
+func conjuncts(body engine.Term) []engine.Term {
+	if body == nil {
+		return nil
+	}
+	if c, ok := body.(engine.Compound); ok && syntax.IsFunctor(body, syntax.AtomComma, 2) {
+		return append(conjuncts(c.Arg(0)), conjuncts(c.Arg(1))...)
+	}
+	return []engine.Term{body}
+}
+
+// recursion finds a clause that calls itself with the arguments of its head, and a predicate that
+// calls itself in each of its clauses. ends has the predicates that do not.
+func (t *trapFinder) recursion(ends map[syntax.Indicator]bool) {
+	head := t.clause.Head
+	p, ok := syntax.IndicatorOf(head)
+	if !ok || p.Name == syntax.AtomViolation {
+		return
+	}
+	for _, g := range conjuncts(t.clause.Body) {
+		if identical(g, head) {
+			t.add(p.Name.String(), "%s calls itself with the same arguments: a recursion without an "+
+				"end; docs/user/rules.md shows how to walk where there may be a cycle", p)
+			return
+		}
+	}
+	if t.clause.Body != nil && !ends[p] {
+		t.add(p.Name.String(), "each clause of %s calls it again: a recursion without an end; "+
+			"add a clause that does not", p)
+	}
+}
+
+// identical reports whether two terms are the same, variables included.
+func identical(a, b engine.Term) bool {
+	x, ok := a.(engine.Compound)
+	if !ok {
+		if _, compound := b.(engine.Compound); compound {
+			return false
+		}
+		return a == b
+	}
+	y, ok := b.(engine.Compound)
+	if !ok || x.Functor() != y.Functor() || x.Arity() != y.Arity() {
+		return false
+	}
+	for i := range x.Arity() {
+		if !identical(x.Arg(i), y.Arg(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// goals calls visit for each goal of a body, and for the goals among their arguments.
+func (t *trapFinder) goals(body engine.Term, visit func(syntax.Indicator, engine.Compound)) {
+	c, ok := body.(engine.Compound)
+	if !ok {
+		return
+	}
+	p, _ := syntax.IndicatorOf(body)
+	visit(p, c)
+	inner, ok := Builtins[p]
+	if !ok {
+		inner = PreludeGoals[p]
+	}
+	for _, g := range inner {
+		if g.More == 0 {
+			t.goals(c.Arg(g.Arg), visit)
+		}
+	}
+}
+
+// valueArgs gives the positions of the values of a field, by the predicate.
+var valueArgs = map[syntax.Indicator][]int{
+	syntax.Pred("change", 5):       {3, 4},
+	syntax.Pred("default_zero", 5): {3, 4},
+	syntax.Pred("query", 4):        {3},
+	syntax.Pred("new", 4):          {3},
+	syntax.Pred("old", 4):          {3},
+}
+
+// value checks the words that a goal compares with the value of a field, and notes the variables
+// that stand for values.
+func (t *trapFinder) value(p syntax.Indicator, goal engine.Compound) {
+	for _, i := range valueArgs[p] {
+		switch x := goal.Arg(i).(type) {
+		case engine.Variable:
+			t.values[x] = goal.Arg(2)
+		case engine.Atom:
+			t.word(x, goal.Arg(2))
+		}
+	}
+}
+
+// comparison checks the words that are compared with a variable that stands for a value.
+func (t *trapFinder) comparison(p syntax.Indicator, goal engine.Compound) {
+	switch name := p.Name.String(); {
+	case p.Arity != 2 || name != "==" && name != `\==` && name != "=" && name != `\=`:
+		return
+	}
+	for i := range 2 {
+		v, isVariable := goal.Arg(i).(engine.Variable)
+		word, isAtom := goal.Arg(1 - i).(engine.Atom)
+		if field, known := t.values[v]; isVariable && isAtom && known {
+			t.word(word, field)
+		}
+	}
+}
+
+// word checks a word that is compared with the value of a field.
+func (t *trapFinder) word(word engine.Atom, field engine.Term) {
+	schema, text := t.set.Vocabulary.Schema, word.String()
+	of, where := schema.Words, schema.FS
+	f, known := t.set.Vocabulary.Field(field, nil)
+	if known = known && syntax.Ground(field); known && len(schema.Info(f).Words) > 0 {
+		of, where = schema.Info(f).Words, syntax.TermText(field, nil)
+	}
+	isWord := slices.Contains(of, text) || known && f == change.FieldObject && text == "present"
+	quoted := t.clause.Text.Quoted(text)
+	switch {
+	case word == syntax.AtomNull:
+	case isWord && quoted:
+		t.add(text, "'%s' is a name in quotes; write the word %s without quotes", text, text)
+	case isWord || quoted:
+		if quoted && known && schema.Info(f).Type == change.TypeNumber {
+			t.add(text, "%s is a number, and never the name %s", syntax.TermText(field, nil),
+				change.Quote(text))
+		}
+	default:
+		t.add(text, "%s is not a word of %s (a name needs quotes)%s", syntax.TermText(word, nil), where,
+			suggest(text, slices.Clone(of)))
+	}
+}
