@@ -56,6 +56,8 @@ type Txn struct {
 	Names      *Names // the names and keys of Records and of the View
 	Copies     []Copy // of Btrfs, in the order of trees
 	Work       *Work  // bounds the steps of the judgment; nil: nothing does
+	// Whole: it adds everything that a file system has, and is not what a commit changes.
+	Whole bool
 }
 
 // A Copy says that the records of a new tree describe how it differs from another tree, its source:

@@ -67,6 +67,13 @@ func (w *Work) allowed() int64 {
 	return w.limits.Base + w.limits.PerBlock*w.blocks.Load() + w.limits.PerRecord*w.records.Load()
 }
 
+// ruleShare is the part of a judgment's steps that one rule may take: one of so many.
+const ruleShare = 4
+
+// RuleSteps returns the steps that one rule may take: a part of those that the judgment may take so
+// far, so that one slow rule leaves enough for the others.
+func (w *Work) RuleSteps() int64 { return w.allowed() / ruleShare }
+
 func (w *Work) exhausted() error {
 	return &WorkError{Steps: w.allowed(), Records: w.records.Load(), Blocks: w.blocks.Load()}
 }

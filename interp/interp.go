@@ -85,6 +85,16 @@ type Observation struct {
 	Note string
 }
 
+// MarkWhole says of the transactions of the observation that they add everything there is.
+func (o *Observation) MarkWhole() {
+	if o.Txn != nil {
+		o.Txn.Whole = true
+	}
+	for _, p := range o.Logs {
+		p.Txn.Whole = true
+	}
+}
+
 // A Part is a set of changes that is judged by itself, and the state after them.
 type Part struct {
 	Txn  *change.Txn

@@ -63,6 +63,18 @@ func (r *Rules) times(fs string) []RuleTime {
 	return EngineTimes(system.engine)
 }
 
+// addTimes adds the times of rules for one part of the state.
+func (ev *Event) addTimes(times []RuleTime) {
+	if len(ev.RuleTimes) != len(times) {
+		ev.RuleTimes = append(ev.RuleTimes, times...)
+		return
+	}
+	for i, t := range times {
+		ev.RuleTimes[i].NS += t.NS
+		ev.RuleTimes[i].Rows += t.Rows
+	}
+}
+
 // EngineTimes returns the time of each rule for the last transaction; nil if the engine does not
 // measure it.
 func EngineTimes(e invariants.Engine) []RuleTime {

@@ -245,7 +245,7 @@ func (ev *Event) checkRules(ctx context.Context, rules *Rules, obs interp.Observ
 		}
 		ev.Records += len(p.Txn.Records)
 		ev.Steps = p.Txn.Work.Spent()
-		ev.RuleTimes = rules.times(ev.FS)
+		ev.addTimes(rules.times(ev.FS))
 	}
 }
 
@@ -301,6 +301,7 @@ func (g *Guard) attached(ctx context.Context, v *guardedVolume, found interp.Obs
 		return
 	}
 	start := time.Now()
+	found.MarkWhole()
 	ev = checkObservation(ctx, g.rules, fs, found, nil)
 	g.work.Current().End()
 	ev.Kind, ev.Disk, ev.Volume = KindBaseline, g.name, state.Path

@@ -65,46 +65,92 @@ func Query(ctx context.Context, cfg QueryConfig, ask func(*Querier) error) error
 	if len(cfg.Targets) != 1 {
 		return fmt.Errorf("goals are about one log, and %d were given", len(cfg.Targets))
 	}
-	log, commit, err := splitCommit(cfg.Targets[0])
+	log, wanted, err := splitCommit(cfg.Targets[0])
 	if err != nil {
 		return err
 	}
-	if commit == 0 { // the last commit, which is known only at the end
+	if wanted.generation == 0 { // the last commit, which is known only at the end
 		if err := cfg.replay(ctx, log, func(_ string, obs interp.Observation) (bool, error) {
-			commit = obs.Generation
+			if obs.Point == interp.CommitPoint || obs.Point == interp.LogPoint {
+				wanted.generation = obs.Generation
+			}
 			return false, nil
 		}); err != nil {
 			return err
 		}
 	}
-	found := false
+	found, logs := false, 0
 	err = cfg.replay(ctx, log, func(name string, obs interp.Observation) (bool, error) {
-		if obs.Generation != commit {
+		if obs.Generation != wanted.generation {
 			return false, nil
 		}
-		found = true
-		return true, cfg.ask(name, obs, ask)
+		if obs.Point == interp.LogPoint {
+			logs++
+		}
+		if found = wanted.log == 0 && obs.Point == interp.CommitPoint ||
+			wanted.log > 0 && obs.Point == interp.LogPoint && wanted.log == logs; !found {
+			return false, nil
+		}
+		return true, cfg.askEach(name, obs, wanted.log, ask)
 	})
 	if err == nil && !found {
-		err = fmt.Errorf("no commit %d in %s: fsward replay lists them", commit, log)
+		err = fmt.Errorf("no commit %s in %s: fsward replay lists them", wanted, log)
 	}
 	return err
 }
 
-// splitCommit splits LOG or LOG@GENERATION.
-func splitCommit(target string) (log string, commit uint64, err error) {
-	log, text, ok := strings.Cut(target, "@")
-	if !ok {
-		return target, 0, nil
-	}
-	if commit, err = strconv.ParseUint(text, 10, 64); err != nil || commit == 0 {
-		return "", 0, fmt.Errorf("%s: @ must be followed by the generation of a commit, "+
-			"as fsward replay shows it", target)
-	}
-	return log, commit, nil
+// A wantedCommit is a commit of a recording by its generation, or if log is not 0 the log commit of
+// that number in it: 1 is the first after the commit.
+type wantedCommit struct {
+	generation uint64
+	log        int
 }
 
-// replay calls see for each commit of a log, until see returns done. It runs no rules.
+func (w wantedCommit) String() string {
+	if w.log > 0 {
+		return fmt.Sprintf("%d.%d", w.generation, w.log)
+	}
+	return fmt.Sprint(w.generation)
+}
+
+// splitCommit splits LOG, LOG@GENERATION or LOG@GENERATION.LOGCOMMIT.
+func splitCommit(target string) (log string, w wantedCommit, err error) {
+	log, text, ok := strings.Cut(target, "@")
+	if !ok {
+		return target, w, nil
+	}
+	commit, of, isLog := strings.Cut(text, ".")
+	w.generation, err = strconv.ParseUint(commit, 10, 64)
+	if err == nil && isLog {
+		w.log, err = strconv.Atoi(of)
+	}
+	if err != nil || w.generation == 0 || isLog && w.log < 1 {
+		return "", w, fmt.Errorf("%s: @ must be followed by the generation of a commit, as fsward "+
+			"replay shows it, or by that and the number of a log commit after it: @8.1", target)
+	}
+	return log, w, nil
+}
+
+// askEach asks about a commit, or about the log of each tree in a log commit.
+func (cfg QueryConfig) askEach(fs string, obs interp.Observation, log int,
+	ask func(*Querier) error) error {
+	if log == 0 || len(obs.Logs) == 0 {
+		return cfg.ask(fs, obs, ask)
+	}
+	for _, part := range obs.Logs {
+		of := obs
+		of.Txn, of.View = part.Txn, part.View
+		if err := cfg.ask(fs, of, func(q *Querier) error {
+			q.Title += fmt.Sprintf(", log commit %d", log)
+			return ask(q)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replay calls see for each commit and log commit of a log, until see returns done. It runs no rules.
 func (cfg QueryConfig) replay(ctx context.Context, log string,
 	see func(fs string, obs interp.Observation) (done bool, err error)) error {
 	base, err := qemudisk.OpenImage(cfg.Base)
@@ -140,7 +186,7 @@ func (cfg QueryConfig) replay(ctx context.Context, log string,
 // errSeen ends a replay when the wanted commit was seen.
 var errSeen = errors.New("the commit was found")
 
-// An onlooker is a hook that lets every write through and shows the commits.
+// An onlooker is a hook that lets every write through and shows the commits and log commits.
 type onlooker struct {
 	interp interp.Interpreter
 	see    func(fs string, obs interp.Observation) (done bool, err error)

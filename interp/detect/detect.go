@@ -135,6 +135,7 @@ func ImageWith(d interp.Disk, fs string,
 		return "", interp.Observation{}, err
 	}
 	obs, err := f.image(d, options)
+	obs.MarkWhole()
 	return f.name, obs, err
 }
 

@@ -27,7 +27,8 @@ type imageDiff struct {
 // newImageDiff compares an empty file system with the state s. The records go to p.
 func newImageDiff(s Snapshot, generation uint32, dev io.ReaderAt, size uint64, p *parts,
 	names *change.Names) *imageDiff {
-	txn := &change.Txn{Schema: schema, Generation: uint64(generation), Names: names}
+	txn := &change.Txn{Schema: schema, Generation: uint64(generation), Names: names,
+		Whole: true}
 	c := &compared{Layout: s.Layout, was: s.Layout, device: size, old: Snapshot{s.Layout,
 		NewState(dev, s.Geo, size)}, new: s, plan: &plan{},
 		records: &records{txn: txn, parts: p}}

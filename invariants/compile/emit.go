@@ -20,6 +20,10 @@ func (p *planner) emit(g *goalInfo, e *bindings, next continuation, r *result) e
 	case syntax.Pred("fail", 0):
 		r.dead = true
 		return nil
+	case syntax.Pred("$whole", 0):
+		p.explain.step(e, t, "test of the transaction", verdict.Constant)
+		r.ops = []op{wholeOp}
+		return nil
 	case syntax.Pred(`\+`, 1):
 		return p.emitNot(g.goal, t, args[0], e, r)
 	case syntax.Pred("verify", 1):

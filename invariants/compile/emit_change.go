@@ -94,9 +94,17 @@ func (em *lookupEmitter) emitChange(g goal, t template, args []template, e *bind
 	goal.object.settle(em.registers.spare())
 	goal.loose = goal.fieldPart.mode == placeAny && goal.old.any() && goal.new.any()
 	begins := em.mode.top && !em.starts.triggered
+	if !begins && goal.index >= 0 && goal.key == byObjectID && em.groupOfChange(goal) != "" {
+		class = verdict.Directory
+	}
 	info := em.explain.step(e, t, access, class)
-	if !begins {
+	if begins {
+		em.noteStart(goal)
+	} else {
 		em.explain.rows(em.groupOfChange(goal), false)
+		if goal.key == byObjectID {
+			em.noteSame(&goal.object)
+		}
 	}
 	em.starts.triggered = em.starts.triggered || em.mode.top
 	ops = append(ops, changeOp(goal, info))

@@ -126,8 +126,12 @@ func (e *Engine) conclude(work *change.Work) {
 	report := e.reference.Report
 	for _, c := range e.clauses {
 		e.timing[c.rule.Order].Rows += c.rows
-		if _, all := errors.AsType[*change.WorkError](c.err); !all && c.err != nil {
-			report.Undecided(c.rule, c.clause, report.Stopped(c.err))
+		err := c.err
+		if _, slow := errors.AsType[budgetError](err); slow {
+			err = fmt.Errorf("%w; it took %s", err, e.timing[c.rule.Order].Last.Round(time.Millisecond))
+		}
+		if _, all := errors.AsType[*change.WorkError](err); !all && err != nil {
+			report.Undecided(c.rule, c.clause, report.Stopped(err))
 		}
 	}
 	if err := work.Err(); err != nil {
@@ -143,7 +147,8 @@ func (e *Engine) exhausted(err error) error {
 	most := slices.MaxFunc(e.timing, func(a, b verdict.Timing) int {
 		return cmp.Compare(a.Rows, b.Rows)
 	})
-	return fmt.Errorf("%w; %s took %d", err, most.Rule, most.Rows)
+	return fmt.Errorf("%w; %s took %d and %s", err, most.Rule, most.Rows,
+		most.Last.Round(time.Millisecond))
 }
 
 func (e *Engine) resetReports() {

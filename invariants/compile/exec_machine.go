@@ -54,6 +54,7 @@ type machine struct {
 	recordRows    int64        // rows when the clause was given the current record
 	perRecord     int64        // maximal rows for one record
 	checkAt       int64        // rows at which the bounds are checked next
+	whole         bool         // Txn.Whole
 	trigger       int32        // the current record, −1 for none
 	err           error
 	clause        *compiledClause
@@ -81,6 +82,7 @@ func newMachine(v *ruleset.Vocabulary, o ruleset.Options, lists *recordLists) *m
 
 func (m *machine) begin(ctx context.Context, t *change.Txn, v change.View, report *verdict.Report) {
 	m.ctx, m.records, m.view, m.report = ctx, t.Records, v, report
+	m.whole = t.Whole
 	m.walker, _ = v.(change.Walker)
 	m.namer, _ = v.(change.Namer)
 	m.interner.begin(t.Names)
@@ -94,7 +96,7 @@ func (m *machine) begin(ctx context.Context, t *change.Txn, v change.View, repor
 	m.maxRows = m.options.Steps + m.options.StepsPerRecord*int64(len(t.Records))
 	m.perRecord = m.options.RowsPerRecord
 	if m.work = t.Work; m.work != nil {
-		m.maxRows, m.perRecord = unbounded, unbounded
+		m.maxRows, m.perRecord = m.work.RuleSteps(), unbounded
 	}
 }
 
@@ -151,7 +153,13 @@ func (m *machine) row(s *stepInfo) bool {
 }
 
 func (m *machine) checkRows(s *stepInfo) bool {
+	if m.rows > m.maxRows && m.work != nil && m.queue == nil {
+		m.maxRows = m.work.RuleSteps() // more for the records that have been counted since
+	}
 	switch {
+	case m.rows > m.maxRows && m.work != nil:
+		return m.fail(budgetError{fmt.Sprintf("more than the %d steps that one rule may take in this "+
+			"judgment, at %s", m.maxRows, s.goal)})
 	case m.rows > m.maxRows:
 		return m.fail(budgetError{fmt.Sprintf(
 			"more than the %d rows that a transaction of %d records allows, at %s",

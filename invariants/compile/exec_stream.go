@@ -44,6 +44,8 @@ func (e *Engine) CheckStream(ctx context.Context, s change.Stream, v change.View
 	t := &change.Txn{Schema: e.reference.Set.Vocabulary.Schema, Names: s.Names()}
 	if commit, ok := s.(change.Finder); ok {
 		t.Work = commit.Work()
+	} else {
+		t.Whole = true
 	}
 	end := e.reference.Begin(ctx, t, v)
 	defer end()

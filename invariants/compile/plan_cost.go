@@ -141,6 +141,8 @@ func (ch *chooser) rank(t template, e *bindings) int {
 	switch q {
 	case syntax.Pred("=", 2), syntax.Pred("fail", 0):
 		return rankUnify
+	case syntax.Pred("$whole", 0):
+		return rankTest
 	case syntax.Pred("is", 2):
 		return rankIfGround(e, rankFunction, args[1])
 	case syntax.Pred("crc32c", 2):

@@ -54,6 +54,24 @@ func (em *lookupEmitter) groupOfChange(g *changeGoal) string {
 	return kind.Group
 }
 
+// noteStart notes the change that starts the path.
+func (em *lookupEmitter) noteStart(g *changeGoal) {
+	em.starts.id, em.starts.grouped = 0, false
+	if id := &g.object.id; id.mode == placeLoad {
+		em.starts.id = id.register + 1
+		em.starts.grouped = em.kindInfo(g.object.kind).Group != "" && !g.object.sub.known()
+	}
+}
+
+// noteSame notes of the last step that it goes through what has the id of the change that starts the
+// path: if all these changes have one id, its cost is their square. A search that ends with its
+// first answer does not go through them.
+func (em *lookupEmitter) noteSame(x *objectPattern) {
+	if em.starts.grouped && !em.mode.exists && x.id.mode == placeBound && x.id.register+1 == em.starts.id {
+		em.explain.same()
+	}
+}
+
 // allChanges stands for all records of a kind or field.
 const allChanges = "n"
 

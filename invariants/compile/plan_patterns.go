@@ -138,23 +138,29 @@ func (p *patternMaker) wholeIdentifier(e *bindings, x *objectPattern, id variabl
 		}
 		return true
 	}
-	number := func() template { return e.fresh(2) }
+	number := func(part string) template {
+		v := e.fresh(2)
+		if name := e.names[id]; name != "" {
+			e.names[v] = name + part
+		}
+		return v
+	}
 	var t template
 	switch shape {
 	case change.ShapeNum:
 		x.form = subNone
-		t = number()
+		t = number("")
 		p.numberPlace(e, &x.id, t, mark)
 		e.bound[id] = t
 		return true
 	case change.ShapeNums, change.ShapeNamed:
-		t = compoundTemplate{syntax.AtomA, []template{number(), number()}}
+		t = compoundTemplate{syntax.AtomA, []template{number(".1"), number(".2")}}
 	default:
-		kind := number()
+		kind := number(".2")
 		if x.kind != 0 {
 			kind = constant(p.interner.kind(x.kind))
 		}
-		t = compoundTemplate{syntax.AtomK, []template{number(), kind, number()}}
+		t = compoundTemplate{syntax.AtomK, []template{number(".1"), kind, number(".3")}}
 	}
 	e.bound[id] = t
 	return p.identifierPlaces(e, x, t, mark)

@@ -8,6 +8,8 @@ type starts struct {
 
 	triggered bool          // the current path has a change that starts it
 	triggers  []*changeGoal // the changes that begin paths
+	id        int           // 1 + the register with the id of the change that starts the path; 0: none
+	grouped   bool          // many such changes may have one id
 	begun     bool          // the current path begins with one of them
 	lone      bool          // some path does not begin with one
 

@@ -66,6 +66,9 @@ func (u *unifier) bind(e *bindings, x variable, y template, bind bool) bool {
 		e.free(c, func(v variable) { e.single[v] = false })
 	}
 	e.bound[x] = y
+	if w, ok := y.(variable); ok && e.names[w] == "" {
+		e.names[w] = e.names[x]
+	}
 	if r, ok := y.(register); ok && u.registers.names[r.index] == "" {
 		u.registers.label(e, r.index, x)
 	}

@@ -54,6 +54,7 @@ violation(4, block, a(B,N)) :-
 % Source: e2fsck PR_1B_DUP_BLOCK; Recon (FAST 2012).
 % For the user: two files, or two places of one file, hold the same block: writing to one destroys
 % the other.
+% Cost: the owners of one block are one, or the few that the rule reports.
 violation(5, owner, k(B,owner,P)) :-
   add(owner, k(B,owner,P)),
   add(owner, k(B,owner,Q)),

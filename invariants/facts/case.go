@@ -55,7 +55,7 @@ func ParseCase(schema *change.Schema, text string) (*Case, error) {
 	b := newBuilder()
 	b.fix(schema)
 	c := &Case{}
-	none := false
+	none, whole := false, false
 	s := &scanner{src: text, line: 1}
 	for {
 		t, ok, err := s.next()
@@ -68,6 +68,8 @@ func ParseCase(schema *change.Schema, text string) (*Case, error) {
 		switch {
 		case t.is("expect_none", 0):
 			none = true
+		case t.is("baseline", 0):
+			whole = true
 		case t.is("rule", 1):
 			c.Rules = append(c.Rules, ruleText(t.args[0]))
 		case t.is("expect", 3):
@@ -88,6 +90,7 @@ func ParseCase(schema *change.Schema, text string) (*Case, error) {
 			"a case says what it expects: expect(RULE, TREE, ID) for each violation, or expect_none")
 	}
 	c.Facts = b.facts()
+	c.Txn.Whole = whole
 	return c, nil
 }
 

@@ -68,6 +68,10 @@ func (r *interpreter) controlBuiltins() []builtin {
 		// Control.
 		{syntax.Pred("$step", 0), r.solver.step},
 		{syntax.Pred("$holds", 1), r.control.holds},
+		{syntax.Pred("$whole", 0), func(_ *engine.VM, k engine.Cont,
+			env *engine.Env) *engine.Promise {
+			return unless(!r.input.txn.Whole, k, env)
+		}},
 		{syntax.Pred("true", 0), func(_ *engine.VM, k engine.Cont,
 			env *engine.Env) *engine.Promise {
 			return k(env)

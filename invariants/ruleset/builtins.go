@@ -23,6 +23,7 @@ var Builtins = withOrders(map[syntax.Indicator][]goalArg{
 	syntax.Pred("crc32c", 2):       nil,
 	// Control.
 	syntax.Pred("$step", 0):  nil,
+	syntax.Pred("$whole", 0): nil,
 	syntax.Pred("$holds", 1): {{Arg: 0}},
 	syntax.Pred("true", 0):   nil,
 	syntax.Pred("fail", 0):   nil,

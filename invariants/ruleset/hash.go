@@ -43,7 +43,9 @@ func (l *Set) hashRules(clauses []ParsedClause) {
 }
 
 // PreludeHash identifies the predicates of the prelude, as text.
-func PreludeHash() string { return fmt.Sprintf("%x", sha256.Sum256(prelude)) }
+func PreludeHash() string {
+	return fmt.Sprintf("%x", sha256.Sum256(slices.Concat(prelude, added, addedBtrfs)))
+}
 
 func hashClauses(w io.Writer, clauses []ParsedClause) {
 	for _, c := range clauses {

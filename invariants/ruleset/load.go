@@ -56,11 +56,12 @@ func Load(schema *change.Schema, files []syntax.File, options Options) (*Set, er
 // load reads the prelude and the files. It reports every mistake that it finds, up to
 // syntax.MaxLoadErrors.
 func (l *Set) load(files []syntax.File) error {
-	var clauses []ParsedClause
-	clauses = append(clauses, l.read(syntax.File{Name: preludeName, Text: prelude}, true)...)
+	clauses := l.read(syntax.File{Name: preludeName, Text: prelude}, true)
+	var own []ParsedClause
 	for _, f := range files {
-		clauses = append(clauses, l.read(f, false)...)
+		own = append(own, l.read(f, false)...)
 	}
+	clauses = append(append(clauses, l.added(own)...), own...)
 	for _, c := range clauses {
 		l.define(c)
 	}
@@ -281,6 +282,36 @@ func (l *Set) Predicates() []string {
 	slices.Sort(out)
 	return out
 }
+
+// added returns the clauses of the prelude that rules may define themselves: rules that are older
+// than these predicates stay as they are.
+func (l *Set) added(own []ParsedClause) []ParsedClause {
+	clauses := l.read(syntax.File{Name: addedName, Text: added}, true)
+	if _, hasLogs := l.Vocabulary.Fields["log_of"]; hasLogs {
+		clauses = append(clauses, l.read(syntax.File{Name: addedBtrfsName, Text: addedBtrfs}, true)...)
+	}
+	defined := map[syntax.Indicator]bool{}
+	for _, c := range own {
+		if p, ok := syntax.IndicatorOf(c.Head); ok {
+			defined[p] = true
+		}
+	}
+	return slices.DeleteFunc(clauses, func(c ParsedClause) bool {
+		p, _ := syntax.IndicatorOf(c.Head)
+		return defined[p]
+	})
+}
+
+const (
+	addedName      = "invariants/ruleset/added.pl"
+	addedBtrfsName = "invariants/ruleset/added_btrfs.pl"
+)
+
+//go:embed added.pl
+var added []byte
+
+//go:embed added_btrfs.pl
+var addedBtrfs []byte
 
 const preludeName = "invariants/ruleset/prelude.pl"
 

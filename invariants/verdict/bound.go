@@ -11,11 +11,15 @@ type Product struct {
 	Factors []string // the first is "n", the records that start the plan, if something starts it
 	Once    bool     // the one factor is read once for all records
 	Step    int      // the step that adds the last factor
+	Same    bool     // all records that start the plan may be in the group of the last factor
 }
 
 // Square reports whether the product may grow faster than the records and what they go through: it
 // has a second group, or all records again.
 func (p Product) Square() bool {
+	if p.Same {
+		return true
+	}
 	groups := 0
 	for i, f := range p.Factors {
 		if i > 0 || f != "n" {
@@ -81,7 +85,7 @@ func (b *bounds) add(p Product) {
 
 // contains reports whether p has all factors of q.
 func contains(p, q Product) bool {
-	if p.Once != q.Once {
+	if p.Once != q.Once || q.Same && !p.Same {
 		return false
 	}
 	rest := slices.Clone(p.Factors)
@@ -144,7 +148,7 @@ func (b *bounds) step(i int, factors []string) []string {
 		return factors
 	}
 	more := append(slices.Clip(factors), s.Rows)
-	b.add(Product{Factors: more, Step: i})
+	b.add(Product{Factors: more, Step: i, Same: s.Same})
 	if s.Filter {
 		return factors
 	}
@@ -153,7 +157,11 @@ func (b *bounds) step(i int, factors []string) []string {
 
 // SquareWarning says of a product that is a square what it means and what to do.
 func (p *Plan) SquareWarning(x Product) string {
-	return fmt.Sprintf("%s: the cost may grow as %s; give a goal more of the key or a value, add up "+
+	same := ""
+	if x.Same {
+		same = ", a square where all n are in one of these"
+	}
+	return fmt.Sprintf("%s: the cost may grow as %s%s; give a goal more of the key or a value, add up "+
 		"once with count/2 or sum/3, or ask verify/1 about what the rows have in common. If one of "+
-		"these is always small, say why in the comment block: `%% Cost: …`", p.Steps[x.Step].Goal, x)
+		"these is always small, say why in the comment block: `%% Cost: …`", p.Steps[x.Step].Goal, x, same)
 }

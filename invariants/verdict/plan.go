@@ -37,6 +37,8 @@ type Step struct {
 	// Rows is what it goes through for each row of the steps before it, if they may be many: "names
 	// of one hash". Once is what it reads once for all rows: "entries of one directory".
 	Rows, Once string
+	// Same: all records that start the plan may be in the group of Rows.
+	Same bool
 	// If Filter is true, at most one of its rows goes on. If Scope is true, that is so of the steps
 	// inside it: a negation or a sum. If Kept is true, these run once for all records.
 	Filter, Scope, Kept bool
