@@ -33,6 +33,8 @@ type KindInfo struct {
 	ByName Field   // the field by which a Namer finds such objects; 0: none
 	Doc    string  // one line for authors of rules
 	Fields []Field // the fields that such an object can have besides FieldObject
+	// Values describes the values of the fields.
+	Values map[Field]FieldInfo
 	// What the cost of a rule is called that goes through all objects of one id ("extents of one
 	// file"), or of one key or first number of a pair ("names of one hash"). "": one object, or few.
 	Group, KeyGroup string
@@ -41,12 +43,11 @@ type KindInfo struct {
 // A Schema maps the numbers in a file system's change records to names. The interpreter declares
 // it. It never changes.
 type Schema struct {
-	FS         string      // "btrfs" or "ext3"; the name of the directory with its rules
-	KindIsTree bool        // the first argument of change/5 is the kind (ext3), not the tree (Btrfs)
-	Kinds      []KindInfo  // by Kind; [0] is unused
-	Fields     []string    // by Field, as in rules: "size", "f(mode,s_ifmt)"; [0] is "object"
-	Words      []string    // by WordID; [0] is "present"
-	Infos      []FieldInfo // by Field, for authors of rules; may be shorter than Fields
+	FS         string     // "btrfs" or "ext3"; the name of the directory with its rules
+	KindIsTree bool       // the first argument of change/5 is the kind (ext3), not the tree (Btrfs)
+	Kinds      []KindInfo // by Kind; [0] is unused
+	Fields     []string   // by Field, as in rules: "size", "f(mode,s_ifmt)"; [0] is "object"
+	Words      []string   // by WordID; [0] is "present"
 }
 
 // A FieldType says what the values of a field are.
@@ -65,20 +66,21 @@ func (t FieldType) String() string {
 	return [...]string{"number", "word", "name", "key"}[t]
 }
 
-// A FieldInfo describes the values of a field.
+// A FieldInfo describes the values of a field of a kind of object, for authors of rules.
 type FieldInfo struct {
 	Type  FieldType
 	Unit  string   // of a number: "bytes", "seconds since 1970", "0 or 1"; "" if it has none
 	Words []string // the words that it can have
-	Doc   string   // what it is, if its name does not say so
+	// QueryOnly: queries give the field, and no change record has it.
+	QueryOnly bool
 }
 
-// Info returns what is known of the values of a field.
-func (s *Schema) Info(f Field) FieldInfo {
-	if int(f) >= len(s.Infos) {
+// Info returns what is known of the values of a field of a kind; the zero value if nothing is.
+func (s *Schema) Info(k Kind, f Field) FieldInfo {
+	if int(k) >= len(s.Kinds) {
 		return FieldInfo{}
 	}
-	return s.Infos[f]
+	return s.Kinds[k].Values[f]
 }
 
 // KindByName returns the kind with a name; ok is false if there is none.

@@ -24,7 +24,7 @@ func WriteInvariants(w io.Writer) error {
 	writeWrapped(w, "Every commit must satisfy these invariants. Each is a rule in `invariants/`. "+
 		"[rules.md](rules.md) explains how a rule is written, and [authoring.md](authoring.md) how "+
 		"to add one. The rules of each file system are followed by the checks that run before them, "+
-		"and by the objects that they can use.", "")
+		"and by the objects that they can use, with the units and the words of their values.", "")
 	for _, fs := range guard.FileSystems() {
 		fmt.Fprintf(w, "\n## %s\n", fs)
 		for _, r := range rules.List(fs) {
@@ -48,8 +48,6 @@ func WriteInvariants(w io.Writer) error {
 		if fs == "btrfs" {
 			writeThesis(w, rules)
 		}
-		fmt.Fprintf(w, "\n### Objects and fields of %s\n\nThe objects that its rules can use.\n\n"+
-			"| kind | what it is | fields |\n|---|---|---|\n", fs)
 		writeKinds(w, detect.Schema(fs))
 	}
 	return nil
@@ -95,7 +93,11 @@ func writeThesis(w io.Writer, rules *guard.Rules) {
 	}
 }
 
+// writeKinds writes the kinds of objects, and what the values of their fields are.
 func writeKinds(w io.Writer, s *change.Schema) {
+	fmt.Fprintf(w, "\n### Objects of %s\n\n", s.FS)
+	writeWrapped(w, "The kinds of objects that its rules can use, with the names of their fields.", "")
+	fmt.Fprint(w, "\n| kind | what it is | fields |\n|---|---|---|\n")
 	for _, k := range s.Kinds[1:] {
 		fields := ""
 		for i, f := range k.Fields {
@@ -106,6 +108,33 @@ func writeKinds(w io.Writer, s *change.Schema) {
 		}
 		fmt.Fprintf(w, "| `%s` | %s | %s |\n", k.Name, k.Doc, fields)
 	}
+	fmt.Fprintf(w, "\n### Values of %s\n\n", s.FS)
+	writeWrapped(w, "What the fields hold. A number without a unit stands for itself. A field that can "+
+		"only be queried has no change records: a rule about it starts with another change.", "")
+	fmt.Fprint(w, "\n| kind | field | values | |\n|---|---|---|---|\n")
+	for i, k := range s.Kinds {
+		for _, f := range k.Fields {
+			info := s.Info(change.Kind(i), f)
+			only := ""
+			if info.QueryOnly {
+				only = "only queried"
+			}
+			fmt.Fprintf(w, "| `%s` | `%s` | %s | %s |\n", k.Name, s.FieldName(f), valuesText(info), only)
+		}
+	}
+}
+
+// valuesText says what the values of a field are.
+func valuesText(info change.FieldInfo) string {
+	switch {
+	case len(info.Words) > 0:
+		return "`" + strings.Join(info.Words, "`, `") + "`"
+	case info.Type == change.TypeKey:
+		return "key `k(OID, KIND, OFFSET)`"
+	case info.Unit != "":
+		return info.Type.String() + ": " + info.Unit
+	}
+	return info.Type.String()
 }
 
 // maxColumns is where the lines of the document wrap. A table's do not.

@@ -23,7 +23,7 @@ func (d *compared) superblock() error {
 		return nil
 	}
 	o := change.Object{Kind: ondisk.KindSuperblock}
-	fields := schema.Kinds[ondisk.KindSuperblock].Fields
+	fields := ondisk.SuperRecordFields
 	var before []byte
 	var was func(change.Field) change.Value
 	if d.image == nil {

@@ -41,6 +41,12 @@ func (l *Layout) inodeValue(ino uint32, i ondisk.Inode, marked bool, f change.Fi
 		return change.Num(uint64(i.Generation()))
 	case ondisk.FieldDtime:
 		return change.Num(uint64(i.Dtime()))
+	case ondisk.FieldAtime:
+		return change.Num(uint64(i.Atime()))
+	case ondisk.FieldCtime:
+		return change.Num(uint64(i.Ctime()))
+	case ondisk.FieldMtime:
+		return change.Num(uint64(i.Mtime()))
 	case ondisk.FieldFaddr:
 		return change.Num(uint64(i.Faddr()))
 	case ondisk.FieldBlocksHigh:

@@ -53,7 +53,36 @@ const (
 // Schema returns the names of the numbers in the records of tables.
 func Schema() *change.Schema { return schema }
 
-var schema = &change.Schema{
+// describe says of each field of a kind what its values are.
+func describe(s *change.Schema) *change.Schema {
+	words := map[change.Kind]map[change.Field][]change.WordID{
+		kindTable:  {fieldKind: {wordGPT, wordMBR}, fieldCopies: {wordAgree, wordDiffer, wordDamaged}},
+		kindVolume: {fieldKind: {wordDisk, wordPartition, wordLV}},
+	}
+	for k := range s.Kinds {
+		info := &s.Kinds[k]
+		info.Values = make(map[change.Field]change.FieldInfo)
+		for _, f := range info.Fields {
+			v := change.FieldInfo{Unit: units[f]}
+			for _, id := range words[change.Kind(k)][f] {
+				v.Type, v.Words = change.TypeWord, append(v.Words, s.Words[id])
+			}
+			if f == fieldName || f == fieldFS || f == fieldVG {
+				v.Type = change.TypeName
+			}
+			info.Values[f] = v
+		}
+	}
+	return s
+}
+
+// units has the units of fields.
+var units = map[change.Field]string{fieldSize: "bytes", fieldStart: "bytes", fieldEnd: "bytes",
+	fieldFirstUsable: "bytes", fieldEndUsable: "bytes", fieldNextStart: "bytes", fieldFSSize: "bytes",
+	fieldKept: "bytes", fieldExtentSize: "bytes", fieldDataStart: "bytes", fieldDataEnd: "bytes",
+	fieldLanded: "0 or 1", fieldInUse: "0 or 1", fieldReadable: "0 or 1"}
+
+var schema = describe(&change.Schema{
 	FS:         "volume",
 	KindIsTree: true,
 	Kinds: []change.KindInfo{
@@ -93,4 +122,4 @@ var schema = &change.Schema{
 		"seqno", "extent_size", "vg", "data_start", "data_end"},
 	Words: []string{"present", "gpt", "mbr", "agree", "differ", "damaged", "whole_disk", "partition",
 		"lv"},
-}
+})

@@ -27,7 +27,7 @@ func (l *Set) findTraps(clauses []ParsedClause) {
 		if c.prelude {
 			continue
 		}
-		t := &trapFinder{set: l, clause: c, values: map[engine.Variable]engine.Term{}}
+		t := &trapFinder{set: l, clause: c, values: map[engine.Variable]valueOf{}}
 		t.recursion(ends)
 		if !l.Open && c.Body != nil {
 			t.goals(c.Body, t.value)
@@ -45,8 +45,15 @@ func (l *Set) findTraps(clauses []ParsedClause) {
 type trapFinder struct {
 	set    *Set
 	clause ParsedClause
-	values map[engine.Variable]engine.Term // variables that stand for values, with their fields
+	values map[engine.Variable]valueOf // variables that stand for values
 	found  []syntax.LoadError
+}
+
+// A valueOf says of which field of which kind a value is. The kind may be 0.
+type valueOf struct {
+	field change.Field
+	kind  change.Kind
+	text  string // the field
 }
 
 func (t *trapFinder) add(word, format string, args ...any) {
@@ -138,16 +145,38 @@ var valueArgs = map[syntax.Indicator][]int{
 }
 
 // value checks the words that a goal compares with the value of a field, and notes the variables
-// that stand for values.
+// that stand for values. It finds a change of a field that no change record has.
 func (t *trapFinder) value(p syntax.Indicator, goal engine.Compound) {
+	args, ok := objectArgs[p]
+	if !ok || args.field < 0 || !syntax.Ground(goal.Arg(args.field)) {
+		return
+	}
+	f, known := t.set.Vocabulary.Field(goal.Arg(args.field), nil)
+	if !known {
+		return
+	}
+	of := valueOf{f, t.set.checkObject(t.clause, goal.Arg(0), goal.Arg(1)),
+		syntax.TermText(goal.Arg(args.field), nil)}
+	if p.Name != atomQuery && of.info(t).QueryOnly {
+		t.add(lastWord(goal.Arg(args.field)), "%s of %s can only be queried: no change record has it; "+
+			"start with another change, and ask query/4", of.text,
+			t.set.Vocabulary.Schema.KindName(of.kind))
+	}
 	for _, i := range valueArgs[p] {
 		switch x := goal.Arg(i).(type) {
 		case engine.Variable:
-			t.values[x] = goal.Arg(2)
+			t.values[x] = of
 		case engine.Atom:
-			t.word(x, goal.Arg(2))
+			t.word(x, of)
 		}
 	}
+}
+
+var atomQuery = engine.NewAtom("query")
+
+// info describes the values.
+func (v valueOf) info(t *trapFinder) change.FieldInfo {
+	return t.set.Vocabulary.Schema.Info(v.kind, v.field)
 }
 
 // comparison checks the words that are compared with a variable that stands for a value.
@@ -166,25 +195,23 @@ func (t *trapFinder) comparison(p syntax.Indicator, goal engine.Compound) {
 }
 
 // word checks a word that is compared with the value of a field.
-func (t *trapFinder) word(word engine.Atom, field engine.Term) {
-	schema, text := t.set.Vocabulary.Schema, word.String()
+func (t *trapFinder) word(word engine.Atom, field valueOf) {
+	schema, text, info := t.set.Vocabulary.Schema, word.String(), field.info(t)
 	of, where := schema.Words, schema.FS
-	f, known := t.set.Vocabulary.Field(field, nil)
-	if known = known && syntax.Ground(field); known && len(schema.Info(f).Words) > 0 {
-		of, where = schema.Info(f).Words, syntax.TermText(field, nil)
+	if len(info.Words) > 0 {
+		of, where = info.Words, field.text
 	}
-	isWord := slices.Contains(of, text) || known && f == change.FieldObject && text == "present"
+	isWord := slices.Contains(of, text) || field.field == change.FieldObject && text == "present"
 	quoted := t.clause.Text.Quoted(text)
 	switch {
 	case word == syntax.AtomNull:
 	case isWord && quoted:
 		t.add(text, "'%s' is a name in quotes; write the word %s without quotes", text, text)
-	case isWord || quoted:
-		if quoted && known && schema.Info(f).Type == change.TypeNumber {
-			t.add(text, "%s is a number, and never the name %s", syntax.TermText(field, nil),
-				change.Quote(text))
-		}
-	default:
+	case quoted && info.Type == change.TypeName || isWord && info.Type == change.TypeWord:
+	case info.Unit != "" && info.Type == change.TypeNumber:
+		t.add(text, "%s is a number (%s), and never %s", field.text, info.Unit,
+			syntax.TermText(word, nil))
+	case !isWord && !quoted:
 		t.add(text, "%s is not a word of %s (a name needs quotes)%s", syntax.TermText(word, nil), where,
 			suggest(text, slices.Clone(of)))
 	}

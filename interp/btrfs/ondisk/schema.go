@@ -57,6 +57,7 @@ var Schema = func() *change.Schema {
 			}
 		}
 		info.Fields = append(info.Fields, t.Extra...)
+		info.Values = valuesOf(t, info.Fields)
 		s.Kinds[k] = info
 	}
 	return s

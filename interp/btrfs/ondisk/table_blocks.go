@@ -50,7 +50,7 @@ var SuperLayout = Structure{"btrfs_super_block", 4096, []Member{
 	{Name: "sectorsize", Off: 144, Width: 4, Field: FieldSectorsize},
 	{Name: "nodesize", Off: 148, Width: 4, Field: FieldNodesize},
 	{Name: "compat_ro_flags", Off: 180, Width: 8, Parts: []BitField{
-		{Field: FieldFreeSpaceValid, Mask: CompatROFreeSpaceValid, Shift: 1, ViewOnly: true}}},
+		{Field: FieldFreeSpaceValid, Mask: CompatROFreeSpaceValid, Shift: 1}}},
 	{Name: "incompat_flags", Off: 188, Width: 8, Parts: []BitField{
 		{Field: FieldNoHoles, Mask: IncompatNoHoles, Shift: 9, ViewOnly: true}}},
 	{Name: "csum_type", Off: 196, Width: 2, Field: FieldCsumType},

@@ -83,7 +83,7 @@ func TestColumnsStandAsInTheHeaders(t *testing.T) {
 }
 
 func TestSchemaNamesEveryField(t *testing.T) {
-	if got, want := len(schema.Fields), int(FieldLength)+1; got != want {
+	if got, want := len(schema.Fields), int(fieldWriteTime)+1; got != want {
 		t.Errorf("%d names for %d fields", got, want)
 	}
 	if got, want := len(schema.Kinds), int(KindOrphan)+1; got != want {

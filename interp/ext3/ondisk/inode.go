@@ -64,6 +64,12 @@ func (i Inode) FileACL() uint32 { return LE32(i, InodeFileACLAt) }
 
 func (i Inode) Dtime() uint32 { return LE32(i, InodeDtimeAt) }
 
+// The times, in seconds since 1970. Each is the lower half of a number if it does not fit.
+
+func (i Inode) Atime() uint32 { return LE32(i, InodeAtimeAt) }
+func (i Inode) Ctime() uint32 { return LE32(i, InodeCtimeAt) }
+func (i Inode) Mtime() uint32 { return LE32(i, InodeMtimeAt) }
+
 func (i Inode) Pointer(n int) uint32 { return LE32(i, InodeBlock0At+4*n) }
 
 func (i Inode) UID() uint64 {

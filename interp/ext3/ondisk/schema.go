@@ -76,7 +76,7 @@ const (
 	fieldReservedGDT
 	fieldGroupFlags
 	fieldUnusedInodes
-	fieldMountTime
+	FieldMtime
 	fieldCreatorOS
 	fieldJournalUUID
 	fieldDescSize
@@ -93,6 +93,9 @@ const (
 	fieldHashSeedLow
 	fieldHashSeedHigh
 	FieldLength
+	FieldAtime
+	FieldCtime
+	fieldWriteTime
 )
 
 // The words: the file types, by the names that stat(2) gives them, in the order of the types in
@@ -109,13 +112,22 @@ var InodeRecordFields = []change.Field{
 	FieldFileACLHigh, FieldSizeHigh,
 }
 
-var schema = &change.Schema{
+// inodeQueryFields are the fields of an inode that can only be queried. The times change with almost
+// every write, and would add a record for each.
+var inodeQueryFields = []change.Field{FieldEnd, FieldAtime, FieldCtime, FieldMtime}
+
+// SuperRecordFields are the fields of the superblock that change records have.
+var SuperRecordFields = slices.DeleteFunc(SuperLayout.recorded(fieldRecover, fieldHashFlags,
+	fieldJournalUUID, fieldHashSeedLow, fieldHashSeedHigh),
+	func(f change.Field) bool { return f == fieldWriteTime })
+
+var schema = describe(&change.Schema{
 	FS:         "ext3",
 	KindIsTree: true,
 	Kinds: []change.KindInfo{
 		{},
-		{Name: "superblock", Shape: change.ShapeNum, Fields: SuperLayout.recorded(fieldRecover,
-			fieldHashFlags, fieldJournalUUID, fieldHashSeedLow, fieldHashSeedHigh),
+		{Name: "superblock", Shape: change.ShapeNum, Fields: append(slices.Clone(SuperRecordFields),
+			fieldWriteTime),
 			Doc: "superblock(0): the primary superblock. f(flags,hash): the bits of flags that select" +
 				" signed or unsigned characters for the hashes of names. hash_seed has 16 bytes," +
 				" in two halves"},
@@ -123,7 +135,7 @@ var schema = &change.Schema{
 			FieldInodesCount),
 			Doc: "group(NUMBER): a block group with blocks_count blocks and inodes_count inodes. If its" +
 				" bitmaps changed, its counts have records even if they did not change"},
-		{Name: "inode", Shape: change.ShapeNum, Fields: append(slices.Clone(InodeRecordFields), FieldEnd),
+		{Name: "inode", Shape: change.ShapeNum, Fields: slices.Concat(InodeRecordFields, inodeQueryFields),
 			Doc: "inode(NUMBER): an inode with links, or an inode that the inode bitmap marks as used and" +
 				" whose mode is not 0. The latter is open without a name: links_count is 0, and dtime is" +
 				" the number of the next such inode. If the directory entries of an inode changed," +
@@ -131,7 +143,7 @@ var schema = &change.Schema{
 				" has one. dir_group: the number of the group of a directory that is marked as used." +
 				" size_high: not for files; it has no meaning for other inodes. faddr, blocks_high and" +
 				" file_acl_high have no meaning in ext3. end: the number of blocks up to the last mapped" +
-				" one, holes included; it can only be queried"},
+				" one, holes included. end and the times can only be queried"},
 		{Name: "inode_bit", Shape: change.ShapeNum, Fields: []change.Field{FieldInodeGroup},
 			Doc: "inode_bit(NUMBER): an inode that the inode bitmap of the group inode_group marks as used"},
 		{Name: "block", Shape: change.ShapeNums, Fields: []change.Field{FieldGroup},
@@ -174,11 +186,11 @@ var schema = &change.Schema{
 		"creator_os", "journal_uuid", "desc_size", "blocks_count_hi", "f(flags,hash)",
 		"log_groups_per_flex", "error_count", "usr_quota_inum", "grp_quota_inum",
 		"prj_quota_inum", "min_extra_isize", "want_extra_isize", "jnl_backup_type",
-		"f(hash_seed,low)", "f(hash_seed,high)", "length",
+		"f(hash_seed,low)", "f(hash_seed,high)", "length", "atime", "ctime", "wtime",
 	},
 	Words: []string{"present", "s_unknown", "s_ifreg", "s_ifdir", "s_ifchr", "s_ifblk", "s_ififo",
 		"s_ifsock", "s_iflnk"},
-}
+}, map[change.Kind][]change.Field{KindSuperblock: {fieldWriteTime}, KindInode: inodeQueryFields})
 
 // Schema names the numbers in the records of ext3. The caller must not change it.
 func Schema() *change.Schema { return schema }
