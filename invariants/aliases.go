@@ -109,6 +109,21 @@ type Answers = reference.Answers
 // An Answer is the value of one variable.
 type Answer = reference.Answer
 
+// A CoveredEngine is the reference engine with the coverage of its clauses.
+type CoveredEngine struct {
+	Engine
+	Coverage *reference.Coverage
+}
+
+// NewCovered loads rules as NewReference does. The engine counts what its clauses reach.
+func NewCovered(schema *change.Schema, files []File, options Options) (*CoveredEngine, error) {
+	e, c, err := reference.NewCovered(schema, files, options)
+	if err != nil {
+		return nil, err
+	}
+	return &CoveredEngine{e, c}, nil
+}
+
 // NewQuerySession loads rules, so that goals may use their helpers. The error is that of
 // NewReference.
 func NewQuerySession(schema *change.Schema, files []File, options Options) (*QuerySession, error) {

@@ -27,7 +27,7 @@ language.`,
 	}
 	c.AddCommand(rulesListCommand(), rulesLintCommand(), rulesExplainCommand(), rulesQueryCommand(),
 		rulesTestCommand(), rulesRunCommand(), rulesDocCommand(), rulesReloadCommand(),
-		rulesExportCommand(), rulesBundleCommand())
+		rulesExportCommand(), rulesBundleCommand(), rulesCoverageCommand(), rulesBenchCommand())
 	return c
 }
 

@@ -74,7 +74,7 @@ func (s *ruleSet) describe(source *Source) {
 		}
 		for _, r := range system.engine.Rules() {
 			name := r.Name
-			if i.Rules++; isSite(name) {
+			if i.Rules++; IsSite(name) {
 				i.Site++
 				name += " (" + fs + ")" // each file system may have one of the name
 			}

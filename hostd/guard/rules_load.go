@@ -192,5 +192,5 @@ func (s *Source) system(fs, engineName string) (*systemRules, error) {
 	return out, nil
 }
 
-// isSite reports whether a rule is a site's own.
-func isSite(rule string) bool { return strings.HasPrefix(rule, invariants.SitePrefix) }
+// IsSite reports whether a rule is a site's own.
+func IsSite(rule string) bool { return strings.HasPrefix(rule, invariants.SitePrefix) }

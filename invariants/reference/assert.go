@@ -25,6 +25,9 @@ func (r *interpreter) load(set *ruleset.Set, builtins []builtin) error {
 // a rule into the goal of its own clause.
 func (r *interpreter) add(set *ruleset.Set, c ruleset.ParsedClause) error {
 	head, body := c.Head, c.Body
+	if r.cover != nil {
+		body = r.cover.covered(set, c)
+	}
 	if p, _ := syntax.IndicatorOf(head); p.Name == syntax.AtomViolation {
 		v := head.(engine.Compound)
 		head = set.GoalOf(v.Arg(0), fmt.Sprintf("%s:%d", c.Text.File, c.Text.Line)).Apply(v.Arg(1),

@@ -42,8 +42,12 @@ func newWrapped(schema *change.Schema, files []syntax.File, options ruleset.Opti
 	if err := e.run.load(set, list); err != nil {
 		return nil, err
 	}
-	e.Report = verdict.NewReport(set.Vocabulary, set.Rules, e.Options.MaxViolations)
+	e.Report = newReport(e)
 	return e, nil
+}
+
+func newReport(e *Engine) *verdict.Report {
+	return verdict.NewReport(e.Set.Vocabulary, e.Set.Rules, e.Options.MaxViolations)
 }
 
 // Rules describes the rules in the order of the files.

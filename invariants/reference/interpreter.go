@@ -21,6 +21,7 @@ type interpreter struct {
 	state       state
 	ranges      ranges
 	records     records
+	cover       *Coverage // nil: nothing is counted
 }
 
 // newInterpreter returns an interpreter without clauses, whose parts know each other.

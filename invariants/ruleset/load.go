@@ -29,6 +29,9 @@ type ParsedClause struct {
 	Variables  map[engine.Variable]string // the names of the variables
 }
 
+// Prelude reports whether the clause is of the prelude.
+func (c ParsedClause) Prelude() bool { return c.prelude }
+
 // A Set is a set of rules: its clauses, its vocabulary, and the predicates that it defines.
 type Set struct {
 	Vocabulary *Vocabulary
@@ -205,6 +208,14 @@ func (l *Set) defineRule(c ParsedClause) {
 	}
 	r.Clauses = append(r.Clauses, RuleClause{engine.NewAtom(fmt.Sprintf("$violation %s %d", text,
 		len(r.Clauses))), source, int32(len(r.Clauses))})
+}
+
+// RuleName returns the name of the rule with a number.
+func (l *Set) RuleName(number engine.Term) string {
+	if r := l.ruleOf(number); r != nil {
+		return r.Name
+	}
+	return ""
 }
 
 func (l *Set) ruleOf(number engine.Term) *LoadedRule {

@@ -18,7 +18,7 @@ func (l *Set) Traps() []syntax.LoadError { return l.traps }
 func (l *Set) findTraps(clauses []ParsedClause) {
 	ends := map[syntax.Indicator]bool{} // of a predicate with a clause that does not call it
 	for _, c := range clauses {
-		if p, ok := syntax.IndicatorOf(c.Head); ok && !slices.ContainsFunc(conjuncts(c.Body),
+		if p, ok := syntax.IndicatorOf(c.Head); ok && !slices.ContainsFunc(Conjuncts(c.Body),
 			func(g engine.Term) bool { q, _ := syntax.IndicatorOf(g); return q == p }) {
 			ends[p] = true
 		}
@@ -63,13 +63,13 @@ func (t *trapFinder) add(word, format string, args ...any) {
 	}
 }
 
-// conjuncts returns the goals of a conjunction.
-func conjuncts(body engine.Term) []engine.Term {
+// Conjuncts returns the goals of a conjunction.
+func Conjuncts(body engine.Term) []engine.Term {
 	if body == nil {
 		return nil
 	}
 	if c, ok := body.(engine.Compound); ok && syntax.IsFunctor(body, syntax.AtomComma, 2) {
-		return append(conjuncts(c.Arg(0)), conjuncts(c.Arg(1))...)
+		return append(Conjuncts(c.Arg(0)), Conjuncts(c.Arg(1))...)
 	}
 	return []engine.Term{body}
 }
@@ -82,7 +82,7 @@ func (t *trapFinder) recursion(ends map[syntax.Indicator]bool) {
 	if !ok || p.Name == syntax.AtomViolation {
 		return
 	}
-	for _, g := range conjuncts(t.clause.Body) {
+	for _, g := range Conjuncts(t.clause.Body) {
 		if identical(g, head) {
 			t.add(p.Name.String(), "%s calls itself with the same arguments: a recursion without an "+
 				"end; docs/user/rules.md shows how to walk where there may be a cycle", p)

@@ -46,6 +46,30 @@ func TermText(t engine.Term, env *engine.Env) string {
 	return b.String()
 }
 
+// A variableName stands for a variable in a term that is only written.
+type variableName struct{ Name }
+
+// TermTextNamed is TermText with the names of variables.
+func TermTextNamed(t engine.Term, names map[engine.Variable]string) string {
+	return TermText(named(t, names), nil)
+}
+
+func named(t engine.Term, names map[engine.Variable]string) engine.Term {
+	switch t := t.(type) {
+	case engine.Variable:
+		if n := names[t]; n != "" {
+			return variableName{Name(n)}
+		}
+	case engine.Compound:
+		args := make([]engine.Term, t.Arity())
+		for i := range args {
+			args[i] = named(t.Arg(i), names)
+		}
+		return t.Functor().Apply(args...)
+	}
+	return t
+}
+
 func writeTerm(b *strings.Builder, t engine.Term, env *engine.Env, depth int) {
 	if depth == 0 || b.Len() > MaxTextLen {
 		b.WriteString("...")
@@ -62,6 +86,8 @@ func writeTerm(b *strings.Builder, t engine.Term, env *engine.Env, depth int) {
 		b.WriteString(AtomText(t.String()))
 	case Name:
 		b.WriteString(quoteAtom(string(t)))
+	case variableName:
+		b.WriteString(string(t.Name))
 	case engine.Compound:
 		f := t.Functor().String()
 		if f == "." && t.Arity() == 2 {

@@ -1,0 +1,166 @@
+package offline
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"fsward/hostd/guard"
+	"fsward/interp"
+	"fsward/interp/detect"
+	"fsward/invariants"
+	"fsward/invariants/facts"
+)
+
+// CoverageConfig says of which rules the coverage is measured, and by what.
+type CoverageConfig struct {
+	Rules guard.RulesConfig
+	Cases string       // a folder of unit tests, or a bundle; "" for none
+	Logs  []ReplayDisk // a recording of one disk; none: no replay
+	FS    string       // of the recording: detect.Auto or a name
+	// All measures the built-in rules beside those of bundles, too.
+	All bool
+}
+
+// A CoveredClause is what the tests and the replay reached of a clause.
+type CoveredClause struct {
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Rule   string `json:"rule,omitempty"` // "" for a helper
+	Helper string `json:"helper,omitempty"`
+	True   int    `json:"true"`    // how often the clause was true
+	Goals  int    `json:"goals"`   // in its body
+	Passed int    `json:"reached"` // of these, how many were true in their order
+	// Stopped is the first goal that never was true; "" if there is none.
+	Stopped string `json:"stopped,omitempty"`
+}
+
+// A coverageRun measures the coverage of the rules of each file system.
+type coverageRun struct {
+	cfg     CoverageConfig
+	source  *guard.Source
+	engines map[string][]*invariants.CoveredEngine
+}
+
+// CoverRules runs the unit tests and the replay, and returns what they reached, by file and line.
+func CoverRules(ctx context.Context, cfg CoverageConfig) ([]CoveredClause, error) {
+	r := &coverageRun{cfg: cfg, engines: map[string][]*invariants.CoveredEngine{}}
+	var cases *caseFiles
+	if cfg.Cases != "" {
+		var err error
+		if cases, err = findCases(cfg.Cases, &r.cfg.Rules); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if r.source, err = r.cfg.Rules.Source(); err != nil {
+		return nil, err
+	}
+	if cases != nil {
+		err = cases.each("", func(shown, fs string, c *facts.Case, err error) error {
+			if err != nil {
+				return err
+			}
+			return r.judge(ctx, fs, interp.Part{Txn: c.Txn, View: c.View})
+		})
+	}
+	if err == nil && len(cfg.Logs) > 0 {
+		err = r.replay(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.clauses(), nil
+}
+
+// judge judges a transaction by all rules that are measured.
+func (r *coverageRun) judge(ctx context.Context, fs string, p interp.Part) error {
+	engines, ok := r.engines[fs]
+	if !ok {
+		layers, err := r.source.Layers(fs)
+		if err != nil {
+			return err
+		}
+		if len(layers) == 0 {
+			return guard.NoRulesError{FS: fs, Dir: r.cfg.Rules.Dir}
+		}
+		if len(r.cfg.Rules.Add) > 0 && !r.cfg.All {
+			layers = layers[len(layers)-1:]
+		}
+		options := r.source.Options()
+		options.Steps, options.StepsPerRecord = 50_000_000, 10_000
+		for _, files := range layers {
+			e, err := invariants.NewCovered(detect.Schema(fs), files, options)
+			if err != nil {
+				return err
+			}
+			engines = append(engines, e)
+		}
+		r.engines[fs] = engines
+	}
+	for _, e := range engines {
+		e.Check(ctx, p.Txn, p.View)
+	}
+	return nil
+}
+
+// replay judges each commit and log commit of the recording.
+func (r *coverageRun) replay(ctx context.Context) error {
+	query := QueryConfig{Base: r.cfg.Logs[0].Base, FS: r.cfg.FS}
+	return query.replay(ctx, r.cfg.Logs[0].Log, func(fs string, obs interp.Observation) (bool, error) {
+		parts := obs.Logs
+		if obs.Txn != nil {
+			parts = append([]interp.Part{{Txn: obs.Txn, View: obs.View}}, parts...)
+		}
+		for _, p := range parts {
+			if err := r.judge(ctx, fs, p); err != nil {
+				return true, err
+			}
+		}
+		return false, nil
+	})
+}
+
+// clauses returns what was reached.
+func (r *coverageRun) clauses() (out []CoveredClause) {
+	for _, engines := range r.engines {
+		for _, e := range engines {
+			for _, c := range e.Coverage.Clauses {
+				one := CoveredClause{File: c.Text.File, Line: c.Text.Line, Rule: c.Rule, True: c.Done(),
+					Goals: len(c.Goals), Passed: c.Reached()}
+				if c.Rule == "" {
+					one.Helper = c.Head
+				}
+				if one.Passed < len(c.Goals) {
+					one.Stopped = c.Goals[one.Passed]
+				}
+				out = append(out, one)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b CoveredClause) int {
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	return out
+}
+
+// WriteCoverage writes the coverage for people: a line for each clause, and below it the goal that
+// never was true.
+func WriteCoverage(w io.Writer, clauses []CoveredClause) {
+	reached := 0
+	fmt.Fprintf(w, "%-32s %8s %9s  %s\n", "CLAUSE", "TRUE", "GOALS", "PLACE")
+	for _, c := range clauses {
+		fmt.Fprintf(w, "%-32s %8d %5d/%-3d  %s:%d\n", cmp.Or(c.Rule, "  "+c.Helper), c.True, c.Passed,
+			c.Goals, c.File, c.Line)
+		if c.Stopped != "" {
+			fmt.Fprintf(w, "%-32s never true: %s\n", "", c.Stopped)
+		}
+		if c.True > 0 {
+			reached++
+		}
+	}
+	fmt.Fprintf(w, "%d of %d clauses were true at least once\n", reached, len(clauses))
+}
