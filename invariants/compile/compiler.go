@@ -42,6 +42,7 @@ type compiler struct {
 	machine    *machine
 	predicates map[syntax.Indicator][]ruleset.ParsedClause
 	recursive  map[syntax.Indicator]bool
+	tables     map[syntax.Indicator]*factTable // nil: it is none
 	procedures map[string]*procedureEntry
 	properties map[string]uint64 // numbers of verify/1 goals, of sums and of procedures
 	counters   int               // of count/2 and sum/3
@@ -56,7 +57,7 @@ type mistakes struct {
 
 func newCompiler(l *ruleset.Set, m *machine, found *mistakes) *compiler {
 	c := &compiler{set: l, machine: m, predicates: map[syntax.Indicator][]ruleset.ParsedClause{},
-		procedures: map[string]*procedureEntry{},
+		procedures: map[string]*procedureEntry{}, tables: map[syntax.Indicator]*factTable{},
 		properties: map[string]uint64{}, mistakes: found}
 	for _, clause := range l.Clauses {
 		if p, ok := syntax.IndicatorOf(clause.Head); ok && p.Name != syntax.AtomViolation {

@@ -47,6 +47,9 @@ func (p *planner) emit(g *goalInfo, e *bindings, next continuation, r *result) e
 	case syntax.Pred("sum", 3):
 		return p.emitSum(g.goal, t, args[0], args[1], args[2], typeNumber, e, r)
 	}
+	if table := p.compiler.table(q); table != nil {
+		return p.emitTable(t, table, q, args, e, r)
+	}
 	if p.compiler.recursive[q] {
 		return p.emitCall(t, q, args, e, r)
 	}

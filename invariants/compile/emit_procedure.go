@@ -33,7 +33,7 @@ func (p *planner) emitCall(t template, q syntax.Indicator, args []template, e *b
 	}
 	c := p.callOf(proc, ins, len(wanted), info)
 	r.ops = []op{c.each}
-	return p.giveResults(c, wanted, e, r)
+	return p.giveResults(c.results, wanted, e, r)
 }
 
 // emitOnce emits once(CALL) of a recursive helper, whose answer is kept. ok is false if it is
@@ -60,7 +60,7 @@ func (p *planner) emitOnce(inner template, e *bindings, r *result) (ok bool, err
 	c := p.callOf(proc, ins, len(wanted), info)
 	c.number = p.compiler.number(pattern)
 	r.ops = []op{c.once}
-	return true, p.giveResults(c, wanted, e, r)
+	return true, p.giveResults(c.results, wanted, e, r)
 }
 
 // callPattern returns the arguments of a call that have values, those that have none, and the
@@ -91,9 +91,9 @@ func (p *planner) callOf(proc *procedure, ins []operand, results int, info *step
 }
 
 // giveResults gives the results of a call to the arguments that had no value.
-func (p *planner) giveResults(c *call, wanted []template, e *bindings, r *result) error {
+func (p *planner) giveResults(results []int, wanted []template, e *bindings, r *result) error {
 	for i, w := range wanted {
-		ops, alive := p.unifier.unify(e, w, register{c.results[i], typeAny}, true)
+		ops, alive := p.unifier.unify(e, w, register{results[i], typeAny}, true)
 		if !alive {
 			r.dead = true
 			return nil

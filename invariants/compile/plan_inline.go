@@ -125,7 +125,7 @@ func (in *inliner) disjunction(g goal, branches []template, e *bindings) ([]goal
 // match.
 func (in *inliner) inline(g goal, q syntax.Indicator, args []template,
 	e *bindings) ([]goal, bool, error) {
-	if in.compiler.recursive[q] {
+	if in.compiler.recursive[q] || in.compiler.table(q) != nil {
 		return []goal{g}, true, nil
 	}
 	clauses := in.compiler.predicates[q]
