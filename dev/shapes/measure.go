@@ -77,8 +77,11 @@ func (s *shape) measure(ctx context.Context, dir, fsload string, n int) (r resul
 		}
 	}
 	run.Stages[0].Script = head + s.script + "\nsync -f ."
-	if r.Live, err = cost.Guarded(ctx, run, images, "",
-		memory.Limits(limits)); err != nil {
+	err = profiles.run(func() (err error) {
+		r.Live, err = cost.Guarded(ctx, run, images, "", memory.Limits(limits))
+		return err
+	})
+	if err != nil {
 		return r, err
 	}
 	checked, err := cost.Check(ctx, images, memory.Limits(limits).Disk(), 1)
@@ -88,6 +91,9 @@ func (s *shape) measure(ctx context.Context, dir, fsload string, n int) (r resul
 	}
 	return r, err
 }
+
+// profiles is the value of the flag -profile.
+var profiles profiler
 
 // memoryLimits are memory.Limits as a flag.
 type memoryLimits memory.Limits

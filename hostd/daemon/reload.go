@@ -2,11 +2,12 @@ package daemon
 
 import (
 	"context"
-	"fsward/hostd/guard"
 	"os"
 	"os/signal"
 
 	"golang.org/x/sys/unix"
+
+	"fsward/hostd/guard"
 )
 
 // reloadOnHangup reloads the rules when the process receives SIGHUP, until ctx ends or stop is

@@ -15,13 +15,15 @@ import (
 // A transaction starts to run while its predecessor commits, and the predecessor starts to commit
 // after the commit block of its own predecessor is on the disk. So the data of a transaction was
 // written after the commit before the last. The mount option is not stored on the disk: the
-// operator states it (ExpectOrdered). See docs/decisions/0024.
+// operator states it (ExpectOrdered). A file that is cut is an exception (lateRun). See
+// docs/decisions/0024.
 
-// A dataRun is a run of blocks of one file that a transaction makes reachable.
-type dataRun struct{ block, n, ino uint32 }
+// A dataRun is a run of blocks of one file that a transaction makes reachable. last is the highest
+// position in the file, in blocks.
+type dataRun struct{ block, n, ino, last uint32 }
 
 // dataRunBytes is the memory of a dataRun.
-const dataRunBytes = 12
+const dataRunBytes = 16
 
 // A writtenRun is a write that may not be durable yet.
 type writtenRun struct {
@@ -41,6 +43,7 @@ type dataOrder struct {
 	flushed     bool         // there was a flush since the last commit
 	commits     int          // since the disk was attached, at most 2; earlier writes are unknown
 	noted       bool         // a note already said that data comes after its commit
+	late        []lateRun    // of the last commits, if the operator states data=ordered
 }
 
 // wrote adds a completed write.
@@ -74,19 +77,17 @@ func (o *dataOrder) flush(seq uint64) {
 }
 
 // committed begins the next transaction.
-func (o *dataOrder) committed() {
+func (o *dataOrder) committed(late []lateRun) {
 	if !o.flushed {
 		o.settle(len(o.pending)) // no flush will say when they are durable
 	}
 	o.before, o.now, o.flushed = o.now, blockSet{}, false
-	o.commits = min(o.commits+1, 2)
+	o.commits, o.late = min(o.commits+1, 2), late
 }
 
-// missing counts the blocks of runs that were not written and, if flushes is set, those that were
-// written and not flushed. first is one of them. It is one that was not written, if there is such a
-// block.
-func (o *dataOrder) missing(runs []dataRun, flushes bool) (unwritten, unflushed int,
-	first dataRun) {
+// missing returns the blocks of runs that were not written, and those that were written and not
+// flushed.
+func (o *dataOrder) missing(runs []dataRun) (unwritten, unflushed []dataRun) {
 	var pending blockSet
 	for _, r := range o.pending {
 		pending.add(r.block, r.n)
@@ -95,44 +96,73 @@ func (o *dataOrder) missing(runs []dataRun, flushes bool) (unwritten, unflushed 
 		for b := r.block; b < r.block+r.n; b++ {
 			switch {
 			case o.now.has(b) || o.before.has(b):
-				continue
-			case !pending.has(b):
-				if unwritten++; unwritten == 1 {
-					first = dataRun{b, 1, r.ino}
-				}
-			case flushes:
-				if unflushed++; unflushed == 1 && unwritten == 0 {
-					first = dataRun{b, 1, r.ino}
-				}
+			case pending.has(b):
+				unflushed = addData(unflushed, dataRun{b, 1, r.ino, r.last})
+			default:
+				unwritten = addData(unwritten, dataRun{b, 1, r.ino, r.last})
 			}
 		}
 	}
-	return unwritten, unflushed, first
+	return unwritten, unflushed
 }
 
-// observeData checks that the data that a commit makes reachable was written before the commit.
-func (f *FS) observeData(c comparison, obs *interp.Observation) {
-	if f.data.commits < 2 || len(c.delta.inodes.data) == 0 || !f.ordered && f.data.noted {
-		return
+// addData adds a run. It extends the run added before if it can.
+func addData(runs []dataRun, r dataRun) []dataRun {
+	if n := len(runs); n > 0 && runs[n-1].ino == r.ino && runs[n-1].block+runs[n-1].n == r.block {
+		runs[n-1].n += r.n
+		runs[n-1].last = max(runs[n-1].last, r.last)
+		return runs
 	}
-	unwritten, unflushed, first := f.data.missing(c.delta.inodes.data, f.order.orderly >= learned)
-	switch {
-	case unwritten+unflushed == 0:
-	case f.ordered:
-		what := "was not written before the commit"
-		if unwritten == 0 {
-			what = "was written and not flushed before the commit"
-		}
-		obs.Violations = append(obs.Violations, on(checkData.at(c.layout.Geo.Addr(first.block),
-			"block %d, which inode %d begins to point to, %s (%d blocks not written, %d not flushed)",
-			first.block, first.ino, what, unwritten, unflushed),
-			ondisk.KindInode, uint64(first.ino)))
-	case unwritten > 0 && obs.Note == "":
-		obs.Note = fmt.Sprintf("transaction %d makes %d blocks reachable that were not written before"+
-			" (the first is block %d, of inode %d): data=writeback? If the guest mounts with"+
-			" data=ordered, guard it with --data-ordered", c.t.seq, unwritten, first.block, first.ino)
+	return append(runs, r)
+}
+
+// countData returns the number of blocks of runs.
+func countData(runs []dataRun) (n uint64) {
+	for _, r := range runs {
+		n += uint64(r.n)
+	}
+	return n
+}
+
+// observeData checks that the data that a commit makes reachable was written before the commit. It
+// returns the runs that the next commits have to settle (lateRun).
+func (f *FS) observeData(c comparison, obs *interp.Observation) (late []lateRun) {
+	if f.ordered && c.err == nil {
+		late = f.settleLate(c, obs)
+	}
+	if f.data.commits < 2 || len(c.delta.inodes.data) == 0 || !f.ordered && f.data.noted {
+		return late
+	}
+	unwritten, unflushed := f.data.missing(c.delta.inodes.data)
+	if f.ordered && len(unflushed) > 0 && f.order.orderly >= learned {
+		r := unflushed[0]
+		obs.Violations = append(obs.Violations, on(checkData.at(c.layout.Geo.Addr(r.block),
+			"block %d, which inode %d begins to point to, was written and not flushed before the commit"+
+				" (%d blocks)", r.block, r.ino, countData(unflushed)), ondisk.KindInode, uint64(r.ino)))
+	}
+	if len(unwritten) == 0 {
+		return late
+	}
+	if !f.data.noted && obs.Note == "" {
+		obs.Note = f.lateNote(c.t.seq, unwritten)
 		f.data.noted = true
 	}
+	if f.ordered {
+		late = addLate(late, unwritten, c.t.seq)
+	}
+	return late
+}
+
+// lateNote is the note about the first commit of a mount whose data was not written before it.
+func (f *FS) lateNote(seq uint32, unwritten []dataRun) string {
+	why := "data=writeback? If the guest mounts with data=ordered, guard it with --data-ordered"
+	if f.ordered {
+		why = "until the next commit, a crash shows their former content. Linux allows this when the" +
+			" file is cut at the same time. If the file keeps them, a later commit is a violation"
+	}
+	return fmt.Sprintf("transaction %d makes %d blocks reachable that were not written before (the"+
+		" first is block %d, of inode %d): %s", seq, countData(unwritten), unwritten[0].block,
+		unwritten[0].ino, why)
 }
 
 // ExpectOrdered says that the file system is mounted with data=ordered or data=journal only.

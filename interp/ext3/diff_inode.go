@@ -226,9 +226,5 @@ func (d *inodeDiff) showsData(ino uint32, i ondisk.Inode, start uint64, block ui
 	if _, logged := d.new.over[block]; logged {
 		return
 	}
-	if n := len(d.data); n > 0 && d.data[n-1].ino == ino && d.data[n-1].block+d.data[n-1].n == block {
-		d.data[n-1].n++
-		return
-	}
-	d.data = append(d.data, dataRun{block, 1, ino})
+	d.data = addData(d.data, dataRun{block, 1, ino, uint32(start)})
 }

@@ -101,9 +101,9 @@ func (f *FS) commit(c comparison, obs *interp.Observation) {
 	if c.delta == nil {
 		return
 	}
-	f.observeData(c, obs)
+	late := f.observeData(c, obs)
 	if was, is := f.m.Geo.UUID, c.layout.Geo.UUID; is != was && obs.Note == "" {
 		obs.Note = fmt.Sprintf("the file system gets another UUID: %x, was %x", is, was)
 	}
-	f.pending.commit = &commitWrite{c, obs.Unknown == nil && len(c.delta.faults) == 0}
+	f.pending.commit = &commitWrite{c, obs.Unknown == nil && len(c.delta.faults) == 0, late}
 }

@@ -35,7 +35,8 @@ type superChange struct {
 // A commitWrite is a transaction that a write commits.
 type commitWrite struct {
 	comparison
-	whole bool // the comparison found all that changed
+	whole bool      // the comparison found all that changed
+	late  []lateRun // data that later commits have to settle
 }
 
 // landed makes the changes, since the write is on the device. After an error of a read, the state
@@ -122,7 +123,7 @@ func (c *commitWrite) landed(f *FS) error {
 	m.State.kept.committed(c.comparison)
 	f.tail = logTail{}
 	m.commit(c.t)
-	f.data.committed()
+	f.data.committed(c.late)
 	f.order.committed()
 	if c.layout != m.Layout {
 		m.become(c.layout)

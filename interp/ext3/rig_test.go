@@ -149,11 +149,9 @@ func EachWrite(t testing.TB, path string, visit func(interp.Write) error) error 
 		at += sector
 		off, count, flags := binary.LittleEndian.Uint64(head), binary.LittleEndian.Uint64(head[8:]),
 			binary.LittleEndian.Uint64(head[16:])
-		dataLen := binary.LittleEndian.Uint64(head[24:])
 		w := interp.Write{Off: off * uint64(sector), Len: count * uint64(sector)}
 		switch {
-		case flags&8 != 0: // a mark
-			at += (int64(dataLen) + sector - 1) / sector * sector
+		case flags&8 != 0: // a mark, whose text is in the sector of the header
 			continue
 		case flags&4 != 0:
 			w.Discard = true
