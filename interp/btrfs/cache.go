@@ -19,6 +19,8 @@ type nodeCache struct {
 	mu        sync.Mutex
 	reading   []*reading // blocks that are being read
 	nodes     *lru.LRU[uint64, *cachedNode]
+	size      int               // of nodes when it is not grown
+	grown     bool              // see grow
 	further   map[uint64]uint64 // the address of a further copy → the address of the first copy
 	nodeSize  uint64
 	sector    uint64    // the address of each block is a multiple of it
@@ -81,13 +83,36 @@ func newNodeCache(nodeSize, sectorSize uint32, bytes int) *nodeCache {
 		nodeSize: uint64(nodeSize),
 		sector:   uint64(sectorSize),
 	}
+	c.size = max(bytes/int(nodeSize), 1)
 	// NewLRU fails only for a size below one.
-	c.nodes, _ = lru.NewLRU(max(bytes/int(nodeSize), 1), func(_ uint64, n *cachedNode) {
+	c.nodes, _ = lru.NewLRU(c.size, func(_ uint64, n *cachedNode) {
 		for _, addr := range n.further() {
 			delete(c.further, addr)
 		}
 	})
 	return c
+}
+
+// entryBytes is the memory of the entry of a block beside the block.
+const entryBytes = 512
+
+// grow makes room for further bytes of blocks, until shrink. While a large difference is judged part
+// by part, rules look up objects all over the trees.
+func (c *nodeCache) grow(bytes uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.nodes.Resize(c.size + int(bytes/(c.nodeSize+entryBytes)))
+	c.grown = true
+}
+
+// shrink undoes grow.
+func (c *nodeCache) shrink() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.grown {
+		c.nodes.Resize(c.size)
+		c.grown = false
+	}
 }
 
 // borrow returns a buffer for a block that is compared and not kept. giveBack ends its use.

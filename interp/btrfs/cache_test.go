@@ -50,6 +50,36 @@ func TestCacheForgets(t *testing.T) {
 	}
 }
 
+// A cache that has grown keeps more blocks, until it shrinks.
+func TestCacheGrows(t *testing.T) {
+	const nodeSize, blocks = 16 << 10, 64
+	c := newNodeCache(nodeSize, 4<<10, 4*nodeSize)
+	kept := func() (n int) {
+		for i := range uint64(blocks) {
+			addrs := []uint64{i * nodeSize}
+			if node, _ := c.get(addrs); node != nil {
+				n++
+			}
+			c.put(keptBlock{addrs: addrs, node: blankNode(addrs[0], nodeSize), seen: 1})
+		}
+		return n
+	}
+	for _, step := range []struct {
+		change func()
+		want   int
+	}{
+		{c.shrink, 0},
+		{func() { c.grow((blocks - 4) * (nodeSize + entryBytes)) }, 4},
+		{func() {}, blocks},
+		{c.shrink, 0}, // of four blocks, each is dropped before it is asked for
+	} {
+		step.change()
+		if n := kept(); n != step.want {
+			t.Errorf("%d blocks were kept, want %d", n, step.want)
+		}
+	}
+}
+
 // blankNode returns a block of zeros.
 func blankNode(addr uint64, size int) *ondisk.Node {
 	n, _ := ondisk.NewNode(disk.NewRegion(make([]byte, size), addr))

@@ -1,6 +1,8 @@
 package btrfs
 
 import (
+	"math"
+
 	"fsward/change"
 	"fsward/interp"
 	"fsward/interp/btrfs/ondisk"
@@ -16,6 +18,7 @@ func (d *diff) deliver(v *view, obs *interp.Observation) {
 	}
 	d.out.tally.Add(d.out.txn.Records)
 	d.out.txn.Records = nil
+	d.lendToCache()
 	if !d.streams {
 		obs.Stream = &stream{state: d.new, names: d.out.txn.Names, view: v, tally: &d.out.tally}
 		return
@@ -33,6 +36,14 @@ func (d *diff) deliver(v *view, obs *interp.Observation) {
 		}
 	}
 	obs.Stream = s
+}
+
+// lendToCache lets the cache use most of the memory that the records would have taken.
+func (d *diff) lendToCache() {
+	spare := d.out.memory.Spare(d.out.bytes(0) + d.keptBytes)
+	if spare < math.MaxUint64 {
+		d.new.cache.grow(spare / 4 * 3)
+	}
 }
 
 // withRecent returns a state with its own cache of recent nodes, or nil for nil.

@@ -182,7 +182,10 @@ func (fc *forecast) Prepare() (interp.Part, bool) {
 		return interp.Part{}, false
 	}
 	if d.failed() {
-		fc.refused, fc.now, fc.diff = d.refuses(), s, d
+		if fc.refused = d.refuses(); fc.refused {
+			d.out = nil // the records, as many as the memory held
+			fc.now, fc.diff = s, d
+		}
 		return interp.Part{}, false
 	}
 	if !fc.complete(s, d) {

@@ -122,6 +122,9 @@ func (f *FS) Resized(i int) {
 
 // release returns the memory of the last observed commit to the budget.
 func (f *FS) release() {
+	if f.base != nil {
+		f.base.cache.shrink() // grown into the memory of the commit
+	}
 	f.comparer.memory.Release()
 	f.forecasts.Settled()
 }

@@ -256,7 +256,9 @@ func childOf(n *ondisk.Node, i int, chunkTree bool) pointer {
 // Limits of one transaction. A guest with terabytes of data stays far below them. They bound the
 // work that a hostile guest can cause.
 const (
-	maxNodes   = 1 << 20 // metadata blocks read in differencing
+	// Metadata blocks that differencing reads. No block occurs twice in one tree, since the keys in it
+	// ascend, but trees share blocks: a hundred snapshots of a system have a million.
+	maxNodes   = 1 << 26
 	maxRecords = 8 << 20 // change records
 	maxFaults  = 32      // violations of structure reported for one commit
 )

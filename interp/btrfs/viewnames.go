@@ -1,10 +1,13 @@
 package btrfs
 
 import (
+	"bytes"
+	"encoding/binary"
 	"slices"
 
 	"fsward/change"
 	"fsward/interp/btrfs/ondisk"
+	"fsward/interp/disk"
 )
 
 // Named yields those of the objects from lo to hi that have a name. The names of an inode in one
@@ -49,10 +52,31 @@ func (v *view) decodeNamed(tree uint64, k ondisk.Key, kind change.Kind, name []b
 	if !ok || err != nil || p.key() != k {
 		return err
 	}
-	v.named.tree, v.named.named = tree, name
 	item := p.item()
-	if err := v.named.ref(&item); err != nil {
-		return err
+	if k.Type != ondisk.InodeRefKey || refsHold(item.data(), name) {
+		v.named.tree, v.named.named = tree, name
+		if err := v.named.ref(&item); err != nil {
+			return err
+		}
 	}
 	return v.meter.Spend(1 + int64(item.data().Len())/bytesPerStep)
+}
+
+// refsHold reports whether an inode_ref has a name, or is malformed. It has up to a thousand names,
+// and most of those that are looked for in a full one are in an inode_extref.
+func refsHold(r disk.Region, name []byte) bool {
+	b := r.Bytes()
+	for len(b) >= ondisk.InodeRefSize {
+		n := int(binary.LittleEndian.Uint16(b[ondisk.InodeRefNameLenAt:]))
+		b = b[ondisk.InodeRefSize:]
+		if n > len(b) {
+			return true
+		}
+		// Many names begin alike and differ at the end.
+		if n == len(name) && (n == 0 || b[n-1] == name[n-1]) && bytes.Equal(b[:n], name) {
+			return true
+		}
+		b = b[n:]
+	}
+	return len(b) > 0
 }

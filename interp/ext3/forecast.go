@@ -74,11 +74,13 @@ func (fc *forecast) Prepare() (interp.Part, bool) {
 	head.SetSequence(fc.seq)
 	w := interp.Write{Off: fc.journal.Geo.Addr(fc.journal.Block(t.commit)), Len: uint64(len(block)),
 		Data: block}
-	fc.cmp = fc.m.compare(t, fc.old, PendingDevice{fc.dev, w}, fc.size, fc.names, fc.Memory,
+	cmp := fc.m.compare(t, fc.old, PendingDevice{fc.dev, w}, fc.size, fc.names, fc.Memory,
 		fc.work, false)
 	var obs interp.Observation
-	fc.cmp.conclude(&obs)
-	fc.ok = obs.Txn != nil || obs.Unknown == nil && len(obs.Violations) > 0
+	cmp.conclude(&obs)
+	if fc.ok = obs.Txn != nil || obs.Unknown == nil && len(obs.Violations) > 0; fc.ok {
+		fc.cmp = cmp // otherwise its records must not outlive their memory
+	}
 	return interp.Part{Txn: obs.Txn, View: obs.View}, obs.Txn != nil
 }
 
