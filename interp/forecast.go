@@ -1,33 +1,51 @@
 package interp
 
-// A Foresight is the common part of the Forecasts of all file systems: their memory, and the signal
-// that Prepare has ended. Make it with NewForesight.
+import "context"
+
+// A Foresight is the common part of the Forecasts of all file systems: their memory, and the
+// signals that Prepare has ended and that nobody reads its result. Make it with NewForesight.
 type Foresight struct {
-	Memory *MemoryBudget
-	done   chan struct{} // closed when Prepare ends
+	Memory   *MemoryBudget
+	prepared chan struct{} // closed when Prepare ends
+	judged   chan struct{} // closed by Judged
+	needed   context.Context
+	cancel   context.CancelFunc // of needed
 }
 
 // NewForesight returns a Foresight that may use a quarter of the memory within limits, and memory
 // of the pool that no commit needs.
 func NewForesight(limits Limits) Foresight {
-	return Foresight{Memory: NewMemoryBudget(limits.Memory/4, limits.Pool), done: make(chan struct{})}
+	f := Foresight{Memory: NewMemoryBudget(limits.Memory/4, limits.Pool),
+		prepared: make(chan struct{}), judged: make(chan struct{})}
+	f.needed, f.cancel = context.WithCancel(context.Background())
+	return f
 }
 
 // Prepared ends Prepare. It is called once.
-func (f *Foresight) Prepared() { close(f.done) }
+func (f *Foresight) Prepared() { close(f.prepared) }
 
 // Wait returns when Prepare has ended.
-func (f *Foresight) Wait() { <-f.done }
+func (f *Foresight) Wait() { <-f.prepared }
 
-// Release returns the memory. The forecast must not be used any more.
-func (f *Foresight) Release() { f.Memory.Release() }
+// Needed is the context of the judgment: see Forecast.
+func (f *Foresight) Needed() context.Context { return f.needed }
+
+// Judged says that the judgment has ended: see Forecast.
+func (f *Foresight) Judged() { close(f.judged) }
+
+// Release ends the judgment, waits for its end and returns the memory.
+func (f *Foresight) Release() {
+	f.cancel()
+	<-f.judged
+	f.Memory.Release()
+}
 
 // Forecasts holds at most one forecast of the next commit, and the one that came true with the
 // commit under observation. The zero value holds none. It is used by one goroutine.
 type Forecasts[F interface {
 	comparable
 	Stop()
-	Wait()
+	Discard() // frees what Prepare found
 	Release()
 }] struct {
 	next, came F
@@ -45,15 +63,16 @@ func (f *Forecasts[F]) Expect(fc F) {
 	f.next = fc
 }
 
-// Drop ends the forecast of the next commit, if there is one, and returns its memory.
+// Drop ends the forecast of the next commit and its judgment, if there is one, and returns its
+// memory. The actual commit may need it.
 func (f *Forecasts[F]) Drop() {
 	var none F
 	if f.next == none {
 		return
 	}
 	f.next.Stop()
-	f.next.Wait()
 	f.next.Release()
+	f.next.Discard()
 	f.next = none
 }
 

@@ -7,6 +7,7 @@
 package interp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -137,12 +138,17 @@ type Forecaster interface {
 }
 
 // A Forecast is an expected commit. If the commit arrives as expected, Observe returns the Txn and
-// the View of the forecast. The caller must call Prepare: Observe and the next call of Forecast
-// wait until it has ended.
+// the View of the forecast. The caller must call Prepare and then Judged: Observe and the next call
+// of Forecast wait for them.
 type Forecast interface {
 	// Prepare finds the changes of the commit. It may run concurrently with Observe and Settle. ok is
 	// false if it found a fault or was stopped. Observe then finds the changes itself.
 	Prepare() (p Part, ok bool)
+	// Needed is canceled when the judgment of what Prepare returned should end, because another commit
+	// comes.
+	Needed() context.Context
+	// Judged says that the judgment has ended. It reads the Txn and the View no more.
+	Judged()
 	// Stop makes Prepare and the reads through the View end soon, since their results are not needed.
 	Stop()
 }

@@ -41,8 +41,8 @@ func run() error {
 	one := flag.String("one", "",
 		"instead, measure one `SHAPE` at the size that follows, and print the result as JSON")
 	fsload := flag.String("fsload", "", "with -one: `PATH` of fsload")
-	flag.StringVar(&profiles.dir, "profile", "", "with -one: write cpu.pprof, and heap.pprof as it was "+
-		"when the heap was largest, of the guard to the folder `DIR`")
+	flag.StringVar(&profiles.dir, "profile", "", "with -one: write cpu.pprof of the guard, and "+
+		"heap.pprof as it was when the heap was largest, to the folder `DIR`")
 	flag.Parse()
 	dir, err := os.MkdirTemp("", "fsward-shapes-")
 	if err != nil {

@@ -121,6 +121,8 @@ type foretold struct {
 
 func (f *foretold) Forecast() interp.Forecast { return f }
 func (f *foretold) Stop()                     { f.stopped.Store(true) }
+func (f *foretold) Needed() context.Context   { return context.Background() }
+func (f *foretold) Judged()                   {}
 
 func (f *foretold) Prepare() (interp.Part, bool) {
 	return interp.Part{Txn: f.next.Txn, View: f}, true

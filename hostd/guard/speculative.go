@@ -35,7 +35,7 @@ func (g *Guard) Flushing() {
 		return
 	}
 	g.dropSpeculative()
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(forecast.Needed())
 	c := &speculativeCheck{
 		forecast: forecast,
 		began:    time.Now(),
@@ -48,6 +48,7 @@ func (g *Guard) Flushing() {
 	g.judging.of(g.volumes.guarded())
 	go func() {
 		defer close(c.done)
+		defer forecast.Judged()
 		p, ok := forecast.Prepare()
 		c.txn = p.Txn
 		close(c.prepared)

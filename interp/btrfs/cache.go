@@ -96,8 +96,8 @@ func newNodeCache(nodeSize, sectorSize uint32, bytes int) *nodeCache {
 // entryBytes is the memory of the entry of a block beside the block.
 const entryBytes = 512
 
-// grow makes room for further bytes of blocks, until shrink. While a large difference is judged part
-// by part, rules look up objects all over the trees.
+// grow makes room for further bytes of blocks, until shrink. While a large difference is judged
+// part by part, rules look up objects all over the trees.
 func (c *nodeCache) grow(bytes uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

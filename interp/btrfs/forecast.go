@@ -195,6 +195,14 @@ func (fc *forecast) Prepare() (interp.Part, bool) {
 	return interp.Part{Txn: d.out.txn, View: fc.view}, true
 }
 
+// Discard frees what Prepare found. Whoever holds the transaction holds no records.
+func (fc *forecast) Discard() {
+	if fc.ok {
+		fc.diff.out.txn.Records = nil
+	}
+	fc.now, fc.diff, fc.view = nil, nil, nil
+}
+
 // refuses reports whether another comparison of the same states would fail, too. It may succeed if
 // this one was stopped, or lacked memory, or counted the room for the records of the superblock.
 func (d *diff) refuses() bool {

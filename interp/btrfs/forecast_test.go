@@ -125,7 +125,9 @@ func TestForecastOfAFault(t *testing.T) {
 		}, func(seq uint64) {
 			if fc := ahead.Forecast(); fc != nil {
 				forecasts++
-				if _, ok := fc.Prepare(); ok {
+				_, ok := fc.Prepare()
+				fc.Judged()
+				if ok {
 					t.Error("the forecast of a commit with a fault is sound")
 				}
 			}
@@ -189,6 +191,9 @@ func TestForecastGivesBack(t *testing.T) {
 			}
 			d.apply(w)
 			fs.Settle(true)
+			if !expected && obs.Point == interp.CommitPoint && forecast != nil && forecast.Records != nil {
+				t.Errorf("%d records of a dropped forecast are held", len(forecast.Records))
+			}
 			if obs.Point == interp.CommitPoint && !free() {
 				t.Errorf("the pool has not got all its memory back after commit %d", commits)
 			}
@@ -196,6 +201,7 @@ func TestForecastGivesBack(t *testing.T) {
 		}, func(seq uint64) {
 			if fc := fs.Forecast(); fc != nil {
 				p, ok := fc.Prepare()
+				fc.Judged()
 				if !ok {
 					t.Error("the memory does not suffice for a forecast")
 				}

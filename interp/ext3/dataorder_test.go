@@ -126,8 +126,8 @@ func dataOf(t *testing.T, fs *FS, d *MemDisk, w interp.Write) []dataRun {
 // write after the flush before the commit is a fault of the commit.
 func TestDataOutOfOrder(t *testing.T) {
 	base, writes := recordMode(t, "ordered")
-	// The last commit that shows several blocks of a file, which no later commit cuts, and the write of
-	// their data.
+	// The last commit that shows several blocks of a file, which no later commit cuts, and the write
+	// of their data.
 	bs := uint64(1024)
 	at, data, before := -1, -1, 0
 	feedOrdered(t, base, writes, true, func(fs *FS, d *MemDisk, n int, w interp.Write) {

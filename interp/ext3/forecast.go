@@ -84,6 +84,14 @@ func (fc *forecast) Prepare() (interp.Part, bool) {
 	return interp.Part{Txn: obs.Txn, View: obs.View}, obs.Txn != nil
 }
 
+// Discard frees what Prepare found. Whoever holds the transaction holds no records.
+func (fc *forecast) Discard() {
+	if fc.ok && fc.cmp.delta != nil {
+		fc.cmp.delta.txn.Records = nil
+	}
+	fc.cmp = comparison{}
+}
+
 // foreseen waits for the forecast and returns it if the write is the commit block that it expects,
 // else nil. It ends the forecast in either case. Settle returns the memory.
 func (f *FS) foreseen(w interp.Write) *forecast {

@@ -60,6 +60,7 @@ func (p *Pair) Forecast(stop bool) (made, ok bool) {
 		fc.Stop()
 	}
 	part, ok := fc.Prepare()
+	fc.Judged()
 	p.expected = part.Txn
 	return true, ok
 }
