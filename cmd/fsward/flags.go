@@ -33,7 +33,8 @@ func addJSONFlag(c *cobra.Command, asJSON *bool) {
 func addDataOrdered(c *cobra.Command, ordered *bool) {
 	c.Flags().BoolVar(ordered, "data-ordered", false,
 		"the guest mounts ext3 with data=ordered, as Linux does by default: "+
-			"also refuse a commit whose new data was not written and flushed before it")
+			"also refuse a commit if new data was not flushed before it, or if a file still has blocks "+
+			"whose data came after an earlier commit")
 }
 
 // guardFlags are the flags that guard and vm run share.
