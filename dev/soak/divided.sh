@@ -46,10 +46,10 @@ configure_lvm() {
 	END
 }
 
-# partitions makes, changes and removes a third and a fourth partition. Their starts recur, so that
-# what a former partition held is there again.
+# partitions makes, changes and removes a third and a fourth partition. Its start recurs, so that what
+# a former partition held is there again.
 partitions() {
-	local start=$((1900 + 10 * (RANDOM % 3))) size=$((16 + RANDOM % 60))
+	local start=1900 size=$((16 + RANDOM % 60))
 	echo "start=${start}M, size=${size}M" | table -a "$DISK"
 	volume $start $size
 	case $((RANDOM % 4)) in

@@ -246,9 +246,13 @@ func (c *baselineCheck) attempt(a *attempt) (*Event, error) {
 		return nil, err
 	}
 	interpreted := time.Since(start)
-	ev := CheckImage(a.ctx, rules, fs, obs, func(i int) string {
-		return volumeName(c.volumes[i].guard.name, c.volumes[i].path())
-	})
+	var numbers []int
+	for _, v := range c.volumes {
+		numbers = append(numbers, v.number)
+	}
+	c.layout.OnDisks(&obs, numbers)
+	g := c.volumes[0].guard
+	ev := CheckImage(a.ctx, rules, fs, obs, g.disk, func(i int) string { return g.peers[i].name })
 	ev.Kind = KindBaseline
 	ev.InterpNS, ev.CheckNS = interpreted.Nanoseconds(), time.Since(start).Nanoseconds()
 	return ev, nil

@@ -187,7 +187,7 @@ func (p *pipeline) run(t *testing.T, program []byte, keepGoing bool) *verdicts {
 	}
 	if name, obs, err := detect.Image(disk, detect.Auto); err == nil {
 		seen.Event(guard.CheckImage(t.Context(), p.rules, name, obs,
-			func(disk int) string { return fmt.Sprint(disk) }))
+			0, func(disk int) string { return fmt.Sprint(disk) }))
 	}
 	return seen
 }

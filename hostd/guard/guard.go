@@ -249,18 +249,19 @@ func (ev *Event) checkRules(ctx context.Context, rules *Rules, obs interp.Observ
 	}
 }
 
-// CheckImage turns an observation of a whole state into an event with a verdict. name returns the
-// name of a disk of the file system.
+// CheckImage turns an observation of a whole state into an event with a verdict. A violation names
+// its disk if that is not own. name returns the name of a disk.
 func CheckImage(
 	ctx context.Context,
 	rules *Rules,
 	fs string,
 	obs interp.Observation,
+	own int,
 	name func(disk int) string,
 ) *Event {
 	ev := checkObservation(ctx, rules, fs, obs, nil)
 	ev.Kind = KindImage
-	place(ev, 0, name)
+	place(ev, own, name)
 	return ev
 }
 

@@ -123,11 +123,11 @@ func (s *streamTest) judge(d interp.Disk, stream bool) (*guard.Event, interp.Obs
 		return &guard.Event{Outcome: change.Undecided, Undecided: []string{err.Error()}}, obs
 	}
 	if obs.Stream == nil {
-		return guard.CheckImage(context.Background(), s.rules, fs, obs, nil), obs
+		return guard.CheckImage(context.Background(), s.rules, fs, obs, 0, nil), obs
 	}
 	counted := &countedStream{Stream: obs.Stream}
 	obs.Stream = counted
-	ev := guard.CheckImage(context.Background(), s.rules, fs, obs, nil)
+	ev := guard.CheckImage(context.Background(), s.rules, fs, obs, 0, nil)
 	s.passes = max(s.passes, counted.passes)
 	return ev, obs
 }

@@ -178,7 +178,7 @@ func (s *commitTest) judgeCommit(requests []offline.DiskRequest, limits interp.L
 			if finder, ok := obs.Stream.(change.Finder); ok {
 				obs.Stream = &countedFinder{counted, finder}
 			}
-			ev := guard.CheckImage(context.Background(), s.rules, s.fs, obs, nil)
+			ev := guard.CheckImage(context.Background(), s.rules, s.fs, obs, 0, nil)
 			s.passes = max(s.passes, counted.passes)
 			return ev, obs
 		}

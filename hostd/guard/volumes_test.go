@@ -244,3 +244,34 @@ func TestAnotherContentComes(t *testing.T) {
 		})
 	}
 }
+
+// TestBaselineOfAVolumeNamesTheDisk checks that a finding of a baseline names the address on the
+// disk, not the one in the volume.
+func TestBaselineOfAVolumeNamesTheDisk(t *testing.T) {
+	const start, bitmapPadding = 8 << 20, "ext3/bitmap-padding"
+	image := filepath.Join(t.TempDir(), "disk.img")
+	guardtest.Run(t, "sh", "-ec", `truncate -s 24M $0
+printf 'label: gpt\nstart=8M, size=8M\n' | sfdisk -q $0
+cd $(dirname $0); truncate -s 8M part; mkfs.ext3 -q -F -b 1024 part
+block=$(dumpe2fs part 2>/dev/null | sed -n 's/.*Block bitmap at \([0-9]*\).*/\1/p' | head -1)
+printf '\177' | dd of=part bs=1 seek=$((block*1024+1023)) conv=notrunc status=none
+dd if=part of=$0 bs=1M seek=8 conv=notrunc status=none`, image)
+	seen := &guardtest.Recorder{}
+	disks, err := guard.Open(guard.Config{FS: detect.Auto, Verify: true, Sinks: []guard.Sink{seen},
+		Policies: guard.Policies{OnViolation: guard.OnRefuse},
+		Disks:    []guard.DiskSpec{{Name: "disk", Path: image}}}, zap.NewNop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer disks.Close()
+	wait(t, disks, map[string]string{"disk:p1": "baseline failed"})
+	for _, ev := range seen.Events() {
+		for _, v := range ev.Violations {
+			if v.Rule == bitmapPadding && v.Addr >= start && v.Disk == "" {
+				return
+			}
+			t.Errorf("%s at %d of %q", v.Rule, v.Addr, v.Disk)
+		}
+	}
+	t.Error("no bitmap was found that is wrong on the disk")
+}

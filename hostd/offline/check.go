@@ -80,7 +80,7 @@ func (c *imageCheck) run(ctx context.Context, group *detect.Group) (*guard.Event
 	}
 	interpreted := time.Since(start)
 	group.OnDisks(&obs)
-	ev := guard.CheckImage(ctx, rules, name, obs, func(i int) string { return c.images[i] })
+	ev := guard.CheckImage(ctx, rules, name, obs, 0, func(i int) string { return c.images[i] })
 	ev.InterpNS, ev.CheckNS = interpreted.Nanoseconds(), time.Since(start).Nanoseconds()
 	return ev, nil
 }

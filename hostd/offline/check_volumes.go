@@ -114,7 +114,7 @@ func (c *volumesCheck) tables(ctx context.Context, contents *detect.Contents) er
 	if err != nil {
 		return err
 	}
-	ev := guard.CheckImage(ctx, rules, "volume", obs, func(i int) string { return c.images[i] })
+	ev := guard.CheckImage(ctx, rules, "volume", obs, 0, func(i int) string { return c.images[i] })
 	ev.Disk = diskName(c.images[0])
 	c.add(ev)
 	return nil

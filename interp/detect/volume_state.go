@@ -99,3 +99,16 @@ func (v *Volumes) Together(i, j int) bool { return v.follower.Together(i, j) }
 // Seed reports whether the file system on volume i also reads volume j, which belongs to another
 // one.
 func (v *Volumes) Seed(i, j int) bool { return v.follower.Seed(i, j) }
+
+// OnDisks turns the addresses of violations in the image of volumes into those on the disks. The
+// image is that of an interp.Set of the volumes with these numbers.
+func (v *Volumes) OnDisks(obs *interp.Observation, numbers []int) {
+	l := v.space.now.Load()
+	inPlace(obs, func(at uint64) (addr, n uint64) {
+		i, off := interp.Locate(at)
+		if i >= len(numbers) {
+			return 0, 0
+		}
+		return l.place(numbers[i], off)
+	})
+}
