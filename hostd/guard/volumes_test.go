@@ -275,3 +275,29 @@ dd if=part of=$0 bs=1M seek=8 conv=notrunc status=none`, image)
 	}
 	t.Error("no bitmap was found that is wrong on the disk")
 }
+
+// TestWhatIsThereInstead checks that a guard that finds no file system says what the disk holds.
+func TestWhatIsThereInstead(t *testing.T) {
+	for _, tc := range []struct{ name, fs, asked, zeroed, want string }{
+		{"another file system", "btrfs", "ext3", "", "btrfs, and --fs is ext3"},
+		{"another file system", "ext3", "btrfs", "", "ext3, and --fs is btrfs"},
+		{"no primary superblock", "btrfs", "auto", "65536", "a backup of that of btrfs at byte 67108864"},
+		{"no primary superblock", "ext3", "auto", "1024", "a backup of that of ext3 at byte 8389632"},
+	} {
+		t.Run(tc.name+", "+tc.fs, func(t *testing.T) {
+			image := guardtest.Mkfs(t, tc.fs, 128<<20)
+			if tc.zeroed != "" {
+				guardtest.Run(t, "dd", "if=/dev/zero", "of="+image, "bs=1", "count=1024", "seek="+tc.zeroed,
+					"conv=notrunc", "status=none")
+			}
+			d, err := guard.Open(guard.Config{FS: tc.asked, Policies: guard.Policies{OnViolation: guard.OnRefuse},
+				Disks: []guard.DiskSpec{{Name: "disk", Path: image}}}, zap.NewNop())
+			if err == nil {
+				t.Errorf("it starts: %v", states(d))
+				_ = d.Close()
+			} else if !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), image) {
+				t.Errorf("%v, want %q", err, tc.want)
+			}
+		})
+	}
+}
