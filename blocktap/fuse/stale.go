@@ -18,7 +18,8 @@ import (
 const mountType = "fuse.fsward"
 
 // A server names itself as the source of its mount: sourcePrefix, its process and the time at which
-// that started. A mount whose process is gone is stale.
+// that started. A mount whose process is gone is stale. Servers of one directory have to be in one
+// PID namespace.
 const sourcePrefix = "fsward:"
 
 // ownSource returns the source of the mounts of this process.
@@ -95,9 +96,10 @@ func RemoveStale(dir string, log *zap.Logger) error {
 		}
 		log.Warn("removing the mount of a server that was killed", zap.String("dir", at),
 			zap.Int("process", pid))
-		// A child of the server may have the connection open: requests would wait for it.
+		// A child of the server may have the connection open: requests would wait for it. Otherwise the
+		// connection has ended with the server.
 		if err := abort(m.conn); err != nil {
-			return fmt.Errorf("ending the connection of the stale mount %s: %w", at, err)
+			log.Warn("cannot end the connection of a stale mount", zap.String("dir", at), zap.Error(err))
 		}
 		if err := detachStale(at); err != nil {
 			return fmt.Errorf("removing the stale mount %s: %w", at, err)

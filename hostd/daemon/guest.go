@@ -54,7 +54,6 @@ type diskChange struct {
 func (g *served) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		d, err := g.open(ctx)
-		g.ready()
 		if err != nil {
 			g.failed(err)
 			g.pause(ctx)
@@ -182,8 +181,9 @@ func (g *served) memory() uint64 {
 	return cfg.Memory.Total(len(cfg.Disks))
 }
 
-// failed notes and logs why the guest is not served.
+// failed notes and logs why the guest is not served. Nobody waits for it any longer.
 func (g *served) failed(err error) {
+	defer g.ready()
 	g.log.Error("the guest is not served, and will be tried again", zap.Error(err),
 		zap.Duration("in", retryPause))
 	g.set(nil, err)
