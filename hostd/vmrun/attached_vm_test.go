@@ -26,7 +26,7 @@ import (
 const attachedDomain = `<domain type='qemu'><name>attached</name><memory unit='MiB'>512</memory>
 <vcpu>1</vcpu><os><type arch='x86_64' machine='q35'>hvm</type><kernel>%[1]s/vmlinuz</kernel>
 <initrd>%[1]s/initramfs.cpio.zst</initrd><cmdline>console=ttyS0 panic=-1 no_timer_check
-fsward.btrfs=none fsward.ext3=root fsward.rounds=6</cmdline></os>
+fsward.btrfs=none fsward.ext3=root fsward.rounds=4</cmdline></os>
 <features><acpi/><apic/></features><cpu mode='maximum' check='none'/>
 <on_poweroff>destroy</on_poweroff><devices>
 <controller type='usb' model='none'/><memballoon model='none'/>
@@ -66,7 +66,7 @@ func TestGuestAttached(t *testing.T) {
 		running = append(running, g.start(command))
 	}
 	g.virsh("start", "attached")
-	for _, round := range []string{"synced ext3 1", "synced ext3 3"} {
+	for _, round := range []string{"synced ext3 1", "synced ext3 2"} {
 		g.console(round)
 		_ = running[0].Process.Kill()
 		_ = running[0].Wait()
