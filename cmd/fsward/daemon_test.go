@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -25,18 +27,18 @@ type guestsDaemon struct {
 	control *daemon.Control
 }
 
-// startGuests starts a daemon of the guests web, with the disk vda, and mail, whose image is
-// missing.
-func startGuests(t *testing.T) *guestsDaemon {
+// startGuests starts a daemon of the guests web, with a raw image of 32 MiB, and mail, with another
+// image of the test's folder. Their disks are named vda.
+func startGuests(t *testing.T, dir, mail string) *guestsDaemon {
 	t.Helper()
-	d := &guestsDaemon{T: t, dir: t.TempDir()}
+	d := &guestsDaemon{T: t, dir: dir}
 	d.image("a.img", 32<<20)
 	config := fmt.Sprintf(`control: unix:%[1]s/control
 json: true
 guests:
   web: {disk: vda=%[1]s/a.img, listen: "unix:%[1]s/web.sock", memory: 64M}
-  mail: {disk: vda=%[1]s/missing.img, listen: "unix:%[1]s/mail.sock", reserve: 32M}
-`, d.dir)
+  mail: {disk: vda=%[1]s/%[2]s, listen: "unix:%[1]s/mail.sock", reserve: 32M}
+`, d.dir, mail)
 	file := filepath.Join(d.dir, "fsward.yaml")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
@@ -117,7 +119,7 @@ func (d *guestsDaemon) disk(args ...string) string {
 // TestDaemonOfGuests serves two guests in one process. One cannot be served; the other does not
 // notice. Disks are added, removed and grown while they are served.
 func TestDaemonOfGuests(t *testing.T) {
-	d := startGuests(t)
+	d := startGuests(t, t.TempDir(), "missing.img")
 	d.wait("web/vda", "blank")
 	d.wait("mail", "not served at the moment")
 	_ = d.cmd.Process.Signal(syscall.SIGHUP) // reload the rules
@@ -163,4 +165,87 @@ func TestDaemonOfGuests(t *testing.T) {
 			t.Errorf("no report names the guest %s:\n%s", guest, &d.out)
 		}
 	}
+}
+
+// TestDaemonFailureDomain kills the qemu-storage-daemon of one guest's disk. Its requests fail, and
+// its image is not opened again. The other guest does not notice.
+func TestDaemonFailureDomain(t *testing.T) {
+	dir := t.TempDir()
+	run(t, "qemu-img", "create", "-q", "-f", "qcow2", filepath.Join(dir, "b.qcow2"), "32M")
+	d := startGuests(t, dir, "b.qcow2")
+	d.wait("web/vda", "blank")
+	d.wait("mail/vda", "blank")
+	web, mail := d.dial("web"), d.dial("mail")
+	write := func(r *nbd.Remote) error {
+		_, err := r.WriteAt(make([]byte, 4096), 4096)
+		return errors.Join(err, r.Flush())
+	}
+	if err := errors.Join(write(web), write(mail)); err != nil {
+		t.Fatal(err)
+	}
+	d.killChildren()
+	if err := write(mail); !errors.Is(err, syscall.EIO) {
+		t.Errorf("a write of the guest that has lost its disk: %v, want EIO", err)
+	}
+	if err := write(web); err != nil {
+		t.Errorf("a write of the other guest: %v", err)
+	}
+	text := d.disk("grow", "mail/vda")
+	_, after, _ := strings.Cut(text, "remove ")
+	marker, _, _ := strings.Cut(after, ",")
+	if !strings.Contains(text, "was killed") || marker == "" {
+		t.Fatalf("opening the image again: %q", text)
+	}
+	d.wait("mail", "was killed")
+	if err := write(web); err != nil {
+		t.Errorf("a write of the other guest: %v", err)
+	}
+	if err := os.Remove(marker); err != nil {
+		t.Fatal(err)
+	}
+	if text := d.disk("grow", "mail/vda"); text != "" {
+		t.Error(text)
+	}
+	d.wait("mail/vda", "blank")
+}
+
+// killChildren kills the processes that the daemon has started: a qemu-storage-daemon.
+func (d *guestsDaemon) killChildren() {
+	d.Helper()
+	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", d.cmd.Process.Pid))
+	if err != nil {
+		d.Fatal(err)
+	}
+	killed := 0
+	for _, list := range lists {
+		text, err := os.ReadFile(list)
+		if err != nil {
+			d.Fatal(err)
+		}
+		for _, word := range strings.Fields(string(text)) {
+			pid, err := strconv.Atoi(word)
+			if err != nil {
+				d.Fatal(err)
+			}
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				d.Fatal(err)
+			}
+			killed++
+		}
+	}
+	if killed != 1 {
+		d.Fatalf("the daemon had %d children, want 1", killed)
+	}
+}
+
+// dial connects to the disk of a guest.
+func (d *guestsDaemon) dial(guest string) *nbd.Remote {
+	d.Helper()
+	r, err := nbd.Dial(d.Context(), "unix", filepath.Join(d.dir, guest+".sock"),
+		nbd.RemoteOptions{Export: "vda"})
+	if err != nil {
+		d.Fatal(err)
+	}
+	d.Cleanup(func() { _ = r.Close() })
+	return r
 }
