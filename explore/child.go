@@ -42,6 +42,12 @@ func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
 	if reported != nil {
 		errs = append(errs, reported)
 	}
+	surprises, err := x.reportSurprises(ctx, r, len(errs) > 0)
+	if err != nil {
+		x.totals = before
+		return err
+	}
+	errs = append(errs, surprises...)
 	x.countRun(st, r)
 	return x.store.update(func(c *change) error {
 		for _, e := range errs {

@@ -52,6 +52,10 @@ type Config struct {
 	// Then each Repairer recovers the crash state again, in its thorough way, and the result must be
 	// the same (the double fsck of FiSC).
 	Verify bool
+	// Surprises says how surprises are reported.
+	Surprises Surprises
+	// StrictRecovery makes it an error if a recovery had to repair something.
+	StrictRecovery bool
 	// WriteThrough gives the disks no volatile write cache: a completed write is durable, as on the
 	// RAM disks of EXPLODE.
 	WriteThrough bool

@@ -31,8 +31,10 @@ type Env struct {
 	windows crashWindows
 	kernel  kernelLog
 	printed printLog
-	did     []string // operations, commands and marks, in readable form
-	err     error    // the first error of the machine
+
+	surprises []*Failure
+	did       []string // operations, commands and marks, in readable form
+	err       error    // the first error of the machine
 }
 
 // NewEnv returns an Env whose only interceptor is the journal. The explorer uses it outside the

@@ -14,6 +14,7 @@ const errorName = "error.json"
 type Error struct {
 	Kind     string          `json:"kind"`               // Failure.Kind
 	Property string          `json:"property,omitempty"` // Failure.Property
+	Surprise bool            `json:"surprise,omitempty"` // Failure.Surprise
 	Summary  string          `json:"summary"`            // Failure.Text
 	Dir      string          `json:"dir"`                // its folder, relative to that of the run
 	Origin   json.RawMessage `json:"origin,omitempty"`   // Config.Origin
@@ -35,7 +36,11 @@ type Error struct {
 	Shown   int     `json:"shown"`
 	Replays int     `json:"replays"`
 	Seconds float64 `json:"seconds"` // duration of the run until it found the failure
-	Count   uint64  `json:"count"`   // how many failures of this kind and property were found
+	// Cause distinguishes the errors of one kind and one property: see failureContext.cause.
+	Cause string `json:"cause"`
+	// Symptoms are those of failures with this cause: failureContext.symptoms.
+	Symptoms []string `json:"symptoms"`
+	Count    uint64   `json:"count"` // how many failures of this kind and property were found
 }
 
 // A CrashError identifies the crash that led to an error.

@@ -16,20 +16,26 @@ import (
 	"fsward/explore/crash"
 )
 
-// report minimizes the first failure of its kind and property, and writes its folder. It only
-// counts later ones.
+// report minimizes the first failure of each cause, and writes its folder. It only counts later
+// ones.
 func (x *explorer) report(ctx context.Context, f *failureContext) (*Error, error) {
-	for i := range x.errors {
-		if f.matches(x.errors[i].Kind, x.errors[i].Property) {
-			x.errors[i].Count++
-			return &x.errors[i], nil
-		}
+	if i := x.causes.known(f, x.errors); i >= 0 {
+		x.errors[i].Count++
+		return &x.errors[i], nil
 	}
 	x.tick()
 	totals := x.totals
+	found := f
 	f, err := x.minimize(ctx, f)
 	if err != nil {
 		return nil, err
+	}
+	cause := f.cause()
+	if i := slices.IndexFunc(x.errors, func(e Error) bool { return e.Cause == cause }); i >= 0 {
+		x.totals = totals
+		x.causes.add(found, x.errors, i)
+		x.errors[i].Count++
+		return &x.errors[i], nil
 	}
 	e := f.asError(&x.Config)
 	err = x.confirm(ctx, &e)
@@ -37,19 +43,24 @@ func (x *explorer) report(ctx context.Context, f *failureContext) (*Error, error
 	if err != nil {
 		return nil, err
 	}
-	e.Seconds = totals.Seconds
+	e.Seconds, e.Cause = totals.Seconds, cause
 	e.Dir = fmt.Sprintf("%03d-%s", len(x.errors)+1, fileName(f.Property+" "+f.Kind))
 	if err := x.writeFolder(&e, f); err != nil {
 		return nil, fmt.Errorf("the folder of an error: %w", err)
 	}
 	x.errors = append(x.errors, e)
-	x.emit(Event{Event: "error", Error: &e})
+	x.causes.add(found, x.errors, len(x.errors)-1)
+	event := "error"
+	if e.Surprise {
+		event = "surprise"
+	}
+	x.emit(Event{Event: event, Error: &e})
 	return &e, nil
 }
 
 // asError returns the Error for a failure of a run, without a folder.
 func (f *failureContext) asError(cfg *Config) Error {
-	e := Error{Kind: f.Kind, Property: f.Property, Summary: f.Text,
+	e := Error{Kind: f.Kind, Property: f.Property, Surprise: f.Surprise, Summary: f.Text,
 		Origin: cfg.Origin, ReplayFlags: cfg.ReplayFlags,
 		Setup: f.setup, Steps: f.steps, Did: f.did, Seed: cfg.Crash.Seed,
 		Limit: cfg.Crash.Limit, Count: 1}

@@ -38,6 +38,7 @@ func (x *explorer) checkCrashes(ctx context.Context,
 	if err != nil {
 		return nil, 0, err
 	}
+	by.exploring = true
 	stats, err := x.session.disks.crashes(r, x.Crash, func(c crashCase) error {
 		if err := x.stopped(); err != nil {
 			return err
@@ -48,11 +49,15 @@ func (x *explorer) checkCrashes(ctx context.Context,
 		}
 		x.countCrash(c, by.judge)
 		recovered = max(recovered, wrote)
-		if bad != nil {
-			f = r.crashFailure(bad, x.session.keepDisk(bad))
-			return errFailureFound
+		switch {
+		case bad == nil:
+			return nil
+		case bad.Surprise:
+			x.noteSurprises(r, bad)
+			return nil
 		}
-		return nil
+		f = r.crashFailure(bad, x.session.keepDisk(bad))
+		return errFailureFound
 	})
 	if errors.Is(err, errFailureFound) {
 		err = nil
@@ -83,6 +88,7 @@ func (x *explorer) countCrash(c crashCase, judge Judge) {
 type examiner struct {
 	judge      Judge       // nil: there is none
 	recovering *recovering // nil: crashes during recovery are not tried
+	exploring  bool        // surprises that were seen need not be shown again
 }
 
 func (x *explorer) newExaminer(ctx context.Context) (*examiner, error) {
@@ -112,7 +118,8 @@ func (x *explorer) checkCrash(ctx context.Context, by *examiner,
 	c crashCase) (bad *badDisk, wrote uint64, err error) {
 	key, known := c.key()
 	key += fmt.Sprintf("%d %s", x.session.disks.used, c.sum())
-	if known && !x.NoPrune && x.memo.has(key) {
+	pruned := x.memo.has(key) || by.exploring && x.surprised.has(key)
+	if known && !x.NoPrune && pruned {
 		x.totals.Pruned++
 		return nil, 0, nil
 	}
@@ -134,17 +141,23 @@ func (x *explorer) checkCrash(ctx context.Context, by *examiner,
 		case errors.As(err, &diverged): // the same choices led elsewhere
 			x.noteDiverged(err, 0)
 			return nil, wrote, nil
-		case err != nil || found != nil:
+		case err != nil || found != nil && !found.Surprise:
 			return found, wrote, err
+		case bad == nil:
+			bad = found // a surprise, after which the other choices are tried, too
 		}
 		if !choices.Next() {
 			break
 		}
 	}
-	if known {
+	switch {
+	case !known:
+	case bad == nil:
 		x.memo.add(key)
+	default:
+		x.surprised.add(key)
 	}
-	return nil, wrote, nil
+	return bad, wrote, nil
 }
 
 // checkRecovery recovers a crash state with choices, and asks the checker.

@@ -12,22 +12,24 @@ import (
 
 // An execution is one run of a sequence of steps from the pristine disks, with what it observed.
 type execution struct {
-	setup    []Choice        // the choices of the setup
-	mounted  int             // number of these that were taken before the checker's Init
-	choices  *Chooser        // of the setup; nil: a checkpoint took its place
-	steps    [][]Choice      // the choices of each step
-	did      [][]string      // Env.did of each step
-	next     []uint32        // the first choices of the next child of the same parent
-	more     bool            // there is a next child
-	found    *Failure        // the failure that ended the execution; nil: none
-	nonfatal []*Failure      // failures that did not end it: calls that returned too early
-	sig      string          // hash of the signature
-	features []string        // of the checker, if it is a Featurer
-	faults   *faultInjector  // nil: no faults are injected or enumerated
-	calls    []promise       // promises of the last step
-	process  *processCrasher // it counted the system calls of the last step; nil: not counted
-	windows  []window        // requested by the last step
-	before   history         // logs that were taken before the last step
+	setup    []Choice   // the choices of the setup
+	mounted  int        // number of these that were taken before the checker's Init
+	choices  *Chooser   // of the setup; nil: a checkpoint took its place
+	steps    [][]Choice // the choices of each step
+	did      [][]string // Env.did of each step
+	next     []uint32   // the first choices of the next child of the same parent
+	more     bool       // there is a next child
+	found    *Failure   // the failure that ended the execution; nil: none
+	nonfatal []*Failure // failures that did not end it: calls that returned too early
+	// Surprises of its crash states, which did not end it, either.
+	surprises []*failureContext
+	sig       string          // hash of the signature
+	features  []string        // of the checker, if it is a Featurer
+	faults    *faultInjector  // nil: no faults are injected or enumerated
+	calls     []promise       // promises of the last step
+	process   *processCrasher // it counted the system calls of the last step; nil: not counted
+	windows   []window        // requested by the last step
+	before    history         // logs that were taken before the last step
 	history
 	kernel      []string      // the kernel's log
 	loaded      bool          // the execution began with a checkpoint

@@ -17,10 +17,12 @@ type explorer struct {
 	totals       Totals
 	asked        map[string]uint64 // Summary.Asked
 	errors       []Error
+	causes       causeTable
 	began        time.Time
 	before       float64   // seconds of earlier parts of the run
 	lastProgress time.Time // of the last "progress" event
 	memo         memo
+	surprised    memo            // crash states that showed surprises only
 	stop         context.Context // when it ends, the run stops between two operations of the machine
 }
 
@@ -49,7 +51,7 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 		return sum, err
 	}
 	x := &explorer{Config: cfg, began: time.Now(), asked: make(map[string]uint64),
-		memo: make(memo), stop: ctx}
+		memo: make(memo), surprised: make(memo), stop: ctx}
 	// Canceling an operation midway would leave the guest in an unknown state.
 	ctx = context.WithoutCancel(ctx)
 	if x.store, err = openStore(cfg.Dir); err != nil {
@@ -82,6 +84,7 @@ func (x *explorer) begin(ctx context.Context) error {
 	if found {
 		x.before = x.totals.Seconds
 		if x.errors, err = x.store.errors(); err == nil {
+			x.causes.load(x.errors, 0)
 			_, err = x.store.meta(keyAsked, &x.asked)
 		}
 		return err

@@ -12,6 +12,10 @@ type Failure struct {
 	// Property names what does not hold, such as "fsync" or "recovery". It is "" for a checker that
 	// has one property only. For a failure after a crash, the explorer sets it.
 	Property string
+	// Surprise means that no promise is broken. It is a loss that a user of ext4 does not expect, or
+	// damage that a recovery had to repair.
+	Surprise bool
+	more     []*Failure // further surprises of the same crash state
 }
 
 func (f *Failure) Error() string { return f.Kind + ": " + f.Text }
@@ -28,6 +32,19 @@ func (f *Failure) withProperty(property string) *Failure {
 // together, and a replay that shows one of them has reproduced the other.
 func (f *Failure) matches(kind, property string) bool {
 	return f.Kind == kind && f.Property == property
+}
+
+// pick returns f, or the surprise beside it, that matches; nil: none does.
+func (f *Failure) pick(kind, property string) *Failure {
+	if f == nil {
+		return nil
+	}
+	for _, one := range append([]*Failure{f}, f.more...) {
+		if one.matches(kind, property) {
+			return one
+		}
+	}
+	return nil
 }
 
 // Properties that are checked after a crash whatever the checker is.

@@ -53,8 +53,11 @@ func (x *explorer) minimize(ctx context.Context, f *failureContext) (*failureCon
 				return nil, err
 			}
 			bad, _, err := x.checkCrash(ctx, by, c)
-			if err != nil || bad == nil || !bad.matches(best.Kind, best.Property) {
+			if err != nil || bad == nil {
 				return nil, err
+			}
+			if bad.Failure = bad.pick(best.Kind, best.Property); bad.Failure == nil {
+				return nil, nil
 			}
 			return bad, nil
 		})

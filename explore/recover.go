@@ -43,6 +43,12 @@ func (s *session) recovered(ctx context.Context, disk *crash.State,
 	if s.target.dead {
 		return f, nil, nil
 	}
+	var surprise *Failure
+	if f == nil {
+		if surprise = e.surprise(about.property(), s.isError); surprise != nil && !surprise.Surprise {
+			f = surprise
+		}
+	}
 	e = s.target.choosing(ctx, s.target.system, choices)
 	unmounted, err := s.target.unmount(e, s.verify && f == nil)
 	if f == nil {
@@ -51,6 +57,9 @@ func (s *session) recovered(ctx context.Context, disk *crash.State,
 	if f == nil && err == nil && quick != nil {
 		f, err = s.compareRepair(ctx, disk, choices, quick)
 		f = f.withProperty(Recovered)
+	}
+	if f == nil {
+		f = surprise
 	}
 	return f, records, errors.Join(err, choices.err)
 }

@@ -95,11 +95,24 @@ func (r *recovering) result(found *Failure, records []ramdisk.Record, at crashCa
 		return done, err
 	}
 	r.ran, r.wrote = true, max(r.wrote, written(records))
-	if found != nil {
-		r.bad = &badDisk{found, at, choices.Taken()}
-		return done, errFailureFound
+	if err := r.show(found, at, choices.Taken()); err != nil {
+		return done, err
 	}
 	return r.x.session.disks.recoveredFrom(records)
+}
+
+// show sets r.bad if a recovery showed a failure, and then returns errFailureFound. After a
+// surprise, it goes on.
+func (r *recovering) show(found *Failure, at crashCase, choices []Choice) error {
+	switch {
+	case found == nil:
+	case !found.Surprise:
+		r.bad = &badDisk{found, at, choices}
+		return errFailureFound
+	case r.bad == nil:
+		r.bad = &badDisk{found, at, choices}
+	}
+	return nil
 }
 
 // visit checks the result of a recovery that was not run, since an earlier one read the same.
@@ -121,13 +134,12 @@ func (r *recovering) visit(second, left *crash.State) error {
 	if err != nil {
 		return err
 	}
-	if found != nil {
-		at := r.of
-		at.second = second
-		r.bad = &badDisk{found, at, nil}
-		return errFailureFound
+	at := r.of
+	at.second = second
+	if err := r.show(found, at, nil); err != nil {
+		return err
 	}
-	if known {
+	if known && found == nil {
 		r.x.memo.add(key)
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 // Replay executes the choices that led to an error again, and tries the same crashes. It returns
 // the failure; nil: the failure does not show.
 func Replay(ctx context.Context, cfg Config, e Error) (found *Failure, err error) {
-	x := &explorer{Config: cfg, memo: make(memo), stop: ctx}
+	x := &explorer{Config: cfg, memo: make(memo), surprised: make(memo), stop: ctx}
 	x.Crash.Seed, x.Crash.Limit, x.MaxFaults = e.Seed, e.Limit, len(e.Fail)
 	ctx = context.WithoutCancel(ctx)
 	if x.session, err = newSession(ctx, x.Config); err != nil {
@@ -100,7 +100,7 @@ func (x *explorer) reproduceCrash(ctx context.Context, r *execution, e Error,
 
 // sameKind returns f if it matches an error, else nil.
 func sameKind(f *failureContext, e Error) *failureContext {
-	if f.Failure == nil || !f.matches(e.Kind, e.Property) {
+	if f.Failure = f.Failure.pick(e.Kind, e.Property); f.Failure == nil {
 		return nil
 	}
 	return f

@@ -15,6 +15,9 @@ const reproducerName = "what.txt"
 func writeReproducer(dir string, e *Error, disks []*Disk) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n%s\n\n", e.Kind, e.Summary)
+	if e.Surprise {
+		b.WriteString("This is a surprise: no promise of the file system is broken.\n\n")
+	}
 	describeChoices(&b, "Choices of the setup", e.Setup)
 	b.WriteString("Operations, by step:\n")
 	for i, did := range e.Did {

@@ -26,6 +26,7 @@ type session struct {
 	countCalls  bool                    // count the system calls of the last step
 	logRecovery bool                    // log the reads and writes of recoveries
 	verify      bool                    // Config.Verify
+	isError     func(kind string) bool  // Config.isError
 }
 
 // newSession makes the disks and the stack, and keeps their pristine state.
@@ -51,6 +52,7 @@ func newSession(ctx context.Context, cfg Config) (_ *session, err error) {
 		countCalls:  cfg.ProcessCrashes,
 		logRecovery: cfg.Strategy == MostRecovery || cfg.RecoveryCrashes,
 		verify:      cfg.Verify,
+		isError:     cfg.isError,
 	}
 	defer func() {
 		if err != nil {

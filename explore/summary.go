@@ -55,10 +55,10 @@ func (t *Totals) addJudgment(j Judgment) {
 
 // An Event reports the progress of a run.
 type Event struct {
-	Event string `json:"event"` // "progress", "error", "diverged" or "strayed"
+	Event string `json:"event"` // "progress", "error", "surprise", "diverged" or "strayed"
 	Totals
 	Depth int    `json:"depth,omitempty"` // steps of the execution
-	Error *Error `json:"error,omitempty"` // with "error"
+	Error *Error `json:"error,omitempty"` // with "error" and "surprise"
 	Text  string `json:"text,omitempty"`  // with "diverged" and "strayed"
 	// Available is the memory of the machine that is free or can be freed, in bytes, with
 	// "progress". 0: it is not known.
@@ -72,6 +72,16 @@ type Summary struct {
 	Asked    map[string]uint64
 	Errors   []Error
 	Complete bool // nothing is left to explore
+}
+
+// Broken returns the number of errors that are no surprises.
+func (s *Summary) Broken() (n int) {
+	for _, e := range s.Errors {
+		if !e.Surprise {
+			n++
+		}
+	}
+	return n
 }
 
 // ErrNotBegun is the error for a folder without a first state: its run failed before it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The contents of a disk: a table of pages. A page is allocated when it is first written. */
 #include <linux/highmem.h>
+#include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -10,6 +11,15 @@ static_assert(PAGE_SIZE == FSW_RD_PAGE);
 
 /* Number of pages of all disks and snapshots. */
 atomic_long_t fsw_pages;
+
+static int get_pages(char *text, const struct kernel_param *kp)
+{
+	return sysfs_emit(text, "%ld\n", atomic_long_read(&fsw_pages));
+}
+
+static const struct kernel_param_ops pages_ops = { .get = get_pages };
+module_param_cb(pages, &pages_ops, NULL, 0444);
+MODULE_PARM_DESC(pages, "pages of memory for contents and snapshots of all disks");
 
 int fsw_store_init(struct fsw_store *s, u64 npages)
 {

@@ -166,6 +166,10 @@ func addCheckFlags(c *cobra.Command, r *spec.Run) {
 	c.Flags().BoolVar(&r.Verify, "double-fsck", false,
 		"run the file system's comprehensive check on recovered disks, "+
 			"recover with it too, and compare the two results")
+	c.Flags().StringVar((*string)(&r.Surprises), "surprises", string(explore.ReportSurprises),
+		"report losses that are allowed and unexpected as a class of their own, or make each an error")
+	c.Flags().BoolVar(&r.StrictRecovery, "strict-recovery", false,
+		"report it as an error if a recovery had to repair something")
 	c.Flags().BoolVar(&r.NoJudge, "no-invariants", false,
 		"do not check crash states by the invariants before recovery")
 	addAddRules(c, &r.AddRules)
@@ -224,7 +228,7 @@ func (f *exploreFlags) explore(c *cobra.Command, r spec.Run, dir string,
 		return err
 	}
 	p.explored(sum, dir)
-	if len(sum.Errors) > 0 {
+	if sum.Broken() > 0 {
 		return outcome(change.Violated)
 	}
 	return nil

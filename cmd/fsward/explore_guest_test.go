@@ -34,7 +34,8 @@ func TestCheckGuest(t *testing.T) {
 	var f exploreFlags
 	f.guest.Dir = "build/g"
 	for fs, want := range map[string]string{"ext3": "",
-		"f2fs": "guest/build.sh build/guest-amd64 amd64", "ntfs3": "kernel 6.12", "hfsplus": "Debian has no program"} {
+		"f2fs": "guest/build.sh build/guest-amd64 amd64", "ntfs3": "kernel 6.12",
+		"hfsplus": "Debian has no program"} {
 		s, err := spec.FileSystem(fs, "", "", "sync", "")
 		if err != nil {
 			t.Fatal(err)

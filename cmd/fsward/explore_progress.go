@@ -39,10 +39,15 @@ func (p *exploreProgress) event(e explore.Event) {
 		return
 	}
 	switch e.Event {
-	case "error":
-		p.errors++
-		fmt.Fprintf(p.out, "found: %s (%s; shown in %d of %d replays)\n  %s\n", e.Error.Kind, e.Error.Dir,
-			e.Error.Shown, e.Error.Replays, strings.ReplaceAll(e.Error.Summary, "\n", "\n  "))
+	case "error", "surprise":
+		what := "surprise"
+		if e.Event == "error" {
+			p.errors++
+			what = "found"
+		}
+		fmt.Fprintf(p.out, "%s: %s (%s; shown in %d of %d replays)\n  %s\n", what, e.Error.Kind,
+			e.Error.Dir, e.Error.Shown, e.Error.Replays,
+			strings.ReplaceAll(e.Error.Summary, "\n", "\n  "))
 	case "diverged", "strayed":
 		p.notice(e)
 	case "progress":
@@ -76,6 +81,15 @@ func (p *exploreProgress) notice(e explore.Event) {
 	case 10, 100, 1000, 10000:
 		fmt.Fprintf(p.err, "%s (%d times)\n", line, n)
 	}
+}
+
+// surprised says how many surprises a run found, if any.
+func surprised(sum *explore.Summary) string {
+	n := len(sum.Errors) - sum.Broken()
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d surprises", n)
 }
 
 // early says how many crash states have blocks that had not been submitted, if any.
@@ -130,18 +144,19 @@ func (p *exploreProgress) explored(sum explore.Summary, dir string) {
 		} else if p.runs > 0 && sum.Runs >= p.runs {
 			how = "its runs are done"
 		}
-		fmt.Fprintf(p.out, "%d states, %d crash states%s, %d errors in %.0f s; %s\n", sum.States,
-			sum.CrashStates, early(sum.Totals), len(sum.Errors), sum.Seconds, how)
+		fmt.Fprintf(p.out, "%d states, %d crash states%s, %d errors%s in %.0f s; %s\n", sum.States,
+			sum.CrashStates, early(sum.Totals), sum.Broken(), surprised(&sum), sum.Seconds, how)
 		for _, e := range sum.Errors {
 			fmt.Fprintf(p.out, "  %s, %d times: %s\n", e.Kind, e.Count, e.ReplayCommand(dir))
 		}
 		return
 	}
 	type found struct {
-		Kind    string `json:"kind"`
-		Dir     string `json:"dir"`
-		Summary string `json:"summary"`
-		Count   uint64 `json:"count"`
+		Kind     string `json:"kind"`
+		Surprise bool   `json:"surprise,omitempty"`
+		Dir      string `json:"dir"`
+		Summary  string `json:"summary"`
+		Count    uint64 `json:"count"`
 	}
 	line := struct {
 		Event string `json:"event"`
@@ -150,7 +165,8 @@ func (p *exploreProgress) explored(sum explore.Summary, dir string) {
 		Errors   []found `json:"errors"`
 	}{Event: "explored", Totals: sum.Totals, Complete: sum.Complete, Errors: []found{}}
 	for _, e := range sum.Errors {
-		line.Errors = append(line.Errors, found{e.Kind, filepath.Join(dir, e.Dir), e.Summary, e.Count})
+		line.Errors = append(line.Errors, found{e.Kind, e.Surprise,
+			filepath.Join(dir, e.Dir), e.Summary, e.Count})
 	}
 	_ = output.NewLines(p.out, "").Print(line)
 }

@@ -158,5 +158,5 @@ func (f *exploreFlags) surveyOne(c *cobra.Command, m *machine.Machine, r surveyR
 	if err == nil {
 		p.explored(sum, r.dir)
 	}
-	return len(sum.Errors), err
+	return sum.Broken(), err
 }

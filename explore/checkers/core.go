@@ -198,6 +198,9 @@ func checkAllowed(e *explore.Env, at string, f *model.FS) error {
 	if text := s.Unreadable(); text != "" {
 		return &explore.Failure{Kind: "unreadable", Property: explore.Recovered, Text: text}
 	}
+	for _, surprise := range f.Surprises(s) {
+		e.Surprise(surprise.Kind, "", surprise.Text)
+	}
 	return nil
 }
 

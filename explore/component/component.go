@@ -51,15 +51,20 @@ const limit = time.Minute
 
 // run runs the command that has a name in the kind. The exit statuses in good are success.
 func (c *Component) run(e *explore.Env, name, line string, good ...int) error {
-	var env []string
-	if n := c.Kind.Choices[name]; n > 0 {
-		env = []string{fmt.Sprintf("N=%d", e.ChooseAt(n, c.Kind.Name+" "+name))}
-	}
-	exit, err := c.shell(e, line, env...)
+	exit, err := c.shell(e, line, c.choice(e, name)...)
 	if err == nil && (exit.TimedOut || !slices.Contains(good, exit.Code)) {
 		err = &explore.CommandError{Command: line, Exit: exit}
 	}
 	return err
+}
+
+// choice returns the variable $N for a command that Kind.Choices names.
+func (c *Component) choice(e *explore.Env, name string) []string {
+	n := c.Kind.Choices[name]
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("N=%d", e.ChooseAt(n, c.Kind.Name+" "+name))}
 }
 
 // shell runs a shell line with the variables that Kind lists, and more.
@@ -100,7 +105,17 @@ func (c *Component) Recover(e *explore.Env) error {
 	if c.Kind.Recover == "" {
 		return nil
 	}
-	return c.run(e, "recover", c.Kind.Recover, c.Kind.Recovered...)
+	exit, err := c.shell(e, c.Kind.Recover, c.choice(e, "recover")...)
+	switch {
+	case err != nil:
+		return err
+	case exit.TimedOut || !slices.Contains(c.Kind.Recovered, exit.Code):
+		return &explore.CommandError{Command: c.Kind.Recover, Exit: exit}
+	case exit.Code != c.Kind.Recovered[0]:
+		e.Surprise(explore.Repaired, explore.Recovered, fmt.Sprintf("%s: exit status %d: %s",
+			c.Kind.Recover, exit.Code, strings.TrimSpace(string(exit.Stdout)+string(exit.Stderr))))
+	}
+	return nil
 }
 
 var _ explore.Repairer = (*Component)(nil)

@@ -42,7 +42,8 @@ type Kind struct {
 	Mount   string `yaml:"mount"` // $AT exists
 	Unmount string `yaml:"unmount"`
 	Recover string `yaml:"recover"` // after a crash, before the mount; "": the mount recovers
-	// Recovered lists the exit statuses by which Recover reports success. The default is [0].
+	// Recovered lists the exit statuses by which Recover reports success. The first one means that
+	// there was nothing to repair. The default is [0].
 	Recovered []int `yaml:"recovered"`
 	// Repair recovers after a crash by examining everything, in place of Recover. Exit status 0 or 1
 	// is success. "": Recover does so already, or there is no such program.

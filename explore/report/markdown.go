@@ -34,8 +34,12 @@ func WriteMarkdown(w io.Writer, runs []Run) error {
 	for _, r := range runs {
 		for _, e := range r.Errors {
 			first, _, _ := strings.Cut(e.Summary, "\n")
-			fmt.Fprintf(b, "- %s, %s: **%s**, %d times (%s%s%s): %s\n",
-				escape(r.System), escape(r.property(e.Error)), escape(e.Kind), e.Count,
+			class := ""
+			if e.Surprise {
+				class = "surprise "
+			}
+			fmt.Fprintf(b, "- %s, %s: %s**%s**, %d times (%s%s%s): %s\n",
+				escape(r.System), escape(r.property(e.Error)), class, escape(e.Kind), e.Count,
 				escape(e.Path), missing(e), unsteady(e), escape(first))
 		}
 	}
@@ -63,19 +67,23 @@ func unsteady(e Error) string {
 }
 
 // String returns the text of a cell: "" if the property was not asked for, the kinds of errors, "?"
-// without any crash, or the number of crashes.
+// without any crash, or the number of crashes; and the kinds of surprises.
 func (c cell) String() string {
+	text := fmt.Sprintf("✓ %d", c.Crashes)
 	switch {
 	case !c.Asked:
 		return ""
 	case len(c.Kinds) > 0:
-		return "✗ " + strings.Join(c.Kinds, ", ")
+		text = "✗ " + strings.Join(c.Kinds, ", ")
 	case c.Crashes == 0:
-		return "?"
+		text = "?"
 	case c.All:
-		return fmt.Sprintf("✓ %d, all", c.Crashes)
+		text += ", all"
 	}
-	return fmt.Sprintf("✓ %d", c.Crashes)
+	if len(c.Surprises) > 0 {
+		text += " (! " + strings.Join(c.Surprises, ", ") + ")"
+	}
+	return text
 }
 
 // cells returns the cells of a row, escaped.

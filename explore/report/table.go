@@ -27,6 +27,8 @@ type cell struct {
 	All     bool     // all runs that asked for the property are complete
 	Crashes uint64   // crashes that were tried for it
 	Kinds   []string // kinds of its errors
+	// Surprises are the kinds of its surprises.
+	Surprises []string
 }
 
 // noCrash is the property of an error without a crash, found by a checker that tries crashes.
@@ -128,8 +130,13 @@ func tableOf(runs []Run) (t table) {
 			c.Crashes += n
 		}
 		for _, e := range r.Errors {
-			if c := at(r.property(e.Error)); !slices.Contains(c.Kinds, e.Kind) {
-				c.Kinds = append(c.Kinds, e.Kind)
+			c := at(r.property(e.Error))
+			list := &c.Kinds
+			if e.Surprise {
+				list = &c.Surprises
+			}
+			if !slices.Contains(*list, e.Kind) {
+				*list = append(*list, e.Kind)
 			}
 		}
 	}

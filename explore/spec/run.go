@@ -55,7 +55,10 @@ type Run struct {
 	ProcessCrashes bool              `json:"soft,omitempty"`
 	Restore        explore.Restoring `json:"restore,omitempty"`
 	// KernelChoices includes the choices of the kernel.
-	KernelChoices bool `json:"kernel_choices,omitempty"`
+	KernelChoices bool              `json:"kernel_choices,omitempty"`
+	Surprises     explore.Surprises `json:"surprises,omitempty"`
+	// StrictRecovery makes it an error if a recovery had to repair something.
+	StrictRecovery bool `json:"strict_recovery,omitempty"`
 	// NoAccount disables flush accounting.
 	NoAccount bool `json:"no_account,omitempty"`
 	// Threads is explore.Config.Threads.
@@ -64,7 +67,7 @@ type Run struct {
 
 // Config returns the configuration of the run, without the System and the folder.
 func (r Run) Config() (explore.Config, error) {
-	if err := r.Unit.Check(); err != nil {
+	if err := errors.Join(r.Unit.Check(), r.Surprises.Check()); err != nil {
 		return explore.Config{}, err
 	}
 	top, err := r.Components()
@@ -94,6 +97,8 @@ func (r Run) Config() (explore.Config, error) {
 		Restore:         r.Restore,
 		HostOnly:        r.HostOnly,
 		KernelChoices:   r.KernelChoices,
+		Surprises:       r.Surprises,
+		StrictRecovery:  r.StrictRecovery,
 		Threads:         r.Threads,
 	}
 	if !r.NoAccount && !r.Through {

@@ -1,0 +1,151 @@
+package model
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+)
+
+// A Surprise is a loss that the promises of a file system allow, and that a user of ext4 does not
+// expect.
+type Surprise struct{ Kind, Text string }
+
+// The kinds of surprises.
+const (
+	NeitherOldNorNew = "neither old nor new" // after a rename over a file
+	StaleData        = "stale data"          // content that was never written to the file
+	EmptyFile        = "empty file"          // a name that never led to an empty file
+	RenamedGone      = "renamed file gone"   // a durable file without a name after a rename
+	FsyncedAbsent    = "fsynced file absent" // a new file whose data is durable, and its name is not
+)
+
+// Surprises returns the surprises in a tree that Allowed allows, in the order of their names. The
+// caller has to read everything that s.Wants(f) lists first.
+func (f *FS) Surprises(s *Observed) (out []Surprise) {
+	found := func(kind, format string, args ...any) {
+		out = append(out, Surprise{kind, fmt.Sprintf(format, args...)})
+	}
+	for _, d := range slices.Sorted(maps.Keys(f.tree.inodes)) {
+		dir := f.tree.inodes[d]
+		for _, name := range slices.Sorted(maps.Keys(dir.names)) {
+			e := dir.names[name]
+			p := path.Join(f.tree.dirPath(d), name)
+			here := s.nodes[relative(p)]
+			f.surpriseOfName(found, dir, e, p, here)
+			if here != nil && here.kind() == File {
+				f.surpriseOfContent(found, e, p, here)
+			}
+		}
+	}
+	for _, i := range slices.Sorted(maps.Keys(f.tree.inodes)) {
+		if n := f.tree.inodes[i]; n.kind == File && n.links > 0 {
+			f.surpriseOfFile(found, s, i, n)
+		}
+	}
+	return out
+}
+
+// relative returns a path as Observed has it.
+func relative(p string) string {
+	if p == "/" {
+		return "."
+	}
+	return p[1:]
+}
+
+// surpriseOfName looks for a name that was renamed over, and leads to neither file, and for one
+// that leads to an empty file.
+func (f *FS) surpriseOfName(found func(kind, format string, args ...any), dir *inode, e *name,
+	p string, here *node) {
+	last := len(e.history) - 1
+	now := f.tree.inodes[e.history[last].value]
+	if now == nil || now.kind != File {
+		return
+	}
+	since := e.history[last].at
+	if here != nil && here.kind() == File && here.Size == 0 && !slices.ContainsFunc(
+		now.data.since(since), func(v version[content]) bool { return v.value.size == 0 }) {
+		found(EmptyFile, "%s is empty, and never led to an empty file: %s", p, f.lastOf(now))
+		return
+	}
+	if last == 0 || f.disk.nameSince(dir, e) < e.history[last-1].at {
+		return // the old name need not be on the disk
+	}
+	old := f.tree.inodes[e.history[last-1].value]
+	if old == nil || old.kind != File {
+		return
+	}
+	versions := slices.Concat(old.data, now.data.since(since))
+	if here == nil || here.kind() == File && !has(versions, here) {
+		state := "is gone"
+		if here != nil {
+			state = fmt.Sprintf("has %d other bytes", here.Size)
+		}
+		found(NeitherOldNorNew, "%s %s; operation %d, %v, renamed a file over one that was on the disk",
+			p, state, since, f.log[since-1])
+	}
+}
+
+// has reports whether one of several versions has the content of an observed file.
+func has(versions history[content], here *node) bool {
+	return slices.ContainsFunc(versions, func(v version[content]) bool {
+		return v.value.size == here.Size && v.value.sum() == here.Sum
+	})
+}
+
+// surpriseOfContent looks for sectors that hold neither zeros nor anything that was written to a
+// file of this name.
+func (f *FS) surpriseOfContent(found func(kind, format string, args ...any), e *name, p string,
+	here *node) {
+	if !here.complete {
+		return
+	}
+	for off := uint64(0); off < here.Size; off += sector {
+		end := min(off+sector, here.Size)
+		is := here.data[off:end]
+		if isZero(is) {
+			continue
+		}
+		buf := make([]byte, len(is))
+		known := slices.ContainsFunc(e.history, func(v version[int]) bool {
+			n := f.tree.inodes[v.value]
+			return n != nil && slices.ContainsFunc(n.data, func(c version[content]) bool {
+				c.value.read(buf, off)
+				return slices.Equal(buf, is)
+			})
+		})
+		if !known {
+			found(StaleData, "%s has %s at offset %d, which was never written to it", p, describe(is), off)
+			return
+		}
+	}
+}
+
+// surpriseOfFile looks for a file with a durable content that has none of its names.
+func (f *FS) surpriseOfFile(found func(kind, format string, args ...any), s *Observed, i int,
+	n *inode) {
+	durableName, renamed, present := false, false, false
+	for d, dir := range f.tree.inodes {
+		for name, e := range dir.names {
+			for _, v := range e.history {
+				if v.value != i {
+					continue
+				}
+				durableName = durableName || v.at <= f.disk.nameSince(dir, e)
+				renamed = renamed || e.now() != i
+				present = present || s.nodes[relative(path.Join(f.tree.dirPath(d), name))] != nil
+			}
+		}
+	}
+	synced := max(n.dataAt, n.meta) >= n.born && max(n.dataAt, n.meta) > 0
+	switch {
+	case present:
+	case durableName && renamed && f.disk.isDurable(n):
+		found(RenamedGone, "%s was on the disk, and has none of its names: %s", f.tree.path(i),
+			f.lastOf(n))
+	case !durableName && synced:
+		found(FsyncedAbsent, "%s was forced to the disk, and has no name: %s", f.tree.path(i),
+			f.lastOf(n))
+	}
+}

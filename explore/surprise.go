@@ -1,0 +1,102 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Surprises says how surprises are reported.
+type Surprises string
+
+// The ways.
+const (
+	ReportSurprises   Surprises = "report" // as a class of their own
+	SurprisesAreError Surprises = "error"  // as errors
+)
+
+// Check returns an error if the way is unknown. "" is valid, and means ReportSurprises.
+func (s Surprises) Check() error {
+	if s != "" && s != ReportSurprises && s != SurprisesAreError {
+		return fmt.Errorf("surprises %q: there are %s and %s", s, ReportSurprises, SurprisesAreError)
+	}
+	return nil
+}
+
+// Repaired is the kind of the surprise that a recovery had to repair something.
+const Repaired = "repaired"
+
+// Surprise reports a surprise that a recovered crash state shows. property is as for Failure; "":
+// that of the crash. It has no effect outside of recovery and Check.
+func (e *Env) Surprise(kind, property, text string) {
+	if len(e.surprises) >= maxSurprises {
+		return
+	}
+	e.surprises = append(e.surprises, &Failure{Kind: kind, Property: property, Text: text,
+		Surprise: true})
+}
+
+// maxSurprises bounds the surprises of one crash state.
+const maxSurprises = 16
+
+// surprise returns the surprises of a recovered crash state as one failure; nil: there is none. The
+// first one that isError selects is an error, and returned alone.
+func (e *Env) surprise(property string, isError func(kind string) bool) *Failure {
+	list := slices.Clone(e.surprises)
+	for _, f := range list {
+		if f.Property == "" {
+			f.Property = property
+		}
+		if isError(f.Kind) {
+			f.Surprise = false
+			return f
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	list[0].more = list[1:]
+	return list[0]
+}
+
+// isError reports whether a surprise of a kind is an error in this run.
+func (c *Config) isError(kind string) bool {
+	return c.Surprises == SurprisesAreError || c.StrictRecovery && kind == Repaired
+}
+
+// noteSurprises keeps the surprises of a crash state that are the first of their kind and property
+// in an execution. They do not end it.
+func (x *explorer) noteSurprises(r *execution, bad *badDisk) {
+	var copied *crashDisk
+	for _, f := range append([]*Failure{bad.Failure}, bad.more...) {
+		if slices.ContainsFunc(r.surprises, func(known *failureContext) bool {
+			return known.matches(f.Kind, f.Property)
+		}) {
+			continue
+		}
+		if copied == nil {
+			copied = x.session.keepDisk(bad)
+		}
+		one := *f
+		one.more = nil
+		r.surprises = append(r.surprises, &failureContext{Failure: &one, execution: r, disk: copied})
+	}
+}
+
+// reportSurprises reports the surprises of an execution. A stop of the run is no error if another
+// failure of the execution was reported.
+func (x *explorer) reportSurprises(ctx context.Context, r *execution,
+	reported bool) (out []*Error, err error) {
+	for _, f := range r.surprises {
+		e, err := x.report(ctx, f)
+		if stopped := x.stopped(); reported && stopped != nil && errors.Is(err, stopped) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
