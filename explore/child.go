@@ -55,7 +55,7 @@ func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
 				return err
 			}
 		}
-		if reported == nil && st.Fail == nil && r.idle == "" {
+		if reported == nil && r.idle == "" {
 			if err := x.addState(c, r, recovered); err != nil {
 				return err
 			}
@@ -177,7 +177,7 @@ func (x *explorer) addState(c *change, r *execution, recovered uint64) error {
 		return err
 	}
 	x.totals.Waiting++
-	return c.enqueue(p, &state{Setup: r.setup, Steps: r.steps, Sig: r.sig})
+	return c.enqueue(p, &state{Setup: r.setup, Steps: r.steps, Faults: r.allFaults(), Sig: r.sig})
 }
 
 // advance moves a state to its next child, or removes it from the frontier after its last child.
@@ -197,7 +197,11 @@ func (x *explorer) advance(c *change, key []byte, st *state, r *execution) error
 // addFaults puts the same execution into the frontier once for each further call site, with a fault
 // there in addition to those of st.
 func (x *explorer) addFaults(c *change, st *state, r *execution) error {
-	if r.faults == nil || len(st.Fail) >= x.MaxFaults {
+	before := 0
+	for _, faults := range st.Faults {
+		before += len(faults)
+	}
+	if r.faults == nil || before+len(st.Fail) >= x.MaxFaults {
 		return nil
 	}
 	for _, plan := range r.faults.more() {
@@ -207,7 +211,8 @@ func (x *explorer) addFaults(c *change, st *state, r *execution) error {
 		}
 		x.totals.Waiting++
 		last := Values(r.steps[len(r.steps)-1])
-		child := &state{Setup: st.Setup, Steps: st.Steps, Sig: st.Sig, Next: last, Fail: plan}
+		child := &state{Setup: st.Setup, Steps: st.Steps, Faults: st.Faults, Sig: st.Sig, Next: last,
+			Fail: plan}
 		if err := c.enqueue(p, child); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"fsward/explore/crash"
 	"fsward/explore/durable"
+	"fsward/explore/ekm"
 )
 
 // A Config states what a run explores, and how.
@@ -43,8 +44,11 @@ type Config struct {
 	OnEvent func(Event)
 	// MaxFaults is the maximum number of faults that are injected into the kernel in one step, in
 	// the iterative way of FiSC: none, then one at each call site, then two. The System needs the
-	// module fsw_ekm. A state after an injected fault is checked and has no children.
+	// module fsw_ekm. A state after an injected fault has children, whose path has at most as many
+	// faults altogether.
 	MaxFaults int
+	// FailPoints are the kinds of calls that fail; nil: DefaultFailPoints.
+	FailPoints []ekm.Point
 	// RecoveryCrashes also tries a second crash while a crash state is recovered: at each moment, and
 	// with each subset of the writes of the recovery.
 	RecoveryCrashes bool

@@ -22,6 +22,8 @@ type Error struct {
 	Steps    [][]Choice      `json:"steps"`              // the choices of each step
 	Did      [][]string      `json:"did"`                // what each step did, in readable form
 	Fail     []InjectedFault `json:"fail,omitempty"`     // injected into the last step
+	// StepFaults are those of the earlier steps; nil: there are none.
+	StepFaults [][]InjectedFault `json:"step_faults,omitempty"`
 	// Seed and Limit are those of crash.Options: a moment with more than Limit crash states is
 	// sampled.
 	Seed         uint64        `json:"seed"`

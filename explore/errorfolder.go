@@ -64,6 +64,7 @@ func (f *failureContext) asError(cfg *Config) Error {
 		Origin: cfg.Origin, ReplayFlags: cfg.ReplayFlags,
 		Setup: f.setup, Steps: f.steps, Did: f.did, Seed: cfg.Crash.Seed,
 		Limit: cfg.Crash.Limit, Count: 1}
+	e.StepFaults = f.injected
 	if f.faults != nil {
 		e.Fail = f.faults.plan
 	}

@@ -12,15 +12,16 @@ import (
 
 // An execution is one run of a sequence of steps from the pristine disks, with what it observed.
 type execution struct {
-	setup    []Choice   // the choices of the setup
-	mounted  int        // number of these that were taken before the checker's Init
-	choices  *Chooser   // of the setup; nil: a checkpoint took its place
-	steps    [][]Choice // the choices of each step
-	did      [][]string // Env.did of each step
-	next     []uint32   // the first choices of the next child of the same parent
-	more     bool       // there is a next child
-	found    *Failure   // the failure that ended the execution; nil: none
-	nonfatal []*Failure // failures that did not end it: calls that returned too early
+	setup    []Choice          // the choices of the setup
+	mounted  int               // number of these that were taken before the checker's Init
+	choices  *Chooser          // of the setup; nil: a checkpoint took its place
+	steps    [][]Choice        // the choices of each step
+	injected [][]InjectedFault // the faults of each step but the last; nil: there are none
+	did      [][]string        // Env.did of each step
+	next     []uint32          // the first choices of the next child of the same parent
+	more     bool              // there is a next child
+	found    *Failure          // the failure that ended the execution; nil: none
+	nonfatal []*Failure        // failures that did not end it: calls that returned too early
 	// Surprises of its crash states, which did not end it, either.
 	surprises []*failureContext
 	sig       string          // hash of the signature
@@ -117,7 +118,7 @@ func (s *session) attempt(ctx context.Context, st *state) (*execution, error) {
 // setup that fails has r.found.
 func (s *session) parent(ctx context.Context, st *state, alone bool) (*execution, error) {
 	begin := time.Now()
-	r := &execution{steps: slices.Clone(st.Steps)}
+	r := &execution{steps: slices.Clone(st.Steps), injected: st.Faults}
 	// A state without a signature is the replay of an error, which starts from the beginning.
 	e, err := s.reach(ctx, st, r, !alone && st.Sig != "")
 	if err != nil {
@@ -128,7 +129,7 @@ func (s *session) parent(ctx context.Context, st *state, alone bool) (*execution
 		return r, nil
 	}
 	if len(st.Steps) > 0 || alone {
-		if r.sig, r.found, err = s.signature(e, r.setup, st.Steps); err != nil || r.found != nil {
+		if r.sig, r.found, err = s.signature(e, r, st.Steps); err != nil || r.found != nil {
 			return r, err
 		}
 		if st.Sig != "" && r.sig != st.Sig {
@@ -139,10 +140,33 @@ func (s *session) parent(ctx context.Context, st *state, alone bool) (*execution
 	return r, nil
 }
 
+// faultsOf returns the faults of step i.
+func (r *execution) faultsOf(i int) []InjectedFault {
+	switch {
+	case i < len(r.injected):
+		return r.injected[i]
+	case i == len(r.steps)-1 && r.faults != nil:
+		return r.faults.plan
+	}
+	return nil
+}
+
+// allFaults returns the faults of each step; nil: there are none.
+func (r *execution) allFaults() [][]InjectedFault {
+	if len(r.injected) == 0 && (r.faults == nil || len(r.faults.plan) == 0) {
+		return nil
+	}
+	out := make([][]InjectedFault, len(r.steps))
+	for i := range out {
+		out[i] = r.faultsOf(i)
+	}
+	return out
+}
+
 // intercept returns the interceptors of the last step of an execution.
 func (s *session) intercept(st *state) (i interceptors) {
 	if s.inject || st.Fail != nil {
-		i.faults = &faultInjector{plan: st.Fail}
+		i.faults = s.injector(st.Fail)
 	}
 	if s.countCalls || st.crash != nil {
 		top := s.target.stack.Top.Path()
@@ -153,6 +177,11 @@ func (s *session) intercept(st *state) (i interceptors) {
 		i.promises = new(promiseMarker)
 	}
 	return i
+}
+
+// injector returns a faultInjector with a plan.
+func (s *session) injector(plan []InjectedFault) *faultInjector {
+	return &faultInjector{points: s.failPoints, threads: s.kernelThreads, plan: plan}
 }
 
 // mutate does the last step of an execution: it runs the chosen thread, and then Mutate.
@@ -196,7 +225,7 @@ func (s *session) checkProcessCrash(e *Env, p *processCrasher) (*Failure, error)
 // the promises of the last step.
 func (s *session) observe(ctx context.Context, e *Env, r *execution) (err error) {
 	if r.found == nil {
-		r.sig, r.found, err = s.signature(e, r.setup, r.steps)
+		r.sig, r.found, err = s.signature(e, r, r.steps)
 	}
 	if f, ok := s.target.stack.Checker.(Featurer); ok && r.found == nil {
 		r.features = f.Features()
@@ -224,7 +253,7 @@ func (r *execution) ready(choices *Chooser) {
 
 // signature returns the hash of a state's signature. If the checker returns no signature, it is the
 // hash of the choices.
-func (s *session) signature(e *Env, setup []Choice,
+func (s *session) signature(e *Env, r *execution,
 	steps [][]Choice) (string, *Failure, error) {
 	sig, err := s.target.stack.Checker.Signature(e)
 	if f := s.target.failure(e, "signature failed", err); f != nil || fatal(e) != nil {
@@ -237,8 +266,13 @@ func (s *session) signature(e *Env, setup []Choice,
 	} else if s.threads.wait > 0 {
 		sig = append(slices.Clip(sig), s.threads.taken(steps)...)
 	}
-	if len(setup) > 0 { // the checker does not know the choices of components
-		sig = fmt.Appendf(slices.Clip(sig), " setup %v", Values(setup))
+	if len(r.setup) > 0 { // the checker does not know the choices of components
+		sig = fmt.Appendf(slices.Clip(sig), " setup %v", Values(r.setup))
+	}
+	for i := range steps { // nor what a failed call has left in the kernel
+		for _, fault := range r.faultsOf(i) {
+			sig = fmt.Appendf(slices.Clip(sig), " fault %d %x", i, fault.Stack)
+		}
 	}
 	sum := sha256.Sum256(sig)
 	return hex.EncodeToString(sum[:16]), nil, nil

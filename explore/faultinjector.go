@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"fsward/explore/agent"
 	"fsward/explore/ekm"
@@ -17,18 +18,46 @@ type InjectedFault struct {
 	Site  string `json:"site"`  // the call site
 }
 
-// failPoints are the choice points at which faults are injected: allocations and reads. The other
-// points of fsw_ekm are left out. Some fail disks, for which RAM disks are better suited. Others
-// fail the access to the agent's own memory.
-var failPoints = []ekm.Point{ekm.Slab, ekm.BufferRead, ekm.PageRead}
+// DefaultFailPoints are the choice points at which faults are injected unless Config.FailPoints says
+// otherwise: allocations and reads. At the others, the disk fails, for which the rules of RAM disks
+// are better suited, or the access to memory of the program.
+func DefaultFailPoints() []ekm.Point {
+	return []ekm.Point{ekm.Slab, ekm.Page, ekm.BufferRead, ekm.PageRead}
+}
+
+// ParseFailPoints returns the points that a text names, separated by commas. "" and "default" name
+// DefaultFailPoints; "all" names all points of the kernel.
+func ParseFailPoints(text string) (out []ekm.Point, err error) {
+	switch text {
+	case "", "default":
+		return DefaultFailPoints(), nil
+	case "all":
+		return ekm.Points(), nil
+	}
+	var names []string
+	for _, p := range ekm.Points() {
+		names = append(names, strings.ReplaceAll(p.String(), " ", "-"))
+	}
+	for name := range strings.SplitSeq(text, ",") {
+		i := slices.Index(names, name)
+		if i < 0 {
+			return nil, fmt.Errorf("no calls of the kind %q can fail; there are %s, and all", name,
+				strings.Join(names, ", "))
+		}
+		out = append(out, ekm.Points()[i])
+	}
+	return out, nil
+}
 
 // A faultInjector makes calls inside the kernel fail during the first Try of a Mutate, and records
 // which calls could have failed.
 type faultInjector struct {
 	passThrough
-	plan []InjectedFault
-	done bool // the first Try is over
-	hits []agent.Hit
+	points  []ekm.Point
+	threads []uint32 // threads of the kernel whose calls fail, too
+	plan    []InjectedFault
+	done    bool // the first Try is over
+	hits    []agent.Hit
 }
 
 // batch wraps the operations of the first Try. Until then, no interceptor may add operations.
@@ -48,13 +77,18 @@ func (f *faultInjector) batch(_ *Env, r request, next sendBatch) (agent.Done, er
 	return done, err
 }
 
-// wrap puts the operations that start and end the injection around others.
+// wrapped is the number of operations that wrap puts before others.
+const wrapped = 2
+
+// wrap puts the operations that start and end the injection around others. The kernel's caches are
+// dropped before, so that reads reach the disk.
 func (f *faultInjector) wrap(ops []agent.Op) []agent.Op {
 	at := make([]uint32, len(f.plan))
 	for i, p := range f.plan {
 		at[i] = p.At
 	}
-	return slices.Concat([]agent.Op{agent.FailAt(failPoints, at)}, ops, []agent.Op{agent.FailEnd()})
+	before := []agent.Op{agent.DropCaches(), agent.FailAt(f.points, at, f.threads...)}
+	return slices.Concat(before, ops, []agent.Op{agent.FailEnd()})
 }
 
 // unwrap returns the results of the wrapped operations, and keeps the hits. It returns a
@@ -62,10 +96,10 @@ func (f *faultInjector) wrap(ops []agent.Op) []agent.Op {
 func (f *faultInjector) unwrap(results []agent.Result) ([]agent.Result, error) {
 	f.done = true
 	last := len(results) - 1
-	if last < 1 {
+	if last < wrapped {
 		return nil, errors.New("injecting faults into the kernel: there is no answer")
 	}
-	if err := errors.Join(results[0].Err(), results[last].Err()); err != nil {
+	if err := errors.Join(results[0].Err(), results[1].Err(), results[last].Err()); err != nil {
 		return nil, fmt.Errorf("injecting faults into the kernel: %w", err)
 	}
 	hits, err := agent.DecodeHits(results[last].Data)
@@ -83,7 +117,7 @@ func (f *faultInjector) unwrap(results []agent.Result) ([]agent.Result, error) {
 			return nil, &DivergedError{At: int(p.At), Want: want, Got: Choice{Site: got}}
 		}
 	}
-	return results[1:last], nil
+	return results[wrapped:last], nil
 }
 
 // more returns the plans that extend f.plan by one fault: one plan for each further call site that

@@ -98,3 +98,56 @@ func TestIterativeFailing(t *testing.T) {
 		}
 	}
 }
+
+// A brokenKernel loses a page when the second call of mkdir fails. Nothing shows it until the next
+// mkdir, which then leaves nothing.
+type brokenKernel struct {
+	failingKernel
+	broken bool
+}
+
+func (k *brokenKernel) perform(s *exploretest.System, op agent.Op) agent.Result {
+	if op.String() != "mkdir /x 0755" {
+		return k.failingKernel.perform(s, op)
+	}
+	k.exists = len(k.at) == 0 && !k.broken
+	if len(k.at) > 0 {
+		k.broken = k.broken || slices.Contains(k.at, 1)
+		return agent.Result{Errno: unix.ENOMEM}
+	}
+	return agent.Result{}
+}
+
+// brokenMkdirer is a mkdirer that repairs the kernel when an execution begins.
+type brokenMkdirer struct {
+	mkdirer
+	k *brokenKernel
+}
+
+func (c brokenMkdirer) Init(*explore.Env) error {
+	c.k.broken, c.k.exists = false, false
+	return nil
+}
+
+// A state behind an injected fault has children: a bug that shows one step later is found. Its
+// error has the faults of both steps, is minimized, and replays.
+func TestStepsAfterAFault(t *testing.T) {
+	k := new(brokenKernel)
+	cfg := toy(t, "", 1, 1)
+	system(cfg).Perform = k.perform
+	ignoreShell(cfg)
+	cfg.Stack.Checker, cfg.Depth, cfg.MaxFaults = brokenMkdirer{k: k}, 3, 1
+	cfg.Strategy = explore.DepthFirst
+	sum, err := explore.Run(context.Background(), cfg)
+	if err != nil || !sum.Complete || len(sum.Errors) != 1 || sum.Diverged != 0 {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	e := readError(t, cfg, sum, 0)
+	if len(e.Steps) != 2 || len(e.StepFaults) != 1 || len(e.StepFaults[0]) != 1 ||
+		e.StepFaults[0][0].At != 1 || len(e.Fail) != 0 {
+		t.Errorf("%d steps, faults %+v and %+v", len(e.Steps), e.StepFaults, e.Fail)
+	}
+	if kind := replay(t, cfg, e); kind != "failed call has an effect" {
+		t.Errorf("the replay shows %q", kind)
+	}
+}

@@ -33,9 +33,12 @@ func (x *explorer) minimize(ctx context.Context, f *failureContext) (*failureCon
 		}
 		return shown, err
 	}
-	best, err := fewestSteps(f, func(like *failureContext, steps [][]Choice) (*failureContext, error) {
+	best, err := fewestSteps(f, func(like *failureContext, from, to int) (*failureContext, error) {
 		e := like.asError(&x.Config)
-		e.Steps = steps
+		e.Steps = slices.Delete(slices.Clone(e.Steps), from, to)
+		if len(e.StepFaults) >= to {
+			e.StepFaults = slices.Delete(slices.Clone(e.StepFaults), from, to)
+		}
 		return show(e)
 	})
 	if err == nil {
@@ -69,18 +72,19 @@ func (x *explorer) minimize(ctx context.Context, f *failureContext) (*failureCon
 }
 
 // fewestSteps leaves out runs of steps: half of them, then quarters, and so on, down to single
-// steps. show executes steps, and returns a failure that matches like if they show one, else nil.
+// steps. show executes the steps of like without those from from to to, and returns a failure that
+// matches like if they show one, else nil.
 // Random searches repeatedly remove a file and make it again. Such steps can only be left out in
 // pairs, so pairs are tried at each position.
 func fewestSteps(best *failureContext,
-	show func(like *failureContext, steps [][]Choice) (*failureContext, error),
+	show func(like *failureContext, from, to int) (*failureContext, error),
 ) (*failureContext, error) {
 	for n := len(best.steps) / 2; n > 0; n /= 2 {
 		if n == 3 {
 			n = 2 // do not skip pairs
 		}
 		for i := 0; i+n < len(best.steps); { // the last step stays, since it shows the failure
-			smaller, err := show(best, slices.Delete(slices.Clone(best.steps), i, i+n))
+			smaller, err := show(best, i, i+n)
 			switch {
 			case err != nil:
 				return best, err

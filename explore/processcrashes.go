@@ -32,7 +32,7 @@ func (x *explorer) crashProcess(ctx context.Context, like *execution,
 	plan processCrashPlan) (*failureContext, error) {
 	steps, last := like.steps, len(like.steps)-1
 	r, err := x.session.run(ctx, &state{Setup: like.setup, Steps: steps[:last],
-		Next: Values(steps[last]), crash: &plan})
+		Faults: like.injected, Next: Values(steps[last]), Fail: like.faultsOf(last), crash: &plan})
 	var diverged *DivergedError
 	if errors.As(err, &diverged) {
 		x.noteDiverged(err, len(steps))

@@ -34,7 +34,11 @@ func (s *session) reach(ctx context.Context, st *state, r *execution,
 		begin := time.Now()
 		log.play = from != nil && i < len(from.steps)
 		where := fmt.Sprintf("step %d of %d", i+1, len(st.Steps))
-		e, err = s.replayStep(ctx, log, step, where, r)
+		var faults []InjectedFault
+		if i < len(st.Faults) {
+			faults = st.Faults[i]
+		}
+		e, err = s.replayStep(ctx, log, step, faults, where, r)
 		if !log.play {
 			s.restorer.step.since(begin)
 		}
@@ -103,6 +107,9 @@ func (s *session) setUpAndMount(ctx context.Context, choices *Chooser, log *resp
 		}
 		return e, s.target.failure(e, "", err), fatal(e)
 	}
+	if err := s.findThreads(e); err != nil {
+		return e, s.target.failure(e, "", err), fatal(e)
+	}
 	r.mounted = len(choices.taken)
 	e, f, err := s.initChecker(ctx, choices, log)
 	s.restorer.mounting.since(begin)
@@ -124,6 +131,7 @@ func (s *session) reachCheckpoint(ctx context.Context, from *savedState, log *re
 	r.loaded, r.before = true, from.before
 	log.answers, log.play = slices.Clone(from.answers), true
 	s.disks.use(from.variant)
+	s.kernelThreads = from.kernelThreads
 	r.setup, r.mounted = from.setup, from.mounted
 	choices := new(Chooser)
 	choices.Replay(from.setup[from.mounted:])
@@ -133,6 +141,22 @@ func (s *session) reachCheckpoint(ctx context.Context, from *savedState, log *re
 	}
 	s.restorer.loading.since(begin)
 	return e, errors.Join(err, choices.Err())
+}
+
+// findThreads finds the kernel's threads of the mounted stack, if faults are injected.
+func (s *session) findThreads(e *Env) error {
+	s.kernelThreads = nil
+	if !s.inject {
+		return nil
+	}
+	for _, c := range s.target.stack.Components() {
+		pids, err := c.Threads(e)
+		if err != nil {
+			return err
+		}
+		s.kernelThreads = append(s.kernelThreads, pids...)
+	}
+	return nil
 }
 
 func (s *session) initChecker(ctx context.Context, choices *Chooser,
@@ -145,9 +169,13 @@ func (s *session) initChecker(ctx context.Context, choices *Chooser,
 }
 
 // replayStep makes the checker repeat a step with the same choices. where names the step in errors.
-func (s *session) replayStep(ctx context.Context, log *responseLog, step []Choice, where string,
+func (s *session) replayStep(ctx context.Context, log *responseLog, step []Choice,
+	faults []InjectedFault, where string,
 	r *execution) (*Env, error) {
 	i := interceptors{threads: s.threads, kernel: s.target.kernelChoices}
+	if s.inject { // also without a fault, since the injection drops the kernel's caches
+		i.faults = s.injector(faults)
+	}
 	e := newEnv(ctx, log, new(Chooser), i)
 	e.chooser.Replay(step)
 	idle, err := s.threads.turn(e)
@@ -179,8 +207,11 @@ func (s *session) checkpoint(ctx context.Context, st *state, r *execution, log *
 		mounted: r.mounted,
 		variant: s.disks.used,
 		steps:   slices.Clone(st.Steps),
+		faults:  st.Faults,
 		answers: slices.Clip(slices.Clone(log.answers)),
 		before:  r.before,
 		held:    s.threads.held,
+
+		kernelThreads: s.kernelThreads,
 	})
 }

@@ -11,7 +11,8 @@ import (
 // the failure; nil: the failure does not show.
 func Replay(ctx context.Context, cfg Config, e Error) (found *Failure, err error) {
 	x := &explorer{Config: cfg, memo: make(memo), surprised: make(memo), stop: ctx}
-	x.Crash.Seed, x.Crash.Limit, x.MaxFaults = e.Seed, e.Limit, len(e.Fail)
+	x.Crash.Seed, x.Crash.Limit = e.Seed, e.Limit
+	x.MaxFaults = max(x.MaxFaults, len(e.Fail), len(e.StepFaults))
 	ctx = context.WithoutCancel(ctx)
 	if x.session, err = newSession(ctx, x.Config); err != nil {
 		return nil, err
@@ -35,7 +36,8 @@ func (x *explorer) reproduce(ctx context.Context, e Error) (f *failureContext, e
 	}
 	st := &state{Root: true, Next: Values(e.Setup)}
 	if last := len(e.Steps) - 1; last >= 0 {
-		st = &state{Setup: e.Setup, Steps: e.Steps[:last], Next: Values(e.Steps[last]), Fail: e.Fail}
+		st = &state{Setup: e.Setup, Steps: e.Steps[:last], Faults: e.StepFaults,
+			Next: Values(e.Steps[last]), Fail: e.Fail}
 	}
 	r, err := x.session.run(ctx, st)
 	if err != nil {

@@ -25,6 +25,12 @@ func writeReproducer(dir string, e *Error, disks []*Disk) error {
 			fmt.Fprintf(&b, "  %d. %s\n", i+1, line)
 		}
 	}
+	for i, faults := range e.StepFaults {
+		for _, f := range faults {
+			fmt.Fprintf(&b, "In step %d, a fault was injected into the kernel at %s (hit %d).\n",
+				i+1, f.Site, f.At)
+		}
+	}
 	for _, f := range e.Fail {
 		fmt.Fprintf(&b, "In the last step, a fault was injected into the kernel at %s (hit %d).\n",
 			f.Site, f.At)

@@ -42,11 +42,14 @@ type savedState struct {
 	mounted int // number of the choices before Init
 	variant int // index of the variant of the disks
 	steps   [][]Choice
+	faults  [][]InjectedFault
 	machine Checkpoint
 	answers []answer // the machine's answers to the checker, from Init on
 	before  history  // since the pristine disks were mounted
 	held    []thread
-	used    uint64 // restorer.clock at its last use, or when it was made
+
+	kernelThreads []uint32
+	used          uint64 // restorer.clock at its last use, or when it was made
 }
 
 // A restorer measures the costs of both methods, and keeps checkpoints.
@@ -111,7 +114,8 @@ func (r *restorer) nearest(st *state) *savedState {
 		if n > len(st.Steps) || best != nil && n <= len(best.steps) {
 			continue
 		}
-		if slices.Equal(k.setup, st.Setup) && slices.EqualFunc(k.steps, st.Steps[:n], slices.Equal) {
+		if slices.Equal(k.setup, st.Setup) && slices.EqualFunc(k.steps, st.Steps[:n], slices.Equal) &&
+			slices.EqualFunc(k.faults, st.Faults[:min(n, len(st.Faults))], slices.Equal) {
 			best = k
 		}
 	}
@@ -163,7 +167,7 @@ func (r *restorer) mutated(e *execution, began time.Time) {
 
 // countChild counts an executed child of a state.
 func (r *restorer) countChild(st *state) {
-	if key := fmt.Sprint(st.Setup, st.Steps); key != r.parent {
+	if key := fmt.Sprint(st.Setup, st.Steps, st.Faults); key != r.parent {
 		if r.parent != "" {
 			r.children.add(r.executed)
 		}

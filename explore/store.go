@@ -40,13 +40,15 @@ var (
 type state struct {
 	// Setup has the choices with which the stack was made and mounted, and those of the checker's
 	// Init.
-	Setup []Choice          `json:"setup,omitempty"`
-	Root  bool              `json:"root,omitempty"` // its children are setups, and not steps
-	Steps [][]Choice        `json:"steps"`          // the choices of each call of Mutate
-	Sig   string            `json:"sig"`            // hash of its signature; "": not known
-	Next  []uint32          `json:"next"`           // the first choices of the next child
-	Fail  []InjectedFault   `json:"fail,omitempty"` // faults of its only child; nil: none
-	crash *processCrashPlan // process crash of the next child; nil: none
+	Setup []Choice   `json:"setup,omitempty"`
+	Root  bool       `json:"root,omitempty"` // its children are setups, and not steps
+	Steps [][]Choice `json:"steps"`          // the choices of each call of Mutate
+	// Faults has the faults of each step; nil: there are none.
+	Faults [][]InjectedFault `json:"faults,omitempty"`
+	Sig    string            `json:"sig"`            // hash of its signature; "": not known
+	Next   []uint32          `json:"next"`           // the first choices of the next child
+	Fail   []InjectedFault   `json:"fail,omitempty"` // faults of its only child; nil: none
+	crash  *processCrashPlan // process crash of the next child; nil: none
 }
 
 // A store is the part of a run on disk, so that a run can continue after it was killed. All results

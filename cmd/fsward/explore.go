@@ -129,8 +129,11 @@ func addSearchFlags(c *cobra.Command, r *spec.Run) {
 	c.Flags().IntVar(&r.Depth, "depth", 0, "run at most `N` steps in a row; 0 for no limit")
 	c.Flags().Uint64Var(&r.Seed, "seed", 1, "`SEED` of samples and of --search random")
 	c.Flags().IntVar(&r.MaxFaults, "failures", 0,
-		"let at most `N` calls inside the kernel fail in one step: first none, "+
+		"let at most `N` calls inside the kernel fail on the way to a state: first none, "+
 			"then each call site alone, then pairs, …")
+	c.Flags().StringVar(&r.FailPoints, "failure-points", "default",
+		"let calls of these `KINDS` fail, separated by commas: slab, page, buffer-read, page-read "+
+			"(the default), user-memory, submit, end; or all")
 	c.Flags().BoolVar(&r.KernelChoices, "kernel-choices", false,
 		"also explore the choices that a kernel module takes by fsw_ekm_choose(n); not with --failures")
 	c.Flags().StringVar((*string)(&r.Restore), "restore", string(explore.ByCost),

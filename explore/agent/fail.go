@@ -22,10 +22,11 @@ type Hit struct {
 // maxHits bounds the hits that FailEnd returns. It returns the first ones.
 const maxHits = 4096
 
-// FailAt makes calls inside the kernel fail during the operations up to FailEnd. The hits of points
-// are numbered from 0 in the order of time; at lists the hits that fail, in rising order. FailAt
-// fails with ENOENT or ENXIO if the module fsw_ekm is not loaded.
-func FailAt(points []ekm.Point, at []uint32) Op {
+// FailAt makes calls inside the kernel fail during the operations up to FailEnd: calls of the
+// operations, and calls of threads of the kernel. The hits of points are numbered from 0 in the order
+// of time; at lists the hits that fail, in rising order. FailAt fails with ENOENT or ENXIO if the
+// module fsw_ekm is not loaded.
+func FailAt(points []ekm.Point, at []uint32, threads ...uint32) Op {
 	b := appendNumber(nil, uint64(len(points)))
 	for _, p := range points {
 		b = appendNumber(b, uint64(p))
@@ -33,6 +34,10 @@ func FailAt(points []ekm.Point, at []uint32) Op {
 	b = appendNumber(b, uint64(len(at)))
 	for _, n := range at {
 		b = appendNumber(b, uint64(n))
+	}
+	b = appendNumber(b, uint64(len(threads)))
+	for _, pid := range threads {
+		b = appendNumber(b, uint64(pid))
 	}
 	return Op{Code: opFailAt, data: b}
 }
@@ -43,7 +48,7 @@ func FailEnd() Op { return Op{Code: opFailEnd} }
 // FailsAt returns the hits that fail, of an operation that FailAt made. ok is false for any other
 // operation. A System that is not a guest, such as one of a test, uses it.
 func (o Op) FailsAt() (at []uint32, ok bool) {
-	_, values, err := decodeFailAt(&o)
+	_, values, _, err := decodeFailAt(&o)
 	for i, v := range values {
 		if v != 0 {
 			at = append(at, uint32(i))
@@ -80,7 +85,7 @@ func DecodeHits(data []byte) (out []Hit, err error) {
 
 // decodeFailAt decodes an operation that FailAt made. values has an element for each hit, up to the
 // last one that fails: 1 to fail, 0 not to.
-func decodeFailAt(o *Op) (points []ekm.Point, values []uint32, err error) {
+func decodeFailAt(o *Op) (points []ekm.Point, values, threads []uint32, err error) {
 	d := decoder{b: o.data}
 	for n := d.count(len(ekm.Points())); n > 0 && d.err == nil; n-- {
 		points = append(points, ekm.Point(d.upTo(math.MaxUint32)))
@@ -92,14 +97,18 @@ func decodeFailAt(o *Op) (points []ekm.Point, values []uint32, err error) {
 		}
 		values[at] = 1
 	}
-	return points, values, d.finish("failures")
+	for n := d.count(ekm.MaxMembers - 1); n > 0 && d.err == nil; n-- {
+		threads = append(threads, uint32(d.upTo(math.MaxUint32)))
+	}
+	return points, values, threads, d.finish("failures")
 }
 
 // failing performs FailAt and FailEnd.
 type failing struct {
 	ctl    *ekm.Control // nil outside of FailAt and FailEnd
 	points []ekm.Point  // that are switched on
-	thread uint32       // the thread whose calls can fail
+	thread uint32       // the thread of the operations, whose calls can fail
+	others []uint32     // threads of the kernel whose calls can fail
 }
 
 // begin performs FailAt. It adds the thread last, so that its own system calls hit no choice point.
@@ -107,7 +116,7 @@ func (f *failing) begin(o *Op) (err error) {
 	if f.ctl != nil {
 		return unix.EBUSY
 	}
-	points, values, err := decodeFailAt(o)
+	points, values, threads, err := decodeFailAt(o)
 	if err != nil {
 		return err
 	}
@@ -125,6 +134,12 @@ func (f *failing) begin(o *Op) (err error) {
 	if err == nil {
 		err = errors.Join(f.ctl.Load(values), f.ctl.Start())
 	}
+	for _, pid := range threads {
+		if err == nil {
+			err = f.ctl.AddThread(pid)
+			f.others = append(f.others, pid)
+		}
+	}
 	if err == nil {
 		err = f.ctl.AddThread(f.thread)
 	}
@@ -141,6 +156,9 @@ func (f *failing) end() (hits []Hit, err error) {
 	}
 	// The thread comes first, so that the calls below hit no choice point. It may not be a member.
 	_ = f.ctl.RemoveMember(f.thread)
+	for _, pid := range f.others {
+		_ = f.ctl.RemoveMember(pid)
+	}
 	for _, p := range f.points {
 		err = errors.Join(err, f.ctl.Set(p, ekm.Off, ekm.Limit{}))
 	}

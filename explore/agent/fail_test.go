@@ -10,13 +10,14 @@ import (
 // TestFailAt checks the encoding of FailAt and of hits.
 func TestFailAt(t *testing.T) {
 	want := []ekm.Point{ekm.Slab, ekm.BufferRead}
-	o := FailAt(want, []uint32{1, 4})
-	points, values, err := decodeFailAt(&o)
-	if err != nil || !slices.Equal(points, want) || !slices.Equal(values, []uint32{0, 1, 0, 0, 1}) {
-		t.Errorf("%v, %v, %v", points, values, err)
+	o := FailAt(want, []uint32{1, 4}, 77)
+	points, values, threads, err := decodeFailAt(&o)
+	if err != nil || !slices.Equal(points, want) || !slices.Equal(values, []uint32{0, 1, 0, 0, 1}) ||
+		!slices.Equal(threads, []uint32{77}) {
+		t.Errorf("%v, %v, %v, %v", points, values, threads, err)
 	}
-	for _, bad := range [][]byte{{1}, {0, 1}, {0, 1, 0xff, 0xff, 0xff, 0xff, 1}, {0, 0, 0}} {
-		if _, _, err := decodeFailAt(&Op{Code: opFailAt, data: bad}); err == nil {
+	for _, bad := range [][]byte{{1}, {0, 1}, {0, 1, 0xff, 0xff, 0xff, 0xff, 1}, {0, 0, 1}} {
+		if _, _, _, err := decodeFailAt(&Op{Code: opFailAt, data: bad}); err == nil {
 			t.Errorf("decodeFailAt accepts %v", bad)
 		}
 	}

@@ -37,6 +37,8 @@ type Run struct {
 	Dirs  int `json:"dirs,omitempty"`
 	// MaxFaults is the maximum number of faults injected into the kernel in one step.
 	MaxFaults int `json:"failures,omitempty"`
+	// FailPoints are the kinds of calls that fail: see explore.ParseFailPoints.
+	FailPoints string `json:"failure_points,omitempty"`
 	// Recovery includes crashes during recovery.
 	Recovery bool `json:"recovery_crashes,omitempty"`
 	// Verify verifies each recovered disk, and compares a second way to recover.
@@ -70,6 +72,10 @@ func (r Run) Config() (explore.Config, error) {
 	if err := errors.Join(r.Unit.Check(), r.Surprises.Check()); err != nil {
 		return explore.Config{}, err
 	}
+	points, err := explore.ParseFailPoints(r.FailPoints)
+	if err != nil {
+		return explore.Config{}, err
+	}
 	top, err := r.Components()
 	if err != nil {
 		return explore.Config{}, err
@@ -90,6 +96,7 @@ func (r Run) Config() (explore.Config, error) {
 		CrashFrom:       r.From,
 		NoPrune:         r.NoPrune,
 		MaxFaults:       r.MaxFaults,
+		FailPoints:      points,
 		RecoveryCrashes: r.Recovery,
 		Verify:          r.Verify,
 		WriteThrough:    r.Through,
