@@ -36,6 +36,8 @@ type CoveredClause struct {
 	Passed int    `json:"reached"` // of these, how many were true in their order
 	// Stopped is the first goal that never was true; "" if there is none.
 	Stopped string `json:"stopped,omitempty"`
+	// Rows is, of a table, the number of its rows; True says how many of them were ever found.
+	Rows int `json:"rows,omitempty"`
 }
 
 // A coverageRun measures the coverage of the rules of each file system.
@@ -137,6 +139,15 @@ func (r *coverageRun) clauses() (out []CoveredClause) {
 				if one.Passed < len(c.Goals) {
 					one.Stopped = c.Goals[one.Passed]
 				}
+				if strings.HasSuffix(one.File, ".csv") {
+					found := min(one.True, 1)
+					if n := len(out); n > 0 && out[n-1].Rows > 0 && out[n-1].File == one.File {
+						out[n-1].True += found
+						out[n-1].Rows++
+						continue
+					}
+					one.Rows, one.True = 1, found
+				}
 				out = append(out, one)
 			}
 		}
@@ -153,8 +164,11 @@ func WriteCoverage(w io.Writer, clauses []CoveredClause) {
 	reached := 0
 	fmt.Fprintf(w, "%-32s %8s %9s  %s\n", "CLAUSE", "TRUE", "GOALS", "PLACE")
 	for _, c := range clauses {
-		fmt.Fprintf(w, "%-32s %8d %5d/%-3d  %s:%d\n", cmp.Or(c.Rule, "  "+c.Helper), c.True, c.Passed,
-			c.Goals, c.File, c.Line)
+		if c.Rows > 0 {
+			fmt.Fprintf(w, "%-32s %8d of %d rows  %s\n", "  "+c.Helper, c.True, c.Rows, c.File)
+		} else {
+			c.writeLine(w)
+		}
 		if c.Stopped != "" {
 			fmt.Fprintf(w, "%-32s never true: %s\n", "", c.Stopped)
 		}
@@ -163,4 +177,9 @@ func WriteCoverage(w io.Writer, clauses []CoveredClause) {
 		}
 	}
 	fmt.Fprintf(w, "%d of %d clauses were true at least once\n", reached, len(clauses))
+}
+
+func (c *CoveredClause) writeLine(w io.Writer) {
+	fmt.Fprintf(w, "%-32s %8d %5d/%-3d  %s:%d\n", cmp.Or(c.Rule, "  "+c.Helper), c.True, c.Passed,
+		c.Goals, c.File, c.Line)
 }

@@ -73,6 +73,7 @@ type lintSet struct {
 	files   []invariants.File
 	named   map[string]bool // files that were asked for
 	builtin map[string]bool // of these, those that are built in as they are
+	shipped bool            // all are
 }
 
 // newLintSet returns a set of files, of which named were asked for.
@@ -83,9 +84,10 @@ func newLintSet(fs string, files []invariants.File, named map[string]bool) lintS
 	for i := range own {
 		known[string(own[i].Text)] = err == nil
 	}
-	if site := slices.ContainsFunc(files, func(f invariants.File) bool {
+	s.shipped = !slices.ContainsFunc(files, func(f invariants.File) bool {
 		return !known[string(f.Text)]
-	}); site { // else the built-in rules themselves are looked at
+	})
+	if !s.shipped { // else the built-in rules themselves are looked at
 		for _, f := range files {
 			s.builtin[f.Name] = known[string(f.Text)]
 		}
@@ -298,7 +300,7 @@ func (s lintSet) lint() []Finding {
 			out = append(out, Finding{l.File, l.Line, l.Column, LintWarning, l.Clause, l.Text})
 		}
 	}
-	return append(out, engineNotes(engine, s.named)...)
+	return append(out, s.engineNotes(engine)...)
 }
 
 // findingsOf splits the errors of a set that does not load into findings.
@@ -331,14 +333,14 @@ func splitSource(source string) (file string, line int) {
 
 // engineNotes notes the clauses in the named files that the engine cannot run itself, and their
 // slow goals.
-func engineNotes(e invariants.Engine, named map[string]bool) []Finding {
+func (s lintSet) engineNotes(e invariants.Engine) []Finding {
 	c, ok := e.(*invariants.Compiled)
 	if !ok {
 		return nil
 	}
 	var out []Finding
 	note := func(source, level, text string) {
-		if file, line := splitSource(source); named[file] {
+		if file, line := splitSource(source); s.named[file] {
 			out = append(out, Finding{file, line, 0, level, "", text})
 		}
 	}
@@ -346,14 +348,20 @@ func engineNotes(e invariants.Engine, named map[string]bool) []Finding {
 		note(f.Source, LintNote, fmt.Sprintf("%s runs on the slow reference engine here: %s", f.Rule,
 			f.Why))
 	}
-	for _, r := range c.Rules() {
+	plansOf := func(r invariants.Rule) []invariants.Plan {
 		plans, err := c.Explain(r.Name)
 		if err != nil {
-			continue // not reached: the rule is one of this engine
+			return nil // not reached: the rule is one of this engine
 		}
-		for _, p := range plans {
+		return plans
+	}
+	for _, r := range c.Rules() {
+		for _, p := range plansOf(r) {
 			noteCost(r, p, note)
 		}
+	}
+	if s.fs == "btrfs" && !s.shipped {
+		noteLogs(c.Rules(), plansOf, note)
 	}
 	return out
 }

@@ -71,7 +71,7 @@ func Query(ctx context.Context, cfg QueryConfig, ask func(*Querier) error) error
 	}
 	if wanted.generation == 0 { // the last commit, which is known only at the end
 		if err := cfg.replay(ctx, log, func(_ string, obs interp.Observation) (bool, error) {
-			if obs.Point == interp.CommitPoint || obs.Point == interp.LogPoint {
+			if obs.Point == interp.CommitPoint {
 				wanted.generation = obs.Generation
 			}
 			return false, nil
@@ -194,7 +194,7 @@ type onlooker struct {
 
 func (o *onlooker) Handle(_ context.Context, r *blocktap.Request, do func() error) error {
 	obs := o.interp.Observe(guard.WriteOf(r))
-	if obs.Point == interp.CommitPoint {
+	if obs.Point == interp.CommitPoint || obs.Point == interp.LogPoint {
 		done, err := o.see(o.interp.FS(), obs)
 		if err == nil && done {
 			err = errSeen

@@ -88,7 +88,8 @@ func isFail(t template) bool {
 	return ok && value(c).is(atomFail)
 }
 
-// member turns member/2 of a list in the text into a disjunction.
+// member turns member/2 of a list in the text into a disjunction. Of any other list, member/2 is a
+// helper that calls itself.
 func (in *inliner) member(g goal, args []template, e *bindings) ([]goal, bool, error) {
 	var branches []template
 	for rest := e.walk(args[1]); ; {
@@ -97,7 +98,7 @@ func (in *inliner) member(g goal, args []template, e *bindings) ([]goal, bool, e
 		}
 		c, ok := rest.(compoundTemplate)
 		if !ok || c.functor != syntax.AtomDot || len(c.args) != 2 {
-			return nil, false, unsupportedf("member/2 of a list that is not in the text")
+			return []goal{g}, true, nil // the list is known at run time: member/2 is called
 		}
 		branches = append(branches, compoundTemplate{atomEquals, []template{args[0], c.args[0]}})
 		rest = e.walk(c.args[1])

@@ -32,7 +32,7 @@ func (l *Set) named(text syntax.ClauseText, head engine.Term, site bool) engine.
 		} else {
 			l.fail(text, "%s: the one name space of rules is site, as in site/%s",
 				syntax.TermText(name, nil), syntax.TermText(c.Arg(1), nil))
-			return head
+			return syntax.AtomViolation.Apply(c.Arg(1), h.Arg(1), h.Arg(2))
 		}
 	}
 	if bare, ok := ruleText(name); ok && site {

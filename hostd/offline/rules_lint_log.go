@@ -1,0 +1,63 @@
+package offline
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"fsward/invariants"
+)
+
+// fileKinds are the kinds of objects of Btrfs that fsync writes into a log.
+var fileKinds = []string{"inode_item", "inode_ref", "inode_extref", "xattr_item", "dir_item",
+	"dir_index", "extent_data"}
+
+// fileChange matches a change of an object of a file tree: its tree, its kind and its old value.
+var fileChange = regexp.MustCompile(`^change\(([^,]+),k\([^,]*,(\w+),.*\),[^,(]+(?:\([^)]*\))?,([^,]+),[^,]+\)$`)
+
+// noteLogs notes the rules of Btrfs that change records of files start, and that never look into a
+// log: what fsync writes is judged there first.
+func noteLogs(rules []invariants.Rule, plansOf func(invariants.Rule) []invariants.Plan,
+	note func(source, level, text string)) {
+	for _, r := range rules {
+		plans := plansOf(r)
+		if slices.ContainsFunc(plans, seesLog) {
+			continue
+		}
+		for _, p := range plans {
+			if m := fileChange.FindStringSubmatch(p.Trigger); m != nil && slices.Contains(fileKinds, m[2]) {
+				note(p.Source, LintNote, fmt.Sprintf("%s does not see a log (tree -6): it passes what fsync "+
+					"writes, and refuses it in the next commit, too late; start with file_change/5", r.Name))
+				break
+			}
+		}
+	}
+}
+
+// seesLog reports whether a plan may find something in a log. There, a change has an old value only
+// if the log before had the object, and the tree is -6.
+func seesLog(p invariants.Plan) bool {
+	m := fileChange.FindStringSubmatch(p.Trigger)
+	if m == nil {
+		return false
+	}
+	tree, old := m[1], m[3]
+	if tree == "-6" {
+		return true
+	}
+	isVariable := tree == "_" || tree[0] >= 'A' && tree[0] <= 'Z'
+	if !isVariable || old != "_" && old != "null" && !(old[0] >= 'A' && old[0] <= 'Z') {
+		return false
+	}
+	for _, s := range p.Steps {
+		g := s.Goal
+		switch {
+		case s.Depth == 0 && (g == old+` \== null`), // the value before is asked for
+			strings.HasPrefix(g, tree+" =< "), strings.HasPrefix(g, tree+" < "),
+			strings.HasPrefix(g, tree+" =:= "), strings.HasPrefix(g, tree+" = "):
+			return false
+		}
+	}
+	return true
+}
