@@ -80,3 +80,18 @@ func (d *Disks) SlowChecks() (release func()) {
 
 // JudgmentProgress is the progress of a judgment.
 var JudgmentProgress = judgmentProgress
+
+// PolicyOf returns the policy of names, with a holder for writes that are held.
+func PolicyOf(p Policies, holder *Holder) Policy { return p.policy(holder) }
+
+// CheckPause checks that someone can decide about what rules hold.
+func CheckPause(c *Config, rules *Rules) error { return c.checkPause(rules.Info()) }
+
+// CountEvents counts events as the status does.
+func CountEvents(events ...*Event) (commits, refused uint64) {
+	var c counter
+	for _, ev := range events {
+		c.Event(ev)
+	}
+	return c.commits.Load(), c.refused.Load()
+}

@@ -55,7 +55,7 @@ func TestReloadUnderLoad(t *testing.T) {
 			write("violation(a9, T, I) :- ad(T, I).\n")
 			_, err := disks.Reload()
 			if err == nil || !strings.Contains(err.Error(), "stay") ||
-				!strings.Contains(err.Error(), "mine.pl:1: in violation(a9, T, I): unknown predicate ad/2") {
+				!strings.Contains(err.Error(), "mine.pl:1:24: in violation(a9, T, I): unknown predicate ad/2") {
 				t.Errorf("a set that does not load: %v", err)
 			}
 		}
