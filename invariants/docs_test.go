@@ -49,8 +49,8 @@ object(3,k(256,chunk_item,1100)).
 		}
 	}
 	v := e.Check(context.Background(), f.Txn, f.View)
-	want := []string{"101\t5\tk(257,inode_item,0)", "102\t5\tk(259,dir_index,2)",
-		"102\t5\tk(259,dir_item,77)", "103\t2\tk(1100,block_group_item,100)"}
+	want := []string{"left_over\t5\tk(259,dir_index,2)", "left_over\t5\tk(259,dir_item,77)",
+		"linked\t5\tk(257,inode_item,0)", "used\t2\tk(1100,block_group_item,100)"}
 	if d := cmp.Diff(want, lines(v.Violations)); d != "" || len(v.Undecided) > 0 {
 		t.Errorf("violations (-want +got):\n%s%v", d, v.Undecided)
 	}
