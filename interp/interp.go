@@ -92,14 +92,18 @@ func (o *Observation) MarkWhole() {
 		o.Txn.Whole = true
 	}
 	for _, p := range o.Logs {
-		p.Txn.Whole = true
+		if p.Txn != nil {
+			p.Txn.Whole = true
+		}
 	}
 }
 
-// A Part is a set of changes that is judged by itself, and the state after them.
+// A Part is a set of changes that is judged by itself, and the state after them. The changes are
+// either a transaction or, if they did not fit into memory, a stream.
 type Part struct {
-	Txn  *change.Txn
-	View change.View
+	Txn    *change.Txn
+	Stream change.Stream
+	View   change.View
 }
 
 // An Interpreter follows one file system on one disk. It is used by one goroutine at a time. No

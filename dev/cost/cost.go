@@ -20,7 +20,7 @@ import (
 	"fsward/interp/detect"
 )
 
-// A Live is what was measured while the kernel made the commits.
+// A Live is what was measured while the kernel made the commits, log commits included.
 type Live struct {
 	Records int           // of the commit that was held longest
 	Held    time.Duration // of that commit
@@ -66,7 +66,7 @@ type slowest struct {
 func (s *slowest) Event(ev *guard.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if ev.Kind == guard.KindCommit {
+	if ev.Kind == guard.KindCommit || ev.Kind == guard.KindLogCommit {
 		s.commits++
 		if held := time.Duration(ev.CheckNS); held > s.held {
 			s.records, s.held = ev.Records, held
@@ -177,7 +177,7 @@ func (m *meter) Event(ev *guard.Event) {
 	}
 	m.seen = true
 	m.Records += ev.Records
-	if ev.Kind == guard.KindCommit {
+	if ev.Kind == guard.KindCommit || ev.Kind == guard.KindLogCommit {
 		m.Commits++
 	}
 	m.verdict = worse(m.verdict, ev.Outcome)

@@ -84,6 +84,9 @@ func (s *shape) measure(ctx context.Context, dir, fsload string, n int) (r resul
 	if err != nil {
 		return r, err
 	}
+	if images, err = load.Members(images, s.fs); err != nil {
+		return r, err
+	}
 	checked, err := cost.Check(ctx, images, memory.Limits(limits).Disk(), 1)
 	r.Check, r.CheckRSS = checked.CPU, checked.RSS
 	if r.Verdict == "holds" && checked.Verdict != "" {

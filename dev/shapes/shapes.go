@@ -73,6 +73,8 @@ func fileShapes(fs string, mkfs []string) (list []shape) {
 				unlink("link$f-$i") or die $! } }' $N`},
 		{name: "n extents of a file, written", smallest: 4000, full: 1_000_000, each: 8 * kib, least: 1,
 			script: sparse},
+		{name: "n extents of a file, written and synced", smallest: 4000, full: 1_000_000, each: 8 * kib,
+			least: 1, script: sparse + "\nsync f"},
 		{name: "n extents of a file, overwritten", smallest: 4000, full: 1_000_000, each: 16 * kib,
 			prepare: sparse, script: overwrite},
 		{name: "n extents of a file, punched", smallest: 4000, full: 1_000_000, each: 8 * kib, least: 1,

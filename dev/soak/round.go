@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"fsward/blocktap"
 	"fsward/change"
 	"fsward/dev/load"
 	"fsward/hostd/guard"
@@ -150,7 +149,7 @@ func (r *round) guarded(ctx context.Context, images []string, log string, seen *
 	if _, err := run.Guarded(ctx, cfg, r.log); err != nil {
 		return err
 	}
-	checked, err := members(images, r.fs)
+	checked, err := load.Members(images, r.fs)
 	if err != nil {
 		return err
 	}
@@ -159,22 +158,4 @@ func (r *round) guarded(ctx context.Context, images []string, log string, seen *
 		seen.Event(ev)
 	}
 	return err
-}
-
-// members returns the images that belong to the file system. A load may have added or removed
-// devices.
-func members(images []string, fs string) (list []string, err error) {
-	for _, image := range images {
-		file, err := blocktap.OpenImage(image)
-		if err != nil {
-			return nil, err
-		}
-		if name, err := detect.Name(file, detect.Auto); err == nil && name == fs {
-			list = append(list, image)
-		}
-		if err := file.Close(); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
 }

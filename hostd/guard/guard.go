@@ -225,28 +225,35 @@ func checkObservation(ctx context.Context, rules *Rules, fs string, obs interp.O
 func (ev *Event) checkRules(ctx context.Context, rules *Rules, obs interp.Observation,
 	early *speculativeCheck) {
 	ev.Outcome = change.Holds
-	if obs.Stream != nil {
-		ev.add(rules.CheckStream(ctx, ev.FS, obs.Stream, obs.View))
-		ev.Records += obs.Stream.Len()
-		if commit, ok := obs.Stream.(change.Finder); ok {
-			ev.Steps = commit.Work().Spent()
-		}
-		ev.RuleTimes = rules.times(ev.FS)
-	}
 	parts := obs.Logs
-	if obs.Txn != nil {
-		parts = append([]interp.Part{{Txn: obs.Txn, View: obs.View}}, parts...)
+	if obs.Txn != nil || obs.Stream != nil {
+		own := interp.Part{Txn: obs.Txn, Stream: obs.Stream, View: obs.View}
+		parts = append([]interp.Part{own}, parts...)
 	}
 	for _, p := range parts {
-		if early != nil && p.Txn == obs.Txn {
+		switch {
+		case p.Stream != nil:
+			ev.checkStream(ctx, rules, p)
+			continue
+		case early != nil && p.Txn == obs.Txn:
 			ev.add(early.verdict)
-		} else {
+		default:
 			ev.add(rules.Check(ctx, p.Txn, p.View))
 		}
 		ev.Records += len(p.Txn.Records)
 		ev.Steps = p.Txn.Work.Spent()
 		ev.addTimes(rules.times(ev.FS))
 	}
+}
+
+// checkStream checks a part that did not fit into memory.
+func (ev *Event) checkStream(ctx context.Context, rules *Rules, p interp.Part) {
+	ev.add(rules.CheckStream(ctx, ev.FS, p.Stream, p.View))
+	ev.Records += p.Stream.Len()
+	if commit, ok := p.Stream.(change.Finder); ok {
+		ev.Steps = commit.Work().Spent()
+	}
+	ev.RuleTimes = rules.times(ev.FS)
 }
 
 // CheckImage turns an observation of a whole state into an event with a verdict. A violation names

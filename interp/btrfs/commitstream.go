@@ -16,13 +16,30 @@ func (d *diff) deliver(v *view, obs *interp.Observation) {
 		obs.Txn = d.out.txn
 		return
 	}
-	d.out.tally.Add(d.out.txn.Records)
-	d.out.txn.Records = nil
 	d.lendToCache()
 	if !d.streams {
+		d.out.tally.Add(d.out.txn.Records)
+		d.out.txn.Records = nil
 		obs.Stream = &stream{state: d.new, names: d.out.txn.Names, view: v, tally: &d.out.tally}
 		return
 	}
+	obs.Stream = d.stream()
+}
+
+// logPart returns the difference of a tree of the log, if there is any. v is the state after it.
+func (d *diff) logPart(v *view) (p interp.Part, ok bool) {
+	if !d.out.dropped {
+		return interp.Part{Txn: d.out.txn, View: v}, len(d.out.txn.Records) > 0
+	}
+	s := d.stream()
+	s.log = true
+	return interp.Part{Stream: s, View: v}, true
+}
+
+// stream returns a stream of the records that were dropped.
+func (d *diff) stream() *commitStream {
+	d.out.tally.Add(d.out.txn.Records)
+	d.out.txn.Records = nil
 	s := &commitStream{old: withRecent(d.old), new: withRecent(d.new),
 		trees: make(map[uint64]*treeLeaves),
 		order: d.trees, names: d.out.txn.Names, tally: &d.out.tally, work: d.out.txn.Work,
@@ -35,7 +52,7 @@ func (d *diff) deliver(v *view, obs *interp.Observation) {
 			l.from = s.new
 		}
 	}
-	obs.Stream = s
+	return s
 }
 
 // lendToCache lets the cache use most of the memory that the records would have taken.
@@ -60,6 +77,7 @@ func withRecent(s *state) *state {
 // the leaves in which the old and the new trees differ, and compares them again at each call.
 type commitStream struct {
 	old, new *state // old is nil if everything is new
+	log      bool   // the states are those of a log, which has no superblock of its own
 	trees    map[uint64]*treeLeaves
 	order    []*treeLeaves // trees in the order of their records
 	names    *change.Names
@@ -94,7 +112,7 @@ func (s *commitStream) Each(visit func(*change.Txn) error) error {
 func (s *commitStream) recorder(sink func(*change.Txn) error) *recorder {
 	txn := &change.Txn{Schema: ondisk.Schema, Generation: s.new.sb.Generation(), Names: s.names}
 	r := newRecorder(txn, s.new.itemContext())
-	if s.old != nil {
+	if s.old != nil && !s.log { // as in comparison.run and logReader.start
 		r.oldDec.ctx.where = s.old.chunks
 	}
 	r.sink = sink
@@ -103,6 +121,9 @@ func (s *commitStream) recorder(sink func(*change.Txn) error) *recorder {
 
 // super makes the records of the superblock.
 func (s *commitStream) super(out *recorder) error {
+	if s.log {
+		return nil
+	}
 	if s.old == nil {
 		return out.super(nil, &s.new.sb)
 	}

@@ -14,7 +14,8 @@ import (
 type comparer struct {
 	disk      *overlay
 	names     *change.Names
-	unflushed unflushed // writes of metadata that are not durable yet
+	logNames  []*change.Names // of the trees of a log after the first
+	unflushed unflushed       // writes of metadata that are not durable yet
 	limits    interp.Limits
 	memory    *interp.MemoryBudget // for the difference that a commit makes
 	image     *interp.ImageOptions // nil, or the options for a whole image

@@ -49,7 +49,6 @@ type logReader struct {
 	prev   *logState
 	now    *logState
 	budget *budget
-	names  *change.Names
 	memory *interp.MemoryBudget
 	bytes  uint64 // of memory in use
 	order  []addrRange
@@ -64,7 +63,7 @@ type logReader struct {
 func (c *comparer) readLog(base *state, sb ondisk.Superblock, prev *logState) *logReader {
 	s := *base
 	s.sb = sb
-	r := &logReader{state: &s, prev: prev, budget: newBudget(), names: c.names, memory: c.memory,
+	r := &logReader{state: &s, prev: prev, budget: newBudget(), memory: c.memory,
 		now: &logState{trees: make(map[uint64]*logTree), blocks: make(map[uint64]keySpan)}}
 	r.budget.work = c.limits.Work.Begin()
 	if r.prev == nil {
@@ -77,27 +76,41 @@ func (c *comparer) readLog(base *state, sb ondisk.Superblock, prev *logState) *l
 		return r
 	}
 	r.now.root = p
-	c.names.Reset()
-	roots := r.tree(ondisk.TreeLogID, p)
-	for _, id := range slices.Sorted(maps.Keys(roots)) {
+	roots := r.tree(ondisk.TreeLogID, p, c.namesOfLog(0))
+	for i, id := range slices.Sorted(maps.Keys(roots)) {
 		if len(r.faults) > 0 || r.err != nil {
 			break
 		}
-		r.tree(id, roots[id])
+		r.tree(id, roots[id], c.namesOfLog(1+i))
 	}
 	return r
 }
 
+// namesOfLog returns the names of the i-th tree of a log, which has none yet. A stream resets its
+// names at each pass, so that no two trees share theirs.
+func (c *comparer) namesOfLog(i int) *change.Names {
+	if i == 0 {
+		c.names.Reset()
+		return c.names
+	}
+	if len(c.logNames) < i {
+		c.logNames = append(c.logNames, change.NewNames())
+	}
+	n := c.logNames[i-1]
+	n.Reset()
+	return n
+}
+
 // tree reads one tree of the log and adds a part with its changes. It returns the root items of the
 // log root tree, by subvolume.
-func (r *logReader) tree(id uint64, root pointer) map[uint64]pointer {
+func (r *logReader) tree(id uint64, root pointer, names *change.Names) map[uint64]pointer {
 	now, old := *r.state, *r.state
 	now.log = root
 	if id != ondisk.TreeLogID {
 		now.logOf, old.logOf = id, id
 	}
 	r.id = id
-	t := r.start(&old, &now)
+	t := r.start(&old, &now, names)
 	tree := &logTree{root: root}
 	r.now.trees[id] = tree
 	t.walkLog(r, span{pointer: root})
@@ -122,22 +135,26 @@ func (r *logReader) tree(id uint64, root pointer) map[uint64]pointer {
 	if r.err == nil {
 		r.err = t.unknown
 	}
-	r.bytes += uint64(len(t.out.txn.Records)) * interp.RecordBytes
 	r.bytes += uint64(len(t.spans)) * spanBytes
-	if len(t.out.txn.Records) > 0 {
-		view := newView(&now, r.names, r.budget.work)
-		r.parts = append(r.parts, interp.Part{Txn: t.out.txn, View: view})
+	if part, ok := t.logPart(newView(&now, names, r.budget.work)); ok {
+		r.parts = append(r.parts, part)
+	}
+	r.bytes += t.keptBytes
+	if t.out.dropped {
+		t.lendToCache()
+	} else {
+		r.bytes += uint64(len(t.out.txn.Records))*interp.RecordBytes + names.Bytes()
 	}
 	return roots
 }
 
 // start returns an empty comparison of two trees of the log.
-func (r *logReader) start(old, now *state) *treeDiff {
-	txn := &change.Txn{Schema: ondisk.Schema, Generation: now.sb.Generation(), Names: r.names,
+func (r *logReader) start(old, now *state, names *change.Names) *treeDiff {
+	txn := &change.Txn{Schema: ondisk.Schema, Generation: now.sb.Generation(), Names: names,
 		Work: r.budget.work}
-	d := &diff{old: old, new: now, budget: r.budget, unflushed: r.order,
+	d := &diff{old: old, new: now, budget: r.budget, unflushed: r.order, streams: true,
 		out: newRecorder(txn, now.itemContext())}
-	d.out.memory, d.out.otherBytes = r.memory, r.bytes
+	d.out.memory, d.out.otherBytes, d.out.drop = r.memory, r.bytes, true
 	return &treeDiff{diff: d, tree: ondisk.TreeLogID, seen: make(map[uint64]bool)}
 }
 
