@@ -48,8 +48,8 @@ func run() error {
 		"make only the variants with this `TEXT` in their names")
 	flag.BoolVar(&cfg.guest, "guest", false,
 		"use the kernel of a guest, user-mode Linux 6.1, instead of the host's")
-	flag.Func("layout", "divide a blank disk by these `LAYOUTS`, with an ext3 and a Btrfs under load: "+
-		strings.Join(layouts, ","), func(list string) error {
+	flag.Func("layout", "divide a blank disk by these `LAYOUTS`, with an ext3 and a Btrfs on it "+
+		"under load: "+strings.Join(layouts, ","), func(list string) error {
 		cfg.layouts = strings.Split(list, ",")
 		return checkLayouts(cfg.layouts)
 	})

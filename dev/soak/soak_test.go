@@ -75,8 +75,8 @@ func TestSoakDivided(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := &config{layouts: layouts, commits: 1, ops: 100, seed: uint64(time.Now().UnixNano()), dir: dir,
-		fsload: program, out: io.Discard, log: zaptest.NewLogger(t)}
+	cfg := &config{layouts: layouts, commits: 1, ops: 100, seed: uint64(time.Now().UnixNano()),
+		dir: dir, fsload: program, out: io.Discard, log: zaptest.NewLogger(t)}
 	for _, n := range []int{1, 2} { // other tests have gpt
 		r := cfg.dividedRound(n)
 		got, err := r.run(t.Context())

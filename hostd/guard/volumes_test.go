@@ -290,8 +290,9 @@ func TestWhatIsThereInstead(t *testing.T) {
 				guardtest.Run(t, "dd", "if=/dev/zero", "of="+image, "bs=1", "count=1024", "seek="+tc.zeroed,
 					"conv=notrunc", "status=none")
 			}
-			d, err := guard.Open(guard.Config{FS: tc.asked, Policies: guard.Policies{OnViolation: guard.OnRefuse},
-				Disks: []guard.DiskSpec{{Name: "disk", Path: image}}}, zap.NewNop())
+			d, err := guard.Open(guard.Config{FS: tc.asked,
+				Policies: guard.Policies{OnViolation: guard.OnRefuse},
+				Disks:    []guard.DiskSpec{{Name: "disk", Path: image}}}, zap.NewNop())
 			if err == nil {
 				t.Errorf("it starts: %v", states(d))
 				_ = d.Close()
