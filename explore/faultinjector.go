@@ -18,9 +18,9 @@ type InjectedFault struct {
 	Site  string `json:"site"`  // the call site
 }
 
-// DefaultFailPoints are the choice points at which faults are injected unless Config.FailPoints says
-// otherwise: allocations and reads. At the others, the disk fails, for which the rules of RAM disks
-// are better suited, or the access to memory of the program.
+// DefaultFailPoints are the choice points at which faults are injected unless Config.FailPoints
+// says otherwise: allocations and reads. At the others, the disk fails, for which the rules of RAM
+// disks are better suited, or the access to memory of the program.
 func DefaultFailPoints() []ekm.Point {
 	return []ekm.Point{ekm.Slab, ekm.Page, ekm.BufferRead, ekm.PageRead}
 }

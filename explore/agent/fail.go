@@ -23,9 +23,9 @@ type Hit struct {
 const maxHits = 4096
 
 // FailAt makes calls inside the kernel fail during the operations up to FailEnd: calls of the
-// operations, and calls of threads of the kernel. The hits of points are numbered from 0 in the order
-// of time; at lists the hits that fail, in rising order. FailAt fails with ENOENT or ENXIO if the
-// module fsw_ekm is not loaded.
+// operations, and calls of threads of the kernel. The hits of points are numbered from 0 in the
+// order of time; at lists the hits that fail, in rising order. FailAt fails with ENOENT or ENXIO if
+// the module fsw_ekm is not loaded.
 func FailAt(points []ekm.Point, at []uint32, threads ...uint32) Op {
 	b := appendNumber(nil, uint64(len(points)))
 	for _, p := range points {

@@ -35,7 +35,9 @@ type fake struct {
 	paths           [8]string  // of open files
 	mounts          int
 	fault           *ramdisk.Rule
-	writes          uint64         // since the fault was added
+	writes          uint64   // since the fault was added
+	failAt          []uint32 // hits that fail; nil: no faults are injected
+	hits            []agent.Hit
 	leaked          int            // leaked objects in the slab cache
 	lost            map[string]int // leaked by links, by where: "slab", "pages" or "vmalloc"
 	links, measured int            // how often a name was linked, and memory measured
@@ -65,6 +67,9 @@ func newFake(s *exploretest.System, bug string, options model.Promises) *fake {
 	}
 	s.Programs["sh"] = func(_ *exploretest.System, c agent.Command) (agent.Exit, error) {
 		if !strings.Contains(c.Args[2], "/proc/slabinfo") {
+			if strings.Contains(c.Args[2], "insmod") {
+				return agent.Exit{}, nil
+			}
 			return agent.Exit{Code: 127}, nil
 		}
 		const memory = "MemTotal: %d kB\nNode 0, zone DMA\n count: 7\n%s" +

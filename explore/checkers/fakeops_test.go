@@ -25,7 +25,14 @@ func (f *fake) closeAll() {
 // perform performs a system call.
 func (f *fake) perform(s *exploretest.System, call agent.Op) agent.Result {
 	_, _, texts, _ := call.Fields()
+	if at, ok := call.FailsAt(); ok {
+		f.failAt, f.hits = at, nil
+		return agent.Result{}
+	}
 	switch call.Code {
+	case agent.FailEnd().Code:
+		f.failAt = nil
+		return agent.Result{Data: agent.EncodeHits(f.hits)}
 	case agent.DiskInject(0, ramdisk.Rule{}).Code:
 		_, n, _, _ := call.Fields()
 		f.fault, f.writes = &ramdisk.Rule{Nth: n[0], Times: n[1]}, 0
@@ -53,6 +60,18 @@ func (f *fake) perform(s *exploretest.System, call agent.Op) agent.Result {
 	o, ok := model.FromCall(fakeAt, call)
 	if !ok {
 		return agent.Result{Errno: unix.ENOSYS}
+	}
+	if f.failAt != nil && o.Code != model.Close {
+		n := uint32(len(f.hits))
+		failed := slices.Contains(f.failAt, n)
+		f.hits = append(f.hits, agent.Hit{Failed: failed, Stack: uint64(o.Code),
+			Site: o.Code.String() + "+0x10"})
+		if failed && f.bug != "failed allocations succeed" {
+			return agent.Result{Errno: unix.ENOMEM}
+		}
+		if failed {
+			return agent.Result{}
+		}
 	}
 	r := f.do(s, o)
 	return agent.Result{Errno: r.Errno, Value: r.Value, Data: []byte(r.Data)}

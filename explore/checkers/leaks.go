@@ -33,8 +33,7 @@ const (
 // Init loads the module fsw_ekm if allocations fail.
 func (c *Leaks) Init(e *explore.Env) error {
 	if c.Failures {
-		const load = "grep -q '^fsw_ekm ' /proc/modules || insmod /fsward/fsw_ekm.ko"
-		if err := e.Sh(load); err != nil {
+		if err := loadEKM(e); err != nil {
 			return err
 		}
 	}

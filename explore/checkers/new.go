@@ -15,7 +15,8 @@ func Names() [][2]string {
 		{"reasonable", "is the state recovered after a crash at any moment an allowed one?"},
 		{"recovery", "as reasonable; is nothing left to repair, and is a second recovery the same?"},
 		{"failed-syscalls", "do failed system calls have no effect, and all others their specified one?"},
-		{"silent", "does a call report an error if a write to the disk fails?"},
+		{"silent", "does a call report an error if a write or an allocation fails and data is lost?"},
+		{"silent-allocations", "does a call report an error if an allocation fails at all?"},
 		{"unmount", "is everything there after unmount and mount, and after a crash in between?"},
 		{"leaks", "does using, mounting and unmounting leave memory in the kernel?"},
 		{"leaks-failures", "does an operation leave memory in the kernel if an allocation fails?"},
@@ -36,7 +37,10 @@ func New(checker string, on Storage, p model.Promises, l Limits) (explore.Checke
 	case "failed-syscalls":
 		return &Failed{Core: core, Disk: disk(on)}, nil
 	case "silent":
-		return &Silent{Core: core, On: on, Disk: disk(on)}, nil
+		return &Silent{Core: core, On: on, Disk: disk(on), Allocations: silentAllocations}, nil
+	case "silent-allocations":
+		return &Silent{Core: core, On: on, Disk: disk(on), Allocations: 4 * silentAllocations,
+			Strict: true}, nil
 	case "unmount":
 		return &Unmount{Core: core, On: on}, nil
 	case "leaks":

@@ -64,6 +64,8 @@ var plantedBugs = []plantedBug{
 	{"write past a flush", "sync", none, 2, "lost"},
 	{"only the first sector is written", "sync", none, 3, ""},
 	{"write errors ignored", "silent", none, 2, "silent failure"},
+	{"failed allocations succeed", "silent", none, 1, "silent failure"},
+	{"failed allocations succeed", "silent-allocations", none, 1, "silent allocation"},
 	// Calls and mount options that promise durability.
 	{"sync does nothing", "sync", none, 2, "lost"},
 	{"syncfs does nothing", "sync", none, 2, "lost"},
@@ -163,7 +165,7 @@ func TestNothingFalse(t *testing.T) {
 	}{
 		{"sync", none, 2}, {"sync", mountSync, 2}, {"sync", mountDirsync, 2},
 		{"reasonable", none, 2}, {"recovery", none, 1}, {"failed-syscalls", none, 2},
-		{"silent", none, 2}, {"unmount", none, 2}, {"leaks", none, 1},
+		{"silent", none, 2}, {"silent-allocations", none, 2}, {"unmount", none, 2}, {"leaks", none, 1},
 	} {
 		t.Run(c.checker, func(t *testing.T) {
 			t.Parallel()
