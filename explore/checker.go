@@ -66,6 +66,18 @@ type Crash struct {
 	// Before and After are the arguments of CheckCrashesStart and CheckCrashesEnd. For
 	// CheckCrashesNow, both are its argument.
 	Before, After any
+
+	log func() []Tick // nil: the machine did not crash
+}
+
+// Log returns the writes, the flushes and the marks of the last step up to the crash, in their
+// order. Crash states with equal contents and equal keys are checked once, so a checker that judges
+// by the log has to put what it looks for into its expectations.
+func (c Crash) Log() []Tick {
+	if c.log == nil {
+		return nil
+	}
+	return c.log()
 }
 
 // A Keyed is an expectation with a key. Expectations with equal keys are equal. The explorer

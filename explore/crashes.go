@@ -1,6 +1,8 @@
 package explore
 
 import (
+	"slices"
+
 	"fsward/explore/crash"
 )
 
@@ -19,6 +21,14 @@ func (c crashCase) sum() string { return c.Contents().String() }
 func (d *diskSet) crashes(r *execution, options crash.Options,
 	visit func(c crashCase) error) (crash.Stats, error) {
 	options.ByMark = true
+	given := visit
+	visit = func(c crashCase) error {
+		at := c.At
+		c.log = func() []Tick {
+			return slices.DeleteFunc(ticks(r), func(t Tick) bool { return t.Record > at })
+		}
+		return given(c)
+	}
 	w := windowWalk{
 		states:  crash.New(crash.Join(d.crashBases()...), options),
 		windows: r.windows,

@@ -92,3 +92,34 @@ func (z zeros) ReadAt(b []byte, _ int64) (int, error) {
 	clear(b)
 	return len(b), nil
 }
+
+// A logReader is a ToyChecker that judges by the log: each write before a sync has a flush behind it.
+type logReader struct{ exploretest.ToyChecker }
+
+func (c *logReader) Check(_ *explore.Env, crash explore.Crash) error {
+	dirty := 0
+	for _, t := range crash.Log() {
+		switch t.What {
+		case "write":
+			dirty++
+		case "flush":
+			dirty = 0
+		}
+	}
+	if dirty > 0 {
+		return explore.Failuref("not flushed", "%d writes", dirty)
+	}
+	return nil
+}
+
+// Check reads the log up to the crash. It finds a missing flush without a lost byte.
+func TestCheckReadsTheLog(t *testing.T) {
+	for _, bug := range []exploretest.Bug{"", exploretest.DroppedFlush} {
+		cfg := toy(t, bug, 2, 1)
+		cfg.Stack.Checker = &logReader{exploretest.ToyChecker{Keys: 2, Values: 1}}
+		sum, err := explore.Run(context.Background(), cfg)
+		if err != nil || (len(sum.Errors) == 1) != (bug != "") {
+			t.Errorf("%q: %+v, %v", bug, sum, err)
+		}
+	}
+}

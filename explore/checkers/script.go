@@ -36,6 +36,8 @@ type script struct {
 	// Choices has the number of values of $N, from 0 on, for the commands init and check. The explorer
 	// tries each value.
 	Choices map[string]uint32 `yaml:"choices"`
+	// Signature is a command whose output identifies a state; "": the choices identify it.
+	Signature string `yaml:"signature"`
 	// Check is the command after each recovery. $EPOCH is begin, between or end. $EXPECT is the text
 	// of expect. Its output describes the failure.
 	Check string `yaml:"check"`
@@ -49,6 +51,8 @@ type action struct {
 	Choose [][]action `yaml:"choose"` // execute one of these lists
 	Crash  string     `yaml:"crash"`  // "now", "start" or "end": call CheckCrashesNow and so on
 	Expect string     `yaml:"expect"` // with Crash: $EXPECT of Check
+	// Capture is a command, with Crash: its output is $EXPECT of Check.
+	Capture string `yaml:"capture"`
 }
 
 // UnmarshalYAML reads an action. A scalar is a command.
@@ -59,7 +63,7 @@ func (a *action) UnmarshalYAML(n *yaml.Node) error {
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		switch key := n.Content[i]; key.Value {
-		case "run", "n", "must", "choose", "crash", "expect":
+		case "run", "n", "must", "choose", "crash", "expect", "capture":
 		default:
 			return fmt.Errorf("line %d: there is no %q", key.Line, key.Value)
 		}
@@ -77,6 +81,8 @@ func (a *action) UnmarshalYAML(n *yaml.Node) error {
 	switch {
 	case kinds != 1:
 		return fmt.Errorf("line %d: one of run, choose and crash is needed", n.Line)
+	case a.Capture != "" && (a.Crash == "" || a.Expect != ""):
+		return fmt.Errorf("line %d: capture belongs to a crash without expect", n.Line)
 	case a.Crash != "" && a.Crash != "now" && a.Crash != "start" && a.Crash != "end":
 		return fmt.Errorf("line %d: crash must be now, start or end, not %q", n.Line, a.Crash)
 	}
@@ -121,14 +127,44 @@ const limit = time.Minute
 
 // run runs a shell line with $AT and more variables.
 func (s *Script) run(e *explore.Env, line string, env ...string) error {
+	_, err := s.output(e, line, env...)
+	return err
+}
+
+// output does the same, and returns the output of the line.
+func (s *Script) output(e *explore.Env, line string, env ...string) (string, error) {
 	exit, err := e.RunCommand(agent.Command{
 		Args: []string{"sh", "-c", line}, Env: append(env, "AT="+s.At), Timeout: limit,
 	})
 	if err == nil && (exit.Code != 0 || exit.TimedOut) {
 		err = &explore.CommandError{Command: line, Exit: exit}
 	}
-	return err
+	return string(exit.Stdout), err
 }
+
+// Signature returns the output of the command signature; nil if there is none.
+func (s *Script) Signature(e *explore.Env) ([]byte, error) {
+	if s.text.Signature == "" {
+		return nil, nil
+	}
+	out, err := s.output(e, s.text.Signature)
+	return []byte(out), err
+}
+
+// expectation returns the value that a crash passes to Check.
+func (s *Script) expectation(e *explore.Env, a action) (any, error) {
+	if a.Capture == "" {
+		return expectedText(a.Expect), nil
+	}
+	out, err := s.output(e, a.Capture)
+	return expectedText(strings.TrimSuffix(out, "\n")), err
+}
+
+// expectedText is the expectation of a script. Disks with equal contents are checked once for each.
+type expectedText string
+
+// Key returns the text.
+func (t expectedText) Key() string { return string(t) }
 
 // choice returns the variable $N for a command that Choices names.
 func (s *Script) choice(e *explore.Env, name string) []string {
@@ -166,12 +202,18 @@ func (s *Script) execute(e *explore.Env, a action, site string) error {
 	case a.Choose != nil:
 		way := e.ChooseAt(uint32(len(a.Choose)), site)
 		return s.executeAll(e, a.Choose[way], fmt.Sprintf("%s, way %d", site, way+1))
-	case a.Crash == "now":
-		return e.CheckCrashesNow(a.Expect)
-	case a.Crash == "start":
-		return e.CheckCrashesStart(a.Expect)
-	case a.Crash == "end":
-		return e.CheckCrashesEnd(a.Expect)
+	case a.Crash != "":
+		expect, err := s.expectation(e, a)
+		if err != nil {
+			return err
+		}
+		switch a.Crash {
+		case "now":
+			return e.CheckCrashesNow(expect)
+		case "start":
+			return e.CheckCrashesStart(expect)
+		}
+		return e.CheckCrashesEnd(expect)
 	}
 	var env []string
 	if a.N > 0 {

@@ -157,3 +157,32 @@ func TestScriptFindsABug(t *testing.T) {
 		}
 	}
 }
+
+// A script's signature identifies its states, and capture makes the output of a command the
+// expectation.
+func TestScriptSignatureAndCapture(t *testing.T) {
+	s, err := parseScript([]byte(`
+mutate:
+- {crash: now, capture: cat $AT/f}
+signature: ls $AT
+check: "[ \"$(cat $AT/f)\" = \"$EXPECT\" ]"
+`), "/mnt/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := exploretest.New()
+	m.Programs["sh"] = func(_ *exploretest.System, c agent.Command) (agent.Exit, error) {
+		out := map[string]string{"cat $AT/f": "content\n", "ls $AT": "f\n"}[c.Args[2]]
+		return agent.Exit{Stdout: []byte(out)}, nil
+	}
+	e := explore.NewEnv(t.Context(), m, new(explore.Chooser))
+	if sig, err := s.Signature(e); err != nil || string(sig) != "f\n" {
+		t.Errorf("the signature is %q, %v", sig, err)
+	}
+	if got, err := s.expectation(e, s.text.Mutate[0]); err != nil || got != expectedText("content") {
+		t.Errorf("the expectation is %q, %v", got, err)
+	}
+	if _, err := parseScript([]byte("mutate: [{run: a, capture: b}]\ncheck: c"), "/"); err == nil {
+		t.Error("capture without a crash is accepted")
+	}
+}
