@@ -12,6 +12,7 @@ import (
 	"fsward/hostd/guard"
 	"fsward/hostd/offline"
 	"fsward/hostd/output"
+	"fsward/invariants"
 )
 
 func rulesCommand() *cobra.Command {
@@ -111,19 +112,12 @@ and adds up the time of each rule.`,
 				return err
 			}
 			for _, fs := range systems {
-				if len(rules.List(fs)) == 0 && len(args) == 1 {
+				list := rules.List(fs)
+				if len(list) == 0 && len(args) == 1 {
 					return guard.NoRulesError{FS: fs, Dir: cfg.Dir}
 				}
-				for _, r := range rules.List(fs) {
-					if asJSON {
-						if err := printJSON(ruleJSON{r.Name, fs, r.Doc, r.Severity, r.Source, r.Origin,
-							r.User}); err != nil {
-							return err
-						}
-						continue
-					}
-					fmt.Printf("%-10s %s\n%-10s %s; %s; from: %s\n", r.Name, r.Doc, "", r.Severity, r.Source,
-						r.Origin)
+				if err := printRules(fs, list, asJSON); err != nil {
+					return err
 				}
 			}
 			return nil
@@ -135,6 +129,22 @@ and adds up the time of each rule.`,
 	c.Flags().StringVar(&timing.Target, "timing", "", "measure how long each rule takes on `IMG|LOG`")
 	c.Flags().StringVar(&timing.Base, "base", "", "base image `IMG` of the log that --timing names")
 	return c
+}
+
+// printRules prints the rules of a file system.
+func printRules(fs string, rules []invariants.Rule, asJSON bool) error {
+	for _, r := range rules {
+		if asJSON {
+			if err := printJSON(ruleJSON{r.Name, fs, r.Doc, r.Severity, r.Source, r.Origin,
+				r.User}); err != nil {
+				return err
+			}
+			continue
+		}
+		fmt.Printf("%-10s %s\n%-10s %s; %s; from: %s\n", r.Name, r.Doc, "", r.Severity, r.Source,
+			r.Origin)
+	}
+	return nil
 }
 
 func listTiming(c *cobra.Command, cfg offline.TimingConfig, asJSON bool) error {

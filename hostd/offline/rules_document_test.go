@@ -44,7 +44,7 @@ func TestSiteRulesDocument(t *testing.T) {
 			t.Errorf("%s (%s): %v %s", r.File, r.Engine, r.Diff, r.Error)
 		}
 	}
-	if len(files) != 9 || len(results) != 6 {
+	if len(files) != 10 || len(results) != 6 {
 		t.Errorf("%d files, %d results", len(files), len(results))
 	}
 }

@@ -14,7 +14,8 @@ var fileKinds = []string{"inode_item", "inode_ref", "inode_extref", "xattr_item"
 	"dir_index", "extent_data"}
 
 // fileChange matches a change of an object of a file tree: its tree, its kind and its old value.
-var fileChange = regexp.MustCompile(`^change\(([^,]+),k\([^,]*,(\w+),.*\),[^,(]+(?:\([^)]*\))?,([^,]+),[^,]+\)$`)
+var fileChange = regexp.MustCompile(`^change\(([^,]+),k\([^,]*,(\w+),.*\),` +
+	`[^,(]+(?:\([^)]*\))?,([^,]+),[^,]+\)$`)
 
 // noteLogs notes the rules of Btrfs that change records of files start, and that never look into a
 // log: what fsync writes is judged there first.
@@ -27,13 +28,21 @@ func noteLogs(rules []invariants.Rule, plansOf func(invariants.Rule) []invariant
 		}
 		for _, p := range plans {
 			if m := fileChange.FindStringSubmatch(p.Trigger); m != nil && slices.Contains(fileKinds, m[2]) {
-				note(p.Source, LintNote, fmt.Sprintf("%s does not see a log (tree -6): it passes what fsync "+
-					"writes, and refuses it in the next commit, too late; start with file_change/5", r.Name))
+				text := "%s does not see a log (tree -6): it passes what fsync writes, and refuses it in " +
+					"the next commit, too late; start with file_change/5"
+				if isName(m[2]) {
+					text += ". A log has a new name as inode_ref of its inode, and removed ones in dir_log_index"
+				}
+				note(p.Source, LintNote, fmt.Sprintf(text, r.Name))
 				break
 			}
 		}
 	}
 }
+
+// isName reports whether objects of a kind are names in a directory. A log has them only if the
+// directory itself was synced.
+func isName(kind string) bool { return kind == "dir_item" || kind == "dir_index" }
 
 // seesLog reports whether a plan may find something in a log. There, a change has an old value only
 // if the log before had the object, and the tree is -6.
@@ -43,7 +52,10 @@ func seesLog(p invariants.Plan) bool {
 		return false
 	}
 	tree, old := m[1], m[3]
-	if tree == "-6" {
+	switch {
+	case isName(m[2]):
+		return false
+	case tree == "-6":
 		return true
 	}
 	isVariable := tree == "_" || tree[0] >= 'A' && tree[0] <= 'Z'

@@ -64,6 +64,9 @@ var messages = []struct{ name, fs, text, want string }{
 	{"a rule that does not see the log", "btrfs", "% Rule 1. A.\n" + described +
 		"violation(1, T, k(I, inode_item, 0)) :- change(T, k(I, inode_item, 0), uid, 0, 7).",
 		"x.pl:4: note: btrfs/1 does not see a log (tree -6)"},
+	{"a rule about names that does not see the log", "btrfs", "% Rule 1. A.\n" + described +
+		"violation(1, T, k(D, dir_index, I)) :- add(T, k(D, dir_index, I)).",
+		"A log has a new name as inode_ref of its inode"},
 	{"a square in one directory", "ext3", "% Rule 1. A.\n" + described +
 		"violation(1, dirent, a(D, N)) :-\n  new(dirent, a(D, N), inode, I), " +
 		"new(dirent, a(D, _), inode, J), J > I.",

@@ -94,22 +94,35 @@ func (em *lookupEmitter) emitChange(g goal, t template, args []template, e *bind
 	goal.object.settle(em.registers.spare())
 	goal.loose = goal.fieldPart.mode == placeAny && goal.old.any() && goal.new.any()
 	begins := em.mode.top && !em.starts.triggered
-	if !begins && goal.index >= 0 && goal.key == byObjectID && em.groupOfChange(goal) != "" {
-		class = verdict.Directory
+	if !begins {
+		class = em.classOfGroup(goal, class)
 	}
 	info := em.explain.step(e, t, access, class)
-	if begins {
-		em.noteStart(goal)
-	} else {
-		em.explain.rows(em.groupOfChange(goal), false)
-		if goal.key == byObjectID {
-			em.noteSame(&goal.object)
-		}
-	}
+	em.noteGroup(goal, begins)
 	em.starts.triggered = em.starts.triggered || em.mode.top
 	ops = append(ops, changeOp(goal, info))
 	r.ops = ops
 	return nil
+}
+
+// classOfGroup returns the class of a look-up of all changes of one object id: these may be many.
+func (em *lookupEmitter) classOfGroup(goal *changeGoal, class verdict.Class) verdict.Class {
+	if goal.index >= 0 && goal.key == byObjectID && em.groupOfChange(goal) != "" {
+		return verdict.Directory
+	}
+	return class
+}
+
+// noteGroup notes what the last step goes through, or that it starts the path.
+func (em *lookupEmitter) noteGroup(goal *changeGoal, begins bool) {
+	if begins {
+		em.noteStart(goal)
+		return
+	}
+	em.explain.rows(em.groupOfChange(goal), false)
+	if goal.key == byObjectID {
+		em.noteSame(&goal.object)
+	}
 }
 
 // emitField makes the place of the field of the goal t, or makes the field part of the list; known

@@ -56,10 +56,7 @@ func (em *lookupEmitter) emitQuery(g goal, t template, args []template, e *bindi
 	goal.object.settle(em.registers.spare())
 	access, class := accessOfQuery(rank, goal)
 	info := em.explain.step(e, t, access, class)
-	em.explain.rows(em.groupOfQuery(rank, goal))
-	if rank == rankDirectory || rank == rankDirectoryV {
-		em.noteSame(&goal.object)
-	}
+	em.noteQueryGroup(rank, goal)
 	if goal.key.exact && len(goal.fields) == 0 {
 		em.absent = absentOp(goal, info)
 	}

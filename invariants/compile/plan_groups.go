@@ -54,6 +54,14 @@ func (em *lookupEmitter) groupOfChange(g *changeGoal) string {
 	return kind.Group
 }
 
+// noteQueryGroup notes what the last step, a query, goes through.
+func (em *lookupEmitter) noteQueryGroup(rank int, g *queryGoal) {
+	em.explain.rows(em.groupOfQuery(rank, g))
+	if rank == rankDirectory || rank == rankDirectoryV {
+		em.noteSame(&g.object)
+	}
+}
+
 // noteStart notes the change that starts the path.
 func (em *lookupEmitter) noteStart(g *changeGoal) {
 	em.starts.id, em.starts.grouped = 0, false

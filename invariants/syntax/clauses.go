@@ -134,36 +134,31 @@ func Split(f File) (clauses []ClauseText, err error) {
 			continue
 		}
 		c.tokens = append(c.tokens, t)
-		if t.kind == tokenPunct {
-			switch t.text {
-			case "(", "[", "{":
-				depth++
-			case ")", "]", "}":
-				depth--
-			}
-		}
+		depth += t.nesting()
 		if len(c.tokens) > maxClauseTokens || depth > maxNesting {
 			bad(syntaxError{t.line, t.column, "the clause is too long or too deeply nested"})
 		}
 	}
 	if len(c.tokens) > 0 {
-		if err := c.unended(); err != nil && len(errs) < MaxLoadErrors {
-			errs = append(errs, err)
-		} else {
-			last := c.tokens[len(c.tokens)-1]
-			bad(syntaxError{last.line, last.end, "the clause has no full stop at its end"})
-		}
+		errs = append(errs, c.endless())
 	}
 	blocks, again := ruleBlocks(l.comments)
 	for _, b := range again {
-		if len(errs) < MaxLoadErrors {
-			errs = append(errs, LoadError{f.Name, b.line, 1, "", b.text})
-		}
+		errs = append(errs, LoadError{f.Name, b.line, 1, "", b.text})
 	}
 	for i := range clauses {
 		clauses[i].blocks = blocks
 	}
-	return clauses, errors.Join(errs...)
+	return clauses, errors.Join(errs[:min(len(errs), MaxLoadErrors)]...)
+}
+
+// endless returns the error of the last clause of a file, if it has no full stop.
+func (c ClauseText) endless() error {
+	if err := c.unended(); err != nil {
+		return err
+	}
+	last := c.tokens[len(c.tokens)-1]
+	return LoadError{c.File, last.line, last.end, c.head(), "the clause has no full stop at its end"}
 }
 
 // directlyAbove returns the block of comment lines that ends on the line before line.
@@ -244,16 +239,22 @@ func (c ClauseText) unended() error {
 			return LoadError{c.File, last.line, last.end, before.head(), fmt.Sprintf(
 				"the clause has no full stop at its end; the next one begins on line %d", t.line)}
 		}
-		if t.kind == tokenPunct {
-			switch t.text {
-			case "(", "[", "{":
-				depth++
-			case ")", "]", "}":
-				depth--
-			}
-		}
+		depth += t.nesting()
 	}
 	return nil
+}
+
+// nesting returns how much deeper in brackets the text is after the token: 1, 0 or -1.
+func (t token) nesting() int {
+	if t.kind == tokenPunct {
+		switch t.text {
+		case "(", "[", "{":
+			return 1
+		case ")", "]", "}":
+			return -1
+		}
+	}
+	return 0
 }
 
 // VariableNames returns the names of the variables of a clause in their order, without names that
