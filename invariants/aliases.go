@@ -115,6 +115,9 @@ type CoveredEngine struct {
 	Coverage *reference.Coverage
 }
 
+// ClauseCoverage is the coverage of one clause.
+type ClauseCoverage = reference.ClauseCoverage
+
 // NewCovered loads rules as NewReference does. The engine counts what its clauses reach.
 func NewCovered(schema *change.Schema, files []File, options Options) (*CoveredEngine, error) {
 	e, c, err := reference.NewCovered(schema, files, options)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -41,9 +42,12 @@ Exit status: 0 measured, 2 wrong usage, 3 could not run.`,
 			case log != "":
 				cfg.Logs = []offline.ReplayDisk{{Base: base, Log: log}}
 			}
-			clauses, err := offline.CoverRules(c.Context(), cfg)
+			clauses, undecided, err := offline.CoverRules(c.Context(), cfg)
 			if err != nil {
 				return err
+			}
+			for _, u := range undecided {
+				fmt.Fprintln(c.ErrOrStderr(), "not measured to its end:", u)
 			}
 			if !asJSON {
 				offline.WriteCoverage(os.Stdout, clauses)

@@ -45,21 +45,23 @@ type coverageRun struct {
 	cfg     CoverageConfig
 	source  *guard.Source
 	engines map[string][]*invariants.CoveredEngine
+	// what could not be judged, each once
+	undecided []string
 }
 
 // CoverRules runs the unit tests and the replay, and returns what they reached, by file and line.
-func CoverRules(ctx context.Context, cfg CoverageConfig) ([]CoveredClause, error) {
+// undecided has a line for each clause that could not be judged to its end.
+func CoverRules(ctx context.Context, cfg CoverageConfig) (clauses []CoveredClause,
+	undecided []string, err error) {
 	r := &coverageRun{cfg: cfg, engines: map[string][]*invariants.CoveredEngine{}}
 	var cases *caseFiles
 	if cfg.Cases != "" {
-		var err error
 		if cases, err = findCases(cfg.Cases, &r.cfg.Rules); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	var err error
 	if r.source, err = r.cfg.Rules.Source(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if cases != nil {
 		err = cases.each("", func(shown, fs string, c *facts.Case, err error) error {
@@ -73,9 +75,9 @@ func CoverRules(ctx context.Context, cfg CoverageConfig) ([]CoveredClause, error
 		err = r.replay(ctx)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return r.clauses(), nil
+	return r.clauses(), r.undecided, nil
 }
 
 // judge judges a transaction by all rules that are measured.
@@ -104,7 +106,11 @@ func (r *coverageRun) judge(ctx context.Context, fs string, p interp.Part) error
 		r.engines[fs] = engines
 	}
 	for _, e := range engines {
-		e.Check(ctx, p.Txn, p.View)
+		for _, u := range e.Check(ctx, p.Txn, p.View).Undecided {
+			if !slices.Contains(r.undecided, u) {
+				r.undecided = append(r.undecided, u)
+			}
+		}
 	}
 	return nil
 }
@@ -128,34 +134,68 @@ func (r *coverageRun) replay(ctx context.Context) error {
 
 // clauses returns what was reached.
 func (r *coverageRun) clauses() (out []CoveredClause) {
+	tables := map[string]*tableRows{}
 	for _, engines := range r.engines {
 		for _, e := range engines {
+			seen := map[string]int{} // rows of a table, by its file
 			for _, c := range e.Coverage.Clauses {
-				one := CoveredClause{File: c.Text.File, Line: c.Text.Line, Rule: c.Rule, True: c.Done(),
-					Goals: len(c.Goals), Passed: c.Reached()}
-				if c.Rule == "" {
-					one.Helper = c.Head
-				}
-				if one.Passed < len(c.Goals) {
-					one.Stopped = c.Goals[one.Passed]
-				}
-				if strings.HasSuffix(one.File, ".csv") {
-					found := min(one.True, 1)
-					if n := len(out); n > 0 && out[n-1].Rows > 0 && out[n-1].File == one.File {
-						out[n-1].True += found
-						out[n-1].Rows++
-						continue
+				if strings.HasSuffix(c.Text.File, ".csv") {
+					t := tables[c.Text.File]
+					if t == nil {
+						t = &tableRows{helper: c.Head}
+						tables[c.Text.File] = t
 					}
-					one.Rows, one.True = 1, found
+					t.note(seen[c.Text.File], c.Done() > 0)
+					seen[c.Text.File]++
+					continue
 				}
-				out = append(out, one)
+				out = append(out, clauseOf(c))
 			}
 		}
+	}
+	for file, t := range tables {
+		out = append(out, CoveredClause{File: file, Line: 1, Helper: t.helper, Rows: len(t.found),
+			True: t.count()})
 	}
 	slices.SortStableFunc(out, func(a, b CoveredClause) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
 	return out
+}
+
+// clauseOf returns what was reached of a clause.
+func clauseOf(c *invariants.ClauseCoverage) CoveredClause {
+	one := CoveredClause{File: c.Text.File, Line: c.Text.Line, Rule: c.Rule, True: c.Done(),
+		Goals: len(c.Goals), Passed: c.Reached()}
+	if c.Rule == "" {
+		one.Helper = c.Head
+	}
+	if one.Passed < len(c.Goals) {
+		one.Stopped = c.Goals[one.Passed]
+	}
+	return one
+}
+
+// tableRows says which rows of a table were found. The rules of each file system have the table.
+type tableRows struct {
+	helper string
+	found  []bool
+}
+
+func (t *tableRows) note(row int, found bool) {
+	for len(t.found) <= row {
+		t.found = append(t.found, false)
+	}
+	t.found[row] = t.found[row] || found
+}
+
+func (t *tableRows) count() (n int) {
+	for _, found := range t.found {
+		if found {
+			n++
+		}
+	}
+	return n
 }
 
 // WriteCoverage writes the coverage for people: a line for each clause, and below it the goal that

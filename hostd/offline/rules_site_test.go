@@ -236,7 +236,7 @@ func TestFolderWithoutRules(t *testing.T) {
 // Coverage says which clauses were true, and which goal ends the others.
 func TestCoverage(t *testing.T) {
 	dir := writeSite(t, site("", ""))
-	clauses, err := offline.CoverRules(context.Background(), offline.CoverageConfig{Cases: dir})
+	clauses, _, err := offline.CoverRules(context.Background(), offline.CoverageConfig{Cases: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +251,7 @@ func TestCoverage(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "cases", "ext3", "changed.pl")); err != nil {
 		t.Fatal(err)
 	}
-	if clauses, err = offline.CoverRules(context.Background(),
+	if clauses, _, err = offline.CoverRules(context.Background(),
 		offline.CoverageConfig{Cases: dir}); err != nil || clauses[len(clauses)-1].Stopped != "commit" {
 		t.Errorf("%+v, %v", clauses, err)
 	}
