@@ -11,7 +11,7 @@ func (d *Disks) beginBaseline(number int, skipLog bool) {
 		skipLog: skipLog,
 		fs:      d.layout.On(number),
 		layout:  d.layout,
-		rules:   d.rules.config,
+		rules:   d.rules,
 		memory:  d.memory,
 		limits:  d.limits,
 		pause:   attemptPause,

@@ -26,7 +26,7 @@ type baselineCheck struct {
 	own     int              // number of the volumes that are not of seeds
 	fs      string
 	layout  *detect.Volumes
-	rules   RulesConfig
+	rules   *Rules
 	memory  memory.Limits
 	limits  interp.Limits
 	log     *zap.Logger
@@ -216,13 +216,10 @@ func (c *baselineCheck) attempt(a *attempt) (*Event, error) {
 	c.status = Progress{Phase: PhaseReading, began: start, told: start}
 	c.mu.Unlock()
 	throttle := &throttle{ctx: a.ctx, requests: c.requests, began: start}
-	config := c.rules
-	config.Memory = c.memory.Disk()
-	config.Progress = func(done, total int) {
+	rules, err := c.rules.again(c.memory.Disk(), func(done, total int) {
 		_ = throttle.rest() // the rules end with the context
 		c.progress(a, PhaseJudging, judgedPart(done, total))
-	}
-	rules, err := config.Load()
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -95,3 +95,6 @@ func CountEvents(events ...*Event) (commits, refused uint64) {
 	}
 	return c.commits.Load(), c.refused.Load()
 }
+
+// Again loads the rules in force once more, as the check of a baseline does.
+func (r *Rules) Again() (*Rules, error) { return r.again(0, nil) }

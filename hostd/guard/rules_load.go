@@ -15,6 +15,7 @@ import (
 // A ruleSet has the rules of each file system, since the file system of a disk may appear later.
 type ruleSet struct {
 	systems map[string]*systemRules
+	source  *Source
 	info    RuleSetInfo
 }
 
@@ -138,7 +139,7 @@ func (c RulesConfig) load() (*ruleSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	set := &ruleSet{systems: map[string]*systemRules{}}
+	set := &ruleSet{systems: map[string]*systemRules{}, source: source}
 	for _, name := range FileSystems() {
 		system, err := source.system(name, c.Engine)
 		if err != nil {
@@ -169,12 +170,40 @@ func (s *Source) Engine(fs, engine string) (*invariants.Layers, error) {
 	return system.engine, nil
 }
 
+// again loads the rules in force once more, as they were read, for a check that runs beside the
+// guard. memory and progress are those of RulesConfig.
+func (r *Rules) again(memory uint64, progress func(done, total int)) (*Rules, error) {
+	set := r.set.Load()
+	source := *set.source
+	source.config.Memory, source.config.Progress = memory, progress
+	source.options.Progress = progress
+	next := &ruleSet{systems: map[string]*systemRules{}, source: &source, info: set.info}
+	for name, system := range set.systems {
+		var layers [][]invariants.File
+		for _, l := range system.layers {
+			layers = append(layers, l.files)
+		}
+		var err error
+		if next.systems[name], err = source.systemOf(name, source.config.Engine, layers); err != nil {
+			return nil, err // not reached: the same text is in force
+		}
+	}
+	out := &Rules{config: source.config}
+	out.set.Store(next)
+	return out, nil
+}
+
 // system loads the rules of a file system; nil if there are none.
 func (s *Source) system(fs, engineName string) (*systemRules, error) {
 	layers, err := s.Layers(fs)
 	if err != nil || len(layers) == 0 {
 		return nil, err
 	}
+	return s.systemOf(fs, engineName, layers)
+}
+
+// systemOf loads the layers of a file system.
+func (s *Source) systemOf(fs, engineName string, layers [][]invariants.File) (*systemRules, error) {
 	out := &systemRules{}
 	var engines []invariants.Engine
 	for _, files := range layers {

@@ -128,3 +128,22 @@ func writeRule(t *testing.T, dir, name, text string) {
 		t.Fatal(err)
 	}
 }
+
+// The check of a baseline judges by the rules in force, even if their files have changed since.
+func TestBaselineHasTheRulesInForce(t *testing.T) {
+	dir := t.TempDir()
+	writeRule(t, dir, "ext3/x.pl", "violation(before, inode, I) :- add(inode, I).\n")
+	rules, err := guard.RulesConfig{Add: []string{dir}}.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeRule(t, dir, "ext3/x.pl", "violation(after, inode, I) :- add(inode, I).\n")
+	again, err := rules.Again()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := again.List("ext3")
+	if last := list[len(list)-1].Name; last != "site/before" || again.Info().Hash != rules.Info().Hash {
+		t.Errorf("the last rule is %s, the hash %s", last, again.Info().Hash)
+	}
+}
