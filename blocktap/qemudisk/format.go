@@ -91,13 +91,21 @@ func Detect(path string) (Format, error) {
 		return header, nil
 	case Raw:
 		return "", fmt.Errorf("%s begins like a %s image, but its name does not end in .%s. If it is "+
-			"one, rename it or say --disk-format %s. If it is a raw disk whose guest may have written "+
-			"that, say --disk-format raw", path, header, header, header)
+			"one, give it such a name; a symbolic link will do. If it is a raw disk whose guest may have "+
+			"written that, %s", path, header, header, sayRaw)
 	default:
-		return "", fmt.Errorf("%s has the name of a %s image, but not its header: say --disk-format "+
-			"raw if it is a raw disk, or give it another name", path, name)
+		return "", fmt.Errorf("%s has the name of a %s image, but not its header: give it another name; "+
+			"or, if it is a raw disk, %s", path, name, sayRaw)
 	}
 }
+
+// sayRaw says how to read a disk as raw, whatever it begins with.
+const sayRaw = "say --disk-format raw to guard and vm run, or give it a name that ends in " + rawExt +
+	" for the commands that only read it"
+
+// rawExt is the extension of a name that says that a disk is raw. It counts only for reading: a
+// qcow2 that a guest writes as a raw disk is destroyed.
+const rawExt = ".raw"
 
 // byHeader returns the format that the first bytes of an image say; Raw if they say nothing.
 func byHeader(r io.ReaderAt) (Format, error) {

@@ -180,3 +180,25 @@ func FuzzQcow2(f *testing.F) {
 		}
 	})
 }
+
+// TestRawByName reads a disk that begins like a qcow2 as raw, because its name says so.
+func TestRawByName(t *testing.T) {
+	path := create(t, "x", Qcow2)
+	raw := filepath.Join(filepath.Dir(path), "disk.raw")
+	if err := os.Symlink(path, raw); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := OpenImage(path); err == nil {
+		_ = d.Close()
+		t.Error("a qcow2 without its name was opened")
+	}
+	d, err := OpenImage(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	head := make([]byte, 4)
+	if _, err := d.ReadAt(head, 0); err != nil || string(head) != "QFI\xfb" {
+		t.Errorf("it begins with %q: %v", head, err)
+	}
+}

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -68,8 +70,12 @@ func Open(ctx context.Context, path string, opt Options) (blocktap.Disk, error) 
 }
 
 // OpenImage opens an image for reading: everything that blocktap.OpenImage opens, and the formats
-// that Detect recognizes.
+// that Detect recognizes. A name that ends in .raw says that the disk is raw, whatever it begins
+// with.
 func OpenImage(path string) (blocktap.Disk, error) {
+	if strings.EqualFold(filepath.Ext(path), rawExt) {
+		return blocktap.OpenImage(path)
+	}
 	format, err := resolve(path, Auto)
 	if err != nil {
 		return nil, err
