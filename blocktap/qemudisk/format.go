@@ -100,8 +100,8 @@ func Detect(path string) (Format, error) {
 }
 
 // sayRaw says how to read a disk as raw, whatever it begins with.
-const sayRaw = "say --disk-format raw to guard and vm run, or give it a name that ends in " + rawExt +
-	" for the commands that only read it"
+const sayRaw = "say --disk-format raw to guard and vm run, or give it a name that ends in " +
+	rawExt + " for the commands that only read it"
 
 // rawExt is the extension of a name that says that a disk is raw. It counts only for reading: a
 // qcow2 that a guest writes as a raw disk is destroyed.
