@@ -29,7 +29,7 @@ func TestStreamJudgesAsOneTransaction(t *testing.T) {
 	t.Parallel()
 	base, log := shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"), shareddata.Path(t,
 		"logs/btrfs-single-4k.log.zst")
-	const few, many = 2, 5 // commits
+	const few, many = 1, 5 // commits
 	s := newStreamTest(t, "btrfs")
 	enough := errors.New("enough")
 	err := offline.EachTransaction(context.Background(), []offline.ReplayDisk{{Base: base, Log: log}},
