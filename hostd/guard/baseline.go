@@ -1,6 +1,10 @@
 package guard
 
-import "context"
+import (
+	"context"
+
+	"fsward/blocktap"
+)
 
 // beginBaseline begins a check of the present state of the file system on a volume. It is called
 // while no write is being performed. A check that still reads an older state of the same volumes is
@@ -27,7 +31,6 @@ func (d *Disks) beginBaseline(number int, skipLog bool) {
 	}
 	own := d.volumeOf(number)
 	c.volumes, c.own = own, len(own)
-	device := d.disks[own[0].guard.disk].device
 	for _, v := range d.volumes.all() {
 		if d.layout.Seed(number, v.number) {
 			c.volumes = append(c.volumes[:len(c.volumes):len(c.volumes)], v)
@@ -40,6 +43,12 @@ func (d *Disks) beginBaseline(number int, skipLog bool) {
 			before = append(before, old)
 		}
 	}
+	c.begin(before, d.disks[own[0].guard.disk].device)
+}
+
+// begin takes the snapshots, if it is the turn of the check, and runs it. before are the checks that
+// it replaces, which have been stopped.
+func (c *baselineCheck) begin(before []*baselineCheck, device *blocktap.Device) {
 	ctx, stop := context.WithCancel(context.Background())
 	c.stop = stop
 	var a *attempt

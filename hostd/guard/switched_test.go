@@ -3,7 +3,6 @@ package guard_test
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"testing"
 
@@ -11,7 +10,6 @@ import (
 
 	"fsward/blocktap"
 	"fsward/blocktap/overlay"
-	"fsward/blocktap/trace"
 	"fsward/change"
 	"fsward/explore/recordtest"
 	"fsward/hostd/guard"
@@ -34,29 +32,6 @@ func layer(t *testing.T, on overlay.Base) *overlay.Disk {
 	return d
 }
 
-// requests returns the requests of a log.
-func requests(t *testing.T, path string) (out []blocktap.Request) {
-	t.Helper()
-	l, err := trace.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	for {
-		e, err := l.Next()
-		if errors.Is(err, io.EOF) {
-			return out
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if q, ok := e.Request(); ok {
-			q.Data = slices.Clone(q.Data)
-			out = append(out, q)
-		}
-	}
-}
-
 // said returns the event of a guest's write as words.
 func said(ev *guard.Event) string {
 	return fmt.Sprintf("%s %s %d: %s, %d records", ev.Kind, ev.FS, ev.Generation, ev.Outcome,
@@ -77,7 +52,7 @@ func TestSwitched(t *testing.T) {
 			image, log := recordtest.Record(t, recordtest.Load{FS: fs, Size: size,
 				Do: recordtest.Script(script)})
 			s := newSwitchedDisk(t, image)
-			s.all = requests(t, log)
+			s.all = recordtest.Requests(t, log)
 			s.recordMoments()
 			s.checkFirst()
 			s.putBackAll()
@@ -231,7 +206,7 @@ func TestSwitchedSimulator(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &switchedDisk{t: t, disk: disk, seen: seen, disks: disks}
-	s.do(requests(t, log))
+	s.do(recordtest.Requests(t, log))
 	if !slices.ContainsFunc(seen.Events(), func(ev *guard.Event) bool {
 		return ev.Kind == guard.KindCommit && ev.Action == guard.Refused
 	}) {

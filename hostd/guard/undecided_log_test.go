@@ -11,6 +11,7 @@ import (
 
 	"fsward/blocktap"
 	"fsward/change"
+	"fsward/explore/recordtest"
 	"fsward/hostd/guard"
 	"fsward/hostd/guardtest"
 	"fsward/interp/detect"
@@ -35,7 +36,7 @@ func judgedLog(t *testing.T, name string, policies guard.Policies, work change.W
 		t.Fatal(err)
 	}
 	<-disks.BaselineCheckOf(0).Ended()
-	for _, q := range requests(t, shareddata.Path(t, "logs/"+name+".log.zst")) {
+	for _, q := range recordtest.Requests(t, shareddata.Path(t, "logs/"+name+".log.zst")) {
 		q.Data = slices.Clone(q.Data)
 		if err := disks.Device("disk").Do(t.Context(), &q); err != nil {
 			if errors.Is(err, blocktap.ErrRefused) {

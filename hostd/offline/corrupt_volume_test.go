@@ -52,7 +52,7 @@ func dividedRecording(t *testing.T) (base, log string) {
 			mkdir d$i; echo $i > d$i/f; ln d$i/f d$i/g; sync -f .; done`)
 		image, recorded := recordtest.Record(t, l)
 		copyPart(t, f, image, partitionStarts[i])
-		for _, r := range requestsOf(t, recorded) {
+		for _, r := range recordtest.Requests(t, recorded) {
 			if r.Op != blocktap.OpFlush {
 				r.Off += uint64(partitionStarts[i])
 			}
@@ -86,29 +86,6 @@ func copyPart(t *testing.T, to io.WriterAt, image string, at int64) {
 		}
 		if _, err := to.WriteAt(piece[:n], at+off); err != nil {
 			t.Fatal(err)
-		}
-	}
-}
-
-// requestsOf returns the requests in a log.
-func requestsOf(t *testing.T, path string) (all []blocktap.Request) {
-	t.Helper()
-	l, err := trace.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	for {
-		e, err := l.Next()
-		if errors.Is(err, io.EOF) {
-			return all
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r, ok := e.Request(); ok {
-			r.Data = slices.Clone(r.Data)
-			all = append(all, r)
 		}
 	}
 }
