@@ -171,9 +171,7 @@ func TestLogThatIsThere(t *testing.T) {
 		{rule: "btrfs/level", spec: "super_block.log_root_level+1"},
 		{spec: "", memory: logMemory},
 		{rule: "btrfs/91", spec: "inode_item!delete@tree=-6", memory: logMemory},
-		{rule: "btrfs/93", spec: "extent_data.disk_bytenr-4096@tree=-6,type=1", memory: logMemory},
 		{rule: "btrfs/95", spec: "dir_index.type=2@tree=-6,type=1", memory: logMemory},
-		{rule: "btrfs/item", spec: "extent_data.type=9@tree=-6", memory: logMemory},
 	} {
 		t.Run(fmt.Sprintf("%d KiB, altered by %s", tc.memory.PerDisk>>10, tc.spec), func(t *testing.T) {
 			image := guardtest.BlankImage(t, 256<<20)
