@@ -11,8 +11,8 @@ FUZZTIME ?= 30s
 GOLANGCI_LINT_VERSION := v2.15.0
 GOTESTSUM_VERSION := v1.13.0
 
-.PHONY: help setup build run test test-disks test-apart vm-test layout restarts planted variants lint fuzz bench \
-	soak shapes cliffs matrix mutants man clean guest
+.PHONY: help setup build run test test-disks test-apart vm-test layout restarts planted search-table \
+	variants lint fuzz bench soak shapes cliffs matrix mutants man clean guest
 
 ## list the targets
 help:
@@ -107,6 +107,10 @@ PLANTED ?= .
 planted: setup guest
 	FSWARD_PLANTED='$(PLANTED)' go test -tags vmtest -count=1 -v -timeout 60m \
 		-run '^TestGuestPlanted$$' ./explore/host
+
+## find bugs planted in a file system in memory by each --search (a minute): docs/results/search.md
+search-table:
+	go test -tags bench -count=1 -v -timeout 20m -run '^TestSearchTable$$' ./explore/checkers
 
 ## run golangci-lint, go vet and checkpatch, and check the import graph and all rule files
 lint: setup build/bin/golangci-lint

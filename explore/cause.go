@@ -37,9 +37,16 @@ func operations(steps ...[]string) string {
 }
 
 // symptoms describes what a failure showed beside its kind: the last step's operations, what the
-// recovery complained about, and what the kernel logged about it, without numbers.
+// recovery complained about, and what the kernel logged about it, without numbers. Surprises, and
+// calls that returned too early, have one cause for each kind and property.
 func (f *failureContext) symptoms() string {
 	out := []string{f.Kind, f.Property}
+	switch first, _, _ := strings.Cut(f.Text, "\n"); {
+	case f.Kind == Repaired: // by what was repaired, whatever was done before
+		return strings.Join(append(out, varying.ReplaceAllString(first, "N")), "\n")
+	case f.Surprise, strings.HasPrefix(f.Kind, earlyCall):
+		return strings.Join(out, "\n")
+	}
 	if n := len(f.did); n > 0 {
 		out = append(out, operations(f.did[n-1]))
 	}
@@ -62,6 +69,9 @@ func (f *failureContext) symptoms() string {
 // cause describes what distinguishes a minimized failure from others of its kind: its symptoms, the
 // operations of all its steps, and how many writes are missing on the disk.
 func (f *failureContext) cause() string {
+	if f.Surprise || f.disk == nil && strings.HasPrefix(f.Kind, earlyCall) {
+		return f.symptoms()
+	}
 	text := f.symptoms() + "\nall steps: " + operations(f.did...)
 	if f.disk != nil {
 		text += fmt.Sprintf("\nmissing: %s, torn: %s, early: %s", several(len(f.disk.Missing)),

@@ -171,7 +171,7 @@ func (x *explorer) addState(c *change, r *execution, recovered uint64) error {
 		return nil
 	}
 	features := append(slices.Clone(r.features), r.pair(), r.dirty())
-	t := traits{recovered: recovered, features: features}
+	t := traits{depth: len(r.steps), recovered: recovered, features: features}
 	p, err := x.Strategy.priority(x.Seed, c.sequence(), t, c)
 	if err != nil {
 		return err
@@ -190,7 +190,7 @@ func (x *explorer) advance(c *change, key []byte, st *state, r *execution) error
 	if x.Strategy != Random {
 		return c.put(bucketFrontier, key, st)
 	}
-	p, err := x.Strategy.priority(x.Seed, c.sequence(), traits{}, c)
+	p, err := x.Strategy.priority(x.Seed, c.sequence(), traits{depth: len(st.Steps)}, c)
 	return errors.Join(err, c.dequeue(key), c.enqueue(p, st))
 }
 
@@ -205,7 +205,7 @@ func (x *explorer) addFaults(c *change, st *state, r *execution) error {
 		return nil
 	}
 	for _, plan := range r.faults.more() {
-		p, err := x.Strategy.priority(x.Seed, c.sequence(), traits{}, c)
+		p, err := x.Strategy.priority(x.Seed, c.sequence(), traits{depth: len(st.Steps)}, c)
 		if err != nil {
 			return err
 		}

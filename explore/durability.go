@@ -10,6 +10,9 @@ import (
 	"fsward/explore/ramdisk"
 )
 
+// earlyCall begins the kind of a failure about a call that returned too early.
+const earlyCall = "not flushed: "
+
 // checkDurability checks the promises of an execution's last step against an account of flushes. It
 // returns a failure about the first call that returned too early; nil: there is none.
 func (r *execution) checkDurability(disks *diskSet, account *durable.Account) (*Failure, error) {
@@ -34,7 +37,7 @@ func (r *execution) checkDurability(disks *diskSet, account *durable.Account) (*
 			p := r.calls[n]
 			d, early := account.Return(strconv.Itoa(n), p.scope, ev.At)
 			if d.Call = p.call; early && p.succeeded {
-				return &Failure{Kind: "not flushed: " + p.name, Text: d.String()}, nil
+				return &Failure{Kind: earlyCall + p.name, Text: d.String()}, nil
 			}
 		}
 	}

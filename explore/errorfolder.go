@@ -26,9 +26,11 @@ func (x *explorer) report(ctx context.Context, f *failureContext) (*Error, error
 	x.tick()
 	totals := x.totals
 	found := f
-	f, err := x.minimize(ctx, f)
-	if err != nil {
-		return nil, err
+	if !f.Surprise { // there are many, and the first has few steps
+		var err error
+		if f, err = x.minimize(ctx, f); err != nil {
+			return nil, err
+		}
 	}
 	cause := f.cause()
 	if i := slices.IndexFunc(x.errors, func(e Error) bool { return e.Cause == cause }); i >= 0 {
@@ -38,7 +40,7 @@ func (x *explorer) report(ctx context.Context, f *failureContext) (*Error, error
 		return &x.errors[i], nil
 	}
 	e := f.asError(&x.Config)
-	err = x.confirm(ctx, &e)
+	err := x.confirm(ctx, &e)
 	x.totals = totals // minimizing and replaying are not part of the exploration
 	if err != nil {
 		return nil, err

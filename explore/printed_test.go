@@ -93,7 +93,8 @@ func (z zeros) ReadAt(b []byte, _ int64) (int, error) {
 	return len(b), nil
 }
 
-// A logReader is a ToyChecker that judges by the log: each write before a sync has a flush behind it.
+// A logReader is a ToyChecker that judges by the log: each write before a sync has a flush behind
+// it.
 type logReader struct{ exploretest.ToyChecker }
 
 func (c *logReader) Check(_ *explore.Env, crash explore.Crash) error {

@@ -138,7 +138,11 @@ func (x *explorer) confirm(ctx context.Context, e *Error) error {
 	var cancel context.CancelFunc
 	x.stop, cancel = context.WithTimeout(all, confirmTime)
 	defer cancel()
-	for x.stopped() == nil && e.Replays < confirmReplays {
+	most := confirmReplays
+	if e.Surprise {
+		most = 1
+	}
+	for x.stopped() == nil && e.Replays < most {
 		f, err := x.reproduce(ctx, *e)
 		var diverged *DivergedError
 		switch stopped := x.stopped(); {

@@ -19,7 +19,8 @@ type Strategy string
 const (
 	DepthFirst   Strategy = "depth"
 	BreadthFirst Strategy = "breadth"
-	Random       Strategy = "random" // by Config.Seed, with another state after each child
+	// Random is by Config.Seed, with another state after each child. It prefers few steps.
+	Random Strategy = "random"
 	// MostRecovery is FiSC's first heuristic: states first whose crash states took the most work to
 	// recover.
 	MostRecovery Strategy = "recovery"
@@ -45,6 +46,7 @@ func (s Strategy) Check() error {
 
 // traits are the properties of a state that strategies consider.
 type traits struct {
+	depth     int      // number of its steps
 	recovered uint64   // the most sectors that a recovery from one of its crash states wrote
 	features  []string // the most important first
 }
@@ -56,7 +58,7 @@ func (s Strategy) priority(seed uint64, number uint64, t traits, c *change) (uin
 	case BreadthFirst:
 		return number, nil
 	case Random:
-		return hashNumber(seed, number), nil
+		return shallow(hashNumber(seed, number), t.depth), nil
 	case MostRecovery:
 		return math.MaxUint64 - t.recovered, nil
 	case LeastSeen:
@@ -100,6 +102,12 @@ func (r *execution) dirty() string {
 	}
 	return fmt.Sprintf("%d bits of dirty writes", bits.Len(n))
 }
+
+// shallow returns a random number that is usually smaller for fewer steps: it is below 2^(20+3d)
+// for depth d. Without that, most states that are selected are deep, since there are more of them,
+// and they take long to reach. A state is selected before one of its parent's depth in one of 16
+// cases.
+func shallow(random uint64, depth int) uint64 { return random >> max(0, 44-3*depth) }
 
 // hashNumber returns a pseudorandom number for a number.
 func hashNumber(seed, number uint64) uint64 {

@@ -9,6 +9,7 @@ package component
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -112,10 +113,28 @@ func (c *Component) Recover(e *explore.Env) error {
 	case exit.TimedOut || !slices.Contains(c.Kind.Recovered, exit.Code):
 		return &explore.CommandError{Command: c.Kind.Recover, Exit: exit}
 	case exit.Code != c.Kind.Recovered[0]:
-		e.Surprise(explore.Repaired, explore.Recovered, fmt.Sprintf("%s: exit status %d: %s",
-			c.Kind.Recover, exit.Code, strings.TrimSpace(string(exit.Stdout)+string(exit.Stderr))))
+		out := string(exit.Stdout) + string(exit.Stderr)
+		if what := repairs(out); what != "" {
+			e.Surprise(explore.Repaired, explore.Recovered, fmt.Sprintf("%s\n%s: exit status %d\n%s",
+				what, c.Kind.Recover, exit.Code, strings.TrimSpace(out)))
+		}
 	}
 	return nil
+}
+
+// routine matches lines of an fsck that are not about damage: the names of its passes, its answers,
+// its version, and its summary.
+var routine = regexp.MustCompile(`^(Pass \d|/dev/|\S+: |e2fsck |fsck\.|Checking |Fix\? )|` +
+	`^\d+ files|FILE SYSTEM WAS MODIFIED|not cleanly|recovering journal|recovery (complete|flag)|^$`)
+
+// repairs returns the first line about damage that an fsck printed; "": there is none.
+func repairs(out string) string {
+	for line := range strings.Lines(out) {
+		if line = strings.TrimSpace(line); !routine.MatchString(line) {
+			return line
+		}
+	}
+	return ""
 }
 
 var _ explore.Repairer = (*Component)(nil)

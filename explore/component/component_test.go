@@ -194,3 +194,19 @@ func checkStatus(t *testing.T, e *explore.Env, c *Component, code int, recovers 
 		t.Errorf("mount ends with %d: %v", code, err)
 	}
 }
+
+// What an fsck repaired is told from what it always prints.
+func TestRepairs(t *testing.T) {
+	const passes = "Pass 1: Checking inodes, blocks, and sizes\nPass 5: Checking group summary\n"
+	const end = "\n/dev/fswrd0: ***** FILE SYSTEM WAS MODIFIED *****\ne2fsck 1.47.0 (5-Feb-2023)\n"
+	for out, want := range map[string]string{
+		passes + end: "",
+		passes + "Free inodes count wrong (4085, counted=4084).\nFix? yes\n" + end: "Free inodes count " +
+			"wrong (4085, counted=4084).",
+		"fsck.fat 4.2\nFATs differ. Using first FAT.\n": "FATs differ. Using first FAT.",
+	} {
+		if got := repairs(out); got != want {
+			t.Errorf("%q: %q, want %q", out, got, want)
+		}
+	}
+}
