@@ -124,6 +124,8 @@ func addSearchFlags(c *cobra.Command, r *spec.Run) {
 		"a checker makes at most `N` files and symbolic links")
 	c.Flags().Var((*nodeLimit)(&r.Dirs), "dirs",
 		"a checker makes at most `N` directories")
+	c.Flags().BoolVar(&r.Rare, "rare-operations", false,
+		"a checker also exchanges names, and uses open files whose names are gone, renamed or replaced")
 	c.Flags().StringVar((*string)(&r.Strategy), "search", string(explore.BreadthFirst),
 		fmt.Sprintf("`STRATEGY` that chooses the next state: one of %v", explore.Strategies()))
 	c.Flags().IntVar(&r.Depth, "depth", 0, "run at most `N` steps in a row; 0 for no limit")

@@ -26,6 +26,8 @@ type Limits struct {
 	// Far is the offset of a write that leaves a hole before it, in bytes, so that a block map has
 	// indirect blocks. 0: 300 KiB.
 	Far uint64
+	// Rare adds operations that programs do rarely: see Core.rareSteps.
+	Rare bool
 }
 
 // withDefaults returns the limits with defaults in place of zeros.

@@ -32,7 +32,7 @@ type fake struct {
 	next            uint64     // sector of the next record
 	seq             uint64     // sequence number of the next record
 	slots           [8]int     // flags of open files; -1: closed
-	paths           [8]string  // of open files
+	inodes          [8]uint64  // of open files
 	mounts          int
 	fault           *ramdisk.Rule
 	writes          uint64   // since the fault was added

@@ -100,12 +100,14 @@ func (f *fake) do(s *exploretest.System, o model.Op) model.Result {
 	}
 	switch o.Code {
 	case model.Open:
-		f.slots[o.Slot], f.paths[o.Slot] = o.Flags, o.Path
+		f.slots[o.Slot], f.inodes[o.Slot] = o.Flags, f.inode(o.Path)
 		if created {
 			f.log(model.Op{Code: model.Open, Path: o.Path, Flags: o.Flags &^ unix.O_SYNC, Mode: o.Mode})
 		}
 	case model.Write, model.Ftruncate, model.Fallocate:
-		o.Path = f.paths[o.Slot]
+		if o.Path = f.path(o.Slot); o.Path == "" {
+			return r // the file has no name, and is gone after a crash
+		}
 		o.Slot = 0
 		f.log(o)
 	case model.Close, model.Read, model.Readdir, model.Readlink, model.Getxattr:
@@ -128,12 +130,32 @@ func (f *fake) do(s *exploretest.System, o model.Op) model.Result {
 	return r
 }
 
+// inode returns the inode number of a path; 0: there is none.
+func (f *fake) inode(path string) uint64 {
+	for _, e := range f.fs.Observed().Entries() {
+		if e.Path == strings.TrimPrefix(path, "/") || path == "/" && e.Path == "." {
+			return e.Inode
+		}
+	}
+	return 0
+}
+
+// path returns the first path of an open file; "": it has none.
+func (f *fake) path(slot uint32) string {
+	for _, e := range f.fs.Observed().Entries() {
+		if e.Inode == f.inodes[slot] {
+			return "/" + strings.TrimPrefix(e.Path, ".")
+		}
+	}
+	return ""
+}
+
 func (f *fake) log(o model.Op) { f.pending = append(f.pending, o) }
 
 // flags returns the flags with which a path is open.
 func (f *fake) flags(path string) int {
-	for i, p := range f.paths {
-		if p == path && f.slots[i] >= 0 {
+	for i := range f.slots {
+		if f.slots[i] >= 0 && f.path(uint32(i)) == path {
 			return f.slots[i]
 		}
 	}
@@ -149,7 +171,7 @@ func changesDirectory(c model.Code) bool {
 
 // sync commits, unless the bug is that this call does not. It returns r, or EIO.
 func (f *fake) sync(s *exploretest.System, o model.Op, r model.Result) model.Result {
-	k, _ := f.fs.Observed().Kind(f.paths[o.Slot])
+	k, _ := f.fs.Observed().Kind(f.path(o.Slot))
 	isFsync := o.Code == model.Fsync
 	switch {
 	case f.bug == o.Code.String()+" does nothing",
@@ -172,6 +194,10 @@ func (f *fake) doWrong(o model.Op) (r model.Result, ok bool) {
 	tree := f.fs.Observed()
 	k, is := tree.Kind(o.Path)
 	switch {
+	case f.bug == "a write to an unlinked file fails" && o.Code == model.Write:
+		if f.path(o.Slot) == "" {
+			return model.Result{Errno: unix.EBADF}, true
+		}
 	case f.bug == "rmdir returns ENOENT for a file" && o.Code == model.Rmdir && is && k != model.Dir:
 		return model.Result{Errno: unix.ENOENT}, true
 	case f.bug == "mkdir fails but takes effect" && o.Code == model.Mkdir && !is:

@@ -155,6 +155,33 @@ func (c plantedBug) hasProperty(property string) bool {
 	return true
 }
 
+// TestRareOperations: with rare operations, the checkers report no failure on a file system without
+// bugs, and find one that shows only when the name of an open file is gone.
+func TestRareOperations(t *testing.T) {
+	for _, c := range []struct{ bug, checker, kind string }{
+		{"", "failed-syscalls", ""}, {"", "sync", ""}, {"", "reasonable", ""},
+		{"a write to an unlinked file fails", "failed-syscalls", "wrong result"},
+	} {
+		cfg, ctx := config(t, c.checker, c.bug, none, 3)
+		if c.kind == "" {
+			cfg.Depth = 2
+		}
+		core := cfg.Stack.Checker.(interface{ core() *Core }).core()
+		core.Limits = Limits{Files: 2, Dirs: -1, Far: 20 << 10, Rare: true}
+		core.Promises.NoSymlinks = true
+		got, err := explore.Run(ctx, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := len(got.Errors) > 0; found != (c.kind != "") || found && got.Errors[0].Kind != c.kind {
+			t.Errorf("%s, %q: %+v", c.checker, c.bug, got.Errors)
+		}
+	}
+}
+
+// core returns the common part of a checker.
+func (c *Core) core() *Core { return c }
+
 // TestNothingFalse: on a file system without bugs, each checker completes its run and reports no
 // failure.
 func TestNothingFalse(t *testing.T) {

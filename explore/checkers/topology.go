@@ -88,6 +88,9 @@ func (c *Core) Steps() (out [][]model.Op) {
 			out = append(out, step(model.Op{Code: model.Chmod, Path: p, Mode: 0o700}))
 		}
 	}
+	if c.Limits.Rare {
+		out = append(out, c.rareSteps(&t)...)
+	}
 	return out
 }
 
