@@ -44,7 +44,7 @@ func (l *Layers) CheckStream(ctx context.Context, s change.Stream, v change.View
 			return streams.CheckStream(ctx, s, v, memory)
 		}
 		return Verdict{Open: true, Undecided: []string{
-			"the engine holds a file system in memory, and this one is too large"}}
+			"the engine reference holds a file system in memory, and this one is too large"}}
 	})
 }
 
