@@ -34,7 +34,12 @@ func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
 			return err
 		}
 	}
-	errs, err := x.reportAllNonfatal(ctx, r, reported != nil)
+	var nonfatal []*failureContext
+	for _, found := range r.nonfatal {
+		nonfatal = append(nonfatal, &failureContext{execution: r, Failure: found})
+	}
+	errs, err := x.reportEach(nonfatal, reported != nil,
+		func(f *failureContext) (*Error, error) { return x.reportNonfatal(ctx, f) })
 	if err != nil {
 		x.totals = before
 		return err
@@ -42,7 +47,8 @@ func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
 	if reported != nil {
 		errs = append(errs, reported)
 	}
-	surprises, err := x.reportSurprises(ctx, r, len(errs) > 0)
+	surprises, err := x.reportEach(r.surprises, len(errs) > 0,
+		func(f *failureContext) (*Error, error) { return x.report(ctx, f) })
 	if err != nil {
 		x.totals = before
 		return err
@@ -122,13 +128,13 @@ func (x *explorer) countRun(st *state, r *execution) {
 	x.tick()
 }
 
-// reportAllNonfatal reports the failures that did not end an execution. With reported, another
+// reportEach reports the failures of an execution that did not end it. With reported, another
 // failure of the execution was reported already. A stop of the run is then no error, so that this
 // failure is kept.
-func (x *explorer) reportAllNonfatal(ctx context.Context, r *execution,
-	reported bool) (out []*Error, err error) {
-	for _, found := range r.nonfatal {
-		e, err := x.reportNonfatal(ctx, &failureContext{execution: r, Failure: found})
+func (x *explorer) reportEach(list []*failureContext, reported bool,
+	report func(f *failureContext) (*Error, error)) (out []*Error, err error) {
+	for _, f := range list {
+		e, err := report(f)
 		if stopped := x.stopped(); reported && stopped != nil && errors.Is(err, stopped) {
 			break
 		}

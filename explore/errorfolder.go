@@ -27,8 +27,9 @@ func (x *explorer) report(ctx context.Context, f *failureContext) (*Error, error
 	totals := x.totals
 	found := f
 	if !f.Surprise { // there are many, and the first has few steps
+		m := minimizer{x}
 		var err error
-		if f, err = x.minimize(ctx, f); err != nil {
+		if f, err = m.minimize(ctx, f); err != nil {
 			return nil, err
 		}
 	}

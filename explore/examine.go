@@ -43,7 +43,7 @@ func (x *explorer) checkCrashes(ctx context.Context,
 		if err := x.stopped(); err != nil {
 			return err
 		}
-		bad, wrote, err := x.checkCrash(ctx, by, c)
+		bad, wrote, err := by.check(ctx, c)
 		if err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func (x *explorer) checkCrashes(ctx context.Context,
 		case bad == nil:
 			return nil
 		case bad.Surprise:
-			x.noteSurprises(r, bad)
+			r.noteSurprises(x.session, bad)
 			return nil
 		}
 		f = r.crashFailure(bad, x.session.keepDisk(bad))
@@ -86,13 +86,14 @@ func (x *explorer) countCrash(c crashCase, judge Judge) {
 
 // An examiner checks the crash states of one execution.
 type examiner struct {
+	x          *explorer
 	judge      Judge       // nil: there is none
 	recovering *recovering // nil: crashes during recovery are not tried
 	exploring  bool        // surprises that were seen need not be shown again
 }
 
 func (x *explorer) newExaminer(ctx context.Context) (*examiner, error) {
-	by := new(examiner)
+	by := &examiner{x: x}
 	if x.RecoveryCrashes {
 		by.recovering = newRecovering(ctx, x)
 	}
@@ -111,11 +112,12 @@ type badDisk struct {
 	choices []Choice // of the recovery and the check
 }
 
-// checkCrash checks one crash state: it judges it on the host, and then recovers it and asks the
+// check checks one crash state: it judges it on the host, and then recovers it and asks the
 // checker, once for each sequence of their choices. bad is nil if nothing is wrong. wrote is the
 // number of sectors that the recovery wrote.
-func (x *explorer) checkCrash(ctx context.Context, by *examiner,
+func (by *examiner) check(ctx context.Context,
 	c crashCase) (bad *badDisk, wrote uint64, err error) {
+	x := by.x
 	key, known := c.key()
 	key += fmt.Sprintf("%d %s", x.session.disks.used, c.sum())
 	pruned := x.memo.has(key) || by.exploring && x.surprised.has(key)
@@ -135,7 +137,7 @@ func (x *explorer) checkCrash(ctx context.Context, by *examiner,
 		}
 	}
 	for choices := new(Chooser); !x.HostOnly; {
-		found, some, err := x.checkRecovery(ctx, by, c, choices)
+		found, some, err := by.recover(ctx, c, choices)
 		var diverged *DivergedError
 		switch wrote = max(wrote, some); {
 		case errors.As(err, &diverged): // the same choices led elsewhere
@@ -160,13 +162,12 @@ func (x *explorer) checkCrash(ctx context.Context, by *examiner,
 	return bad, wrote, nil
 }
 
-// checkRecovery recovers a crash state with choices, and asks the checker.
-func (x *explorer) checkRecovery(ctx context.Context, by *examiner, c crashCase,
-	choices *Chooser) (bad *badDisk, wrote uint64, err error) {
+// recover recovers a crash state with choices, and asks the checker.
+func (by *examiner) recover(ctx context.Context, c crashCase, choices *Chooser) (bad *badDisk, wrote uint64, err error) {
 	if by.recovering != nil {
 		return by.recovering.check(c, choices)
 	}
-	found, records, err := x.recover(ctx, c.State, c.Crash, choices)
+	found, records, err := by.x.recover(ctx, c.State, c.Crash, choices)
 	if err == nil && found != nil {
 		bad = &badDisk{found, c, choices.Taken()}
 	}

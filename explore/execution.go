@@ -166,7 +166,7 @@ func (r *execution) allFaults() [][]InjectedFault {
 // intercept returns the interceptors of the last step of an execution.
 func (s *session) intercept(st *state) (i interceptors) {
 	if s.inject || st.Fail != nil {
-		i.faults = s.injector(st.Fail)
+		i.faults = s.faulty.injector(st.Fail)
 	}
 	if s.countCalls || st.crash != nil {
 		top := s.target.stack.Top.Path()
@@ -177,11 +177,6 @@ func (s *session) intercept(st *state) (i interceptors) {
 		i.promises = new(promiseMarker)
 	}
 	return i
-}
-
-// injector returns a faultInjector with a plan.
-func (s *session) injector(plan []InjectedFault) *faultInjector {
-	return &faultInjector{points: s.failPoints, threads: s.kernelThreads, plan: plan}
 }
 
 // mutate does the last step of an execution: it runs the chosen thread, and then Mutate.

@@ -49,6 +49,30 @@ func ParseFailPoints(text string) (out []ekm.Point, err error) {
 	return out, nil
 }
 
+// faultyCalls says which calls fail if faults are injected.
+type faultyCalls struct {
+	points  []ekm.Point
+	threads []uint32 // of the kernel, for the mounted stack
+}
+
+// find finds the kernel's threads of the mounted stack.
+func (c *faultyCalls) find(e *Env, s Stack) error {
+	c.threads = nil
+	for _, component := range s.Components() {
+		pids, err := component.Threads(e)
+		if err != nil {
+			return err
+		}
+		c.threads = append(c.threads, pids...)
+	}
+	return nil
+}
+
+// injector returns a faultInjector with a plan.
+func (c *faultyCalls) injector(plan []InjectedFault) *faultInjector {
+	return &faultInjector{points: c.points, threads: c.threads, plan: plan}
+}
+
 // A faultInjector makes calls inside the kernel fail during the first Try of a Mutate, and records
 // which calls could have failed.
 type faultInjector struct {

@@ -17,9 +17,13 @@ const (
 	maxCloserStates = 32 // crash states at a smaller crash distance
 )
 
+// A minimizer makes failures of a run smaller.
+type minimizer struct{ x *explorer }
+
 // minimize looks for the same failure after fewer steps, and then at a smaller crash distance. It
 // returns the smallest that it found in time, or f itself.
-func (x *explorer) minimize(ctx context.Context, f *failureContext) (*failureContext, error) {
+func (m minimizer) minimize(ctx context.Context, f *failureContext) (*failureContext, error) {
+	x := m.x
 	all := x.stop
 	defer func() { x.stop = all }()
 	var cancel context.CancelFunc
@@ -50,12 +54,12 @@ func (x *explorer) minimize(ctx context.Context, f *failureContext) (*failureCon
 		})
 	}
 	if err == nil && best.disk != nil {
-		best, err = x.simplestCrash(best, func(c crashCase) (*badDisk, error) {
+		best, err = m.simplestCrash(best, func(c crashCase) (*badDisk, error) {
 			by, err := x.newExaminer(ctx)
 			if err != nil {
 				return nil, err
 			}
-			bad, _, err := x.checkCrash(ctx, by, c)
+			bad, _, err := by.check(ctx, c)
 			if err != nil || bad == nil {
 				return nil, err
 			}
@@ -129,14 +133,14 @@ func crashDistance(c crashCase) int { return len(c.Missing()) + len(c.Early()) }
 // simplestCrash looks for the same failure from the simplest perspective that shows it, and there
 // at the smallest crash distance. show checks a crash state, and returns nil if it does not show
 // the failure.
-func (x *explorer) simplestCrash(best *failureContext,
+func (m minimizer) simplestCrash(best *failureContext,
 	show func(c crashCase) (*badDisk, error)) (*failureContext, error) {
 	for _, p := range perspectives {
-		options := x.Crash
+		options := m.x.Crash
 		if !p.restrict(&options) {
 			continue
 		}
-		simpler, err := x.closestCrash(best, options, math.MaxInt, show)
+		simpler, err := m.closestCrash(best, options, math.MaxInt, show)
 		if err != nil {
 			return best, err
 		}
@@ -146,14 +150,14 @@ func (x *explorer) simplestCrash(best *failureContext,
 		}
 	}
 	distance := len(best.disk.Missing) + len(best.disk.Early)
-	closer, err := x.closestCrash(best, x.Crash, distance, show)
+	closer, err := m.closestCrash(best, m.x.Crash, distance, show)
 	return cmp.Or(closer, best), err
 }
 
 // closestCrash looks for a crash state below a crash distance that shows the same failure; nil: it
 // found none. options say which crash states are formed, in the window and the epoch of the
 // failure.
-func (x *explorer) closestCrash(best *failureContext, options crash.Options, below int,
+func (m minimizer) closestCrash(best *failureContext, options crash.Options, below int,
 	show func(c crashCase) (*badDisk, error)) (*failureContext, error) {
 	type candidate struct {
 		sum      string
@@ -164,12 +168,12 @@ func (x *explorer) closestCrash(best *failureContext, options crash.Options, bel
 		return c.window == best.disk.Window && c.Epoch.String() == best.disk.Epoch &&
 			crashDistance(c) < below
 	}
-	disks := x.session.disks
+	disks := m.x.session.disks
 	_, err := disks.crashes(best.execution, options, func(c crashCase) error {
 		if closer(c) {
 			list = append(list, candidate{c.sum(), crashDistance(c)})
 		}
-		return x.stopped()
+		return m.x.stopped()
 	})
 	if err != nil {
 		return nil, err
@@ -181,11 +185,11 @@ func (x *explorer) closestCrash(best *failureContext, options crash.Options, bel
 		var found *failureContext
 		_, err := disks.crashes(best.execution, options, func(c crashCase) error {
 			if c.sum() != want.sum || !closer(c) {
-				return x.stopped()
+				return m.x.stopped()
 			}
 			bad, err := show(c)
 			if bad != nil {
-				found = best.crashFailure(bad, x.session.keepDisk(bad))
+				found = best.crashFailure(bad, m.x.session.keepDisk(bad))
 			}
 			return cmp.Or(err, errFailureFound)
 		})

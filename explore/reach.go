@@ -107,8 +107,10 @@ func (s *session) setUpAndMount(ctx context.Context, choices *Chooser, log *resp
 		}
 		return e, s.target.failure(e, "", err), fatal(e)
 	}
-	if err := s.findThreads(e); err != nil {
-		return e, s.target.failure(e, "", err), fatal(e)
+	if s.inject {
+		if err := s.faulty.find(e, s.target.stack); err != nil {
+			return e, s.target.failure(e, "", err), fatal(e)
+		}
 	}
 	r.mounted = len(choices.taken)
 	e, f, err := s.initChecker(ctx, choices, log)
@@ -131,7 +133,7 @@ func (s *session) reachCheckpoint(ctx context.Context, from *savedState, log *re
 	r.loaded, r.before = true, from.before
 	log.answers, log.play = slices.Clone(from.answers), true
 	s.disks.use(from.variant)
-	s.kernelThreads = from.kernelThreads
+	s.faulty.threads = from.kernelThreads
 	r.setup, r.mounted = from.setup, from.mounted
 	choices := new(Chooser)
 	choices.Replay(from.setup[from.mounted:])
@@ -141,22 +143,6 @@ func (s *session) reachCheckpoint(ctx context.Context, from *savedState, log *re
 	}
 	s.restorer.loading.since(begin)
 	return e, errors.Join(err, choices.Err())
-}
-
-// findThreads finds the kernel's threads of the mounted stack, if faults are injected.
-func (s *session) findThreads(e *Env) error {
-	s.kernelThreads = nil
-	if !s.inject {
-		return nil
-	}
-	for _, c := range s.target.stack.Components() {
-		pids, err := c.Threads(e)
-		if err != nil {
-			return err
-		}
-		s.kernelThreads = append(s.kernelThreads, pids...)
-	}
-	return nil
 }
 
 func (s *session) initChecker(ctx context.Context, choices *Chooser,
@@ -174,7 +160,7 @@ func (s *session) replayStep(ctx context.Context, log *responseLog, step []Choic
 	r *execution) (*Env, error) {
 	i := interceptors{threads: s.threads, kernel: s.target.kernelChoices}
 	if s.inject { // also without a fault, since the injection drops the kernel's caches
-		i.faults = s.injector(faults)
+		i.faults = s.faulty.injector(faults)
 	}
 	e := newEnv(ctx, log, new(Chooser), i)
 	e.chooser.Replay(step)
@@ -212,6 +198,6 @@ func (s *session) checkpoint(ctx context.Context, st *state, r *execution, log *
 		before:  r.before,
 		held:    s.threads.held,
 
-		kernelThreads: s.kernelThreads,
+		kernelThreads: s.faulty.threads,
 	})
 }

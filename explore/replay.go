@@ -83,7 +83,7 @@ func (x *explorer) reproduceCrash(ctx context.Context, r *execution, e Error,
 			exact != (c.sum() == e.Crash.Contents) {
 			return x.stopped()
 		}
-		bad, err := x.checkAgain(ctx, by, c, e, exact)
+		bad, err := by.checkAgain(ctx, c, e, exact)
 		if err != nil || bad == nil {
 			return err
 		}
@@ -110,18 +110,18 @@ func sameKind(f *failureContext, e Error) *failureContext {
 
 // checkAgain checks a crash state. With exact, the recovery first takes the choices of the error,
 // since earlier ones may show another failure.
-func (x *explorer) checkAgain(ctx context.Context, by *examiner, c crashCase, e Error,
+func (by *examiner) checkAgain(ctx context.Context, c crashCase, e Error,
 	exact bool) (*badDisk, error) {
-	if exact && len(e.Crash.Choices) > 0 && e.Crash.Second == nil && !x.HostOnly {
+	if exact && len(e.Crash.Choices) > 0 && e.Crash.Second == nil && !by.x.HostOnly {
 		choices := new(Chooser)
 		choices.Replay(e.Crash.Choices)
-		bad, _, err := x.checkRecovery(ctx, by, c, choices)
+		bad, _, err := by.recover(ctx, c, choices)
 		var diverged *DivergedError
 		if bad != nil || err != nil && !errors.As(err, &diverged) {
 			return bad, err
 		}
 	}
-	bad, _, err := x.checkCrash(ctx, by, c)
+	bad, _, err := by.check(ctx, c)
 	return bad, err
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"fsward/explore/agent"
 	"fsward/explore/durable"
-	"fsward/explore/ekm"
 )
 
 // A session explores one stack on one machine: it reaches states, and recovers crash states. It has
@@ -22,15 +21,13 @@ type session struct {
 	restorer *restorer
 	pristine Checkpoint // with pristine disks and nothing mounted; nil: no checkpoints
 
-	newAccount func() *durable.Account // Config.NewAccount
-	inject     bool                    // record which calls in the kernel can fail
-	failPoints []ekm.Point             // Config.FailPoints
-	// kernelThreads are the threads of the mounted stack, if faults are injected.
-	kernelThreads []uint32
-	countCalls    bool                   // count the system calls of the last step
-	logRecovery   bool                   // log the reads and writes of recoveries
-	verify        bool                   // Config.Verify
-	isError       func(kind string) bool // Config.isError
+	newAccount  func() *durable.Account // Config.NewAccount
+	inject      bool                    // record which calls in the kernel can fail
+	faulty      faultyCalls             // which calls fail if faults are injected
+	countCalls  bool                    // count the system calls of the last step
+	logRecovery bool                    // log the reads and writes of recoveries
+	verify      bool                    // Config.Verify
+	isError     func(kind string) bool  // Config.isError
 }
 
 // newSession makes the disks and the stack, and keeps their pristine state.
@@ -53,14 +50,14 @@ func newSession(ctx context.Context, cfg Config) (_ *session, err error) {
 
 		newAccount:  cfg.NewAccount,
 		inject:      cfg.MaxFaults > 0,
-		failPoints:  cfg.FailPoints,
+		faulty:      faultyCalls{points: cfg.FailPoints},
 		countCalls:  cfg.ProcessCrashes,
 		logRecovery: cfg.Strategy == MostRecovery || cfg.RecoveryCrashes,
 		verify:      cfg.Verify,
 		isError:     cfg.isError,
 	}
-	if s.failPoints == nil {
-		s.failPoints = DefaultFailPoints()
+	if s.faulty.points == nil {
+		s.faulty.points = DefaultFailPoints()
 	}
 	defer func() {
 		if err != nil {

@@ -1,8 +1,6 @@
 package explore
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 )
@@ -67,7 +65,7 @@ func (c *Config) isError(kind string) bool {
 
 // noteSurprises keeps the surprises of a crash state that are the first of their kind and property
 // in an execution. They do not end it.
-func (x *explorer) noteSurprises(r *execution, bad *badDisk) {
+func (r *execution) noteSurprises(s *session, bad *badDisk) {
 	var copied *crashDisk
 	for _, f := range append([]*Failure{bad.Failure}, bad.more...) {
 		if slices.ContainsFunc(r.surprises, func(known *failureContext) bool {
@@ -76,27 +74,10 @@ func (x *explorer) noteSurprises(r *execution, bad *badDisk) {
 			continue
 		}
 		if copied == nil {
-			copied = x.session.keepDisk(bad)
+			copied = s.keepDisk(bad)
 		}
 		one := *f
 		one.more = nil
 		r.surprises = append(r.surprises, &failureContext{Failure: &one, execution: r, disk: copied})
 	}
-}
-
-// reportSurprises reports the surprises of an execution. A stop of the run is no error if another
-// failure of the execution was reported.
-func (x *explorer) reportSurprises(ctx context.Context, r *execution,
-	reported bool) (out []*Error, err error) {
-	for _, f := range r.surprises {
-		e, err := x.report(ctx, f)
-		if stopped := x.stopped(); reported && stopped != nil && errors.Is(err, stopped) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, e)
-	}
-	return out, nil
 }

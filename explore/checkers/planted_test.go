@@ -173,7 +173,8 @@ func TestRareOperations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found := len(got.Errors) > 0; found != (c.kind != "") || found && got.Errors[0].Kind != c.kind {
+		found := len(got.Errors) > 0
+		if found != (c.kind != "") || found && got.Errors[0].Kind != c.kind {
 			t.Errorf("%s, %q: %+v", c.checker, c.bug, got.Errors)
 		}
 	}
