@@ -163,7 +163,8 @@ func (by *examiner) check(ctx context.Context,
 }
 
 // recover recovers a crash state with choices, and asks the checker.
-func (by *examiner) recover(ctx context.Context, c crashCase, choices *Chooser) (bad *badDisk, wrote uint64, err error) {
+func (by *examiner) recover(ctx context.Context, c crashCase,
+	choices *Chooser) (bad *badDisk, wrote uint64, err error) {
 	if by.recovering != nil {
 		return by.recovering.check(c, choices)
 	}
