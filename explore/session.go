@@ -136,6 +136,10 @@ func (s *session) close(ctx context.Context) error {
 		}
 	}
 	_, err := s.target.unmount(s.target.env(ctx), false)
+	if s.inject && !s.target.dead {
+		_, off := s.target.env(ctx).Do(agent.FailOff())
+		err = errors.Join(err, off)
+	}
 	err = errors.Join(err, s.recorder.writeSet.end(ctx, s.disks.list))
 	err = errors.Join(err, s.guard.end(ctx), s.guard.close(), s.disks.remove(ctx))
 	if s.pristine != nil {

@@ -121,7 +121,8 @@ func (p *exploreProgress) quiet() string {
 // left.
 func (p *exploreProgress) estimate(t explore.Totals, took time.Duration) string {
 	runs := t.Runs - p.first.Runs
-	if expanded := t.States - t.Waiting; runs > 0 && expanded > 0 {
+	// Steps with faults wait, too, and are no states.
+	if expanded := t.States - min(t.States, t.Waiting); runs > 0 && expanded > 0 {
 		left := time.Duration(
 			float64(t.Waiting) * float64(t.Runs) / float64(expanded) / float64(runs) * float64(took),
 		)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"runtime"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -41,6 +42,9 @@ func FailAt(points []ekm.Point, at []uint32, threads ...uint32) Op {
 	}
 	return Op{Code: opFailAt, data: b}
 }
+
+// FailOff switches off what FailAt has switched on. Until then, the kernel is a little slower.
+func FailOff() Op { return Op{Code: opFailOff} }
 
 // FailEnd ends FailAt. Value is the number of hits; DecodeHits reads Data.
 func FailEnd() Op { return Op{Code: opFailEnd} }
@@ -125,13 +129,7 @@ func (f *failing) begin(o *Op) (err error) {
 	}
 	runtime.LockOSThread()
 	f.thread = uint32(unix.Gettid())
-	for _, p := range points {
-		if err = f.ctl.Set(p, ekm.On, ekm.Limit{}); err != nil {
-			break
-		}
-		f.points = append(f.points, p)
-	}
-	if err == nil {
+	if err = f.switchOn(points); err == nil {
 		err = errors.Join(f.ctl.Load(values), f.ctl.Start())
 	}
 	for _, pid := range threads {
@@ -149,7 +147,29 @@ func (f *failing) begin(o *Op) (err error) {
 	return err
 }
 
-// end performs FailEnd: it switches the choice points off and returns the hits.
+// switchOn switches exactly these points on. A change of a point changes the kernel's text, which
+// takes long, so that they stay on after FailEnd. Without a member, nothing fails.
+func (f *failing) switchOn(points []ekm.Point) error {
+	for _, p := range ekm.Points() {
+		stat, err := f.ctl.Stat(p)
+		if err != nil {
+			return err
+		}
+		want := ekm.Off
+		if slices.Contains(points, p) {
+			want = ekm.On
+		}
+		if stat.Mode == want {
+			continue
+		}
+		if err := f.ctl.Set(p, want, ekm.Limit{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end performs FailEnd: it returns the hits. The choice points stay on.
 func (f *failing) end() (hits []Hit, err error) {
 	if f.ctl == nil {
 		return nil, unix.EINVAL
@@ -159,15 +179,25 @@ func (f *failing) end() (hits []Hit, err error) {
 	for _, pid := range f.others {
 		_ = f.ctl.RemoveMember(pid)
 	}
-	for _, p := range f.points {
-		err = errors.Join(err, f.ctl.Set(p, ekm.Off, ekm.Limit{}))
-	}
-	taken, e := f.ctl.Taken()
+	taken, err := f.ctl.Taken()
 	for _, c := range taken {
 		hits = append(hits, Hit{c.Point, c.Stack, c.Value != 0, c.Site})
 	}
-	err = errors.Join(err, e, f.ctl.Close())
+	err = errors.Join(err, f.ctl.Close())
 	*f = failing{}
 	runtime.UnlockOSThread()
 	return hits, err
+}
+
+// off performs FailOff.
+func (f *failing) off() (err error) {
+	if f.ctl != nil {
+		return unix.EBUSY
+	}
+	if f.ctl, err = ekm.Open(); err != nil {
+		return err
+	}
+	err = errors.Join(f.switchOn(nil), f.ctl.Close())
+	f.ctl = nil
+	return err
 }

@@ -65,6 +65,7 @@ const (
 	opDiskAnswer
 	opFailAt
 	opFailEnd
+	opFailOff
 	opLoadChoices
 	opTakenChoices
 	opWatchWrites

@@ -73,6 +73,8 @@ func (p *performer) do(o *Op) (value uint64, data []byte, err error) {
 	case o.Code == opFailEnd:
 		hits, err := p.fail.end()
 		return uint64(len(hits)), EncodeHits(hits), err
+	case o.Code == opFailOff:
+		return 0, nil, p.fail.off()
 	case o.Code == opLoadChoices:
 		return 0, nil, loadChoices(o)
 	case o.Code == opTakenChoices:

@@ -60,6 +60,7 @@ var opText = [opEnd]string{
 	opDiskAnswer:         "answer bio %a of disk %n: %b",
 	opFailAt:             "fail calls in the kernel",
 	opFailEnd:            "stop failing calls in the kernel",
+	opFailOff:            "switch failing calls off",
 	opLoadChoices:        "load %d of choices for the kernel",
 	opTakenChoices:       "list the choices of the kernel",
 	opHoldThread:         "hold thread %a",
