@@ -110,7 +110,6 @@ func decodeFailAt(o *Op) (points []ekm.Point, values, threads []uint32, err erro
 // failing performs FailAt and FailEnd.
 type failing struct {
 	ctl    *ekm.Control // nil outside of FailAt and FailEnd
-	points []ekm.Point  // that are switched on
 	thread uint32       // the thread of the operations, whose calls can fail
 	others []uint32     // threads of the kernel whose calls can fail
 }
