@@ -14,6 +14,7 @@ import (
 // Bounds of minimization.
 const (
 	minimizeTime    = 2 * time.Minute
+	furtherTime     = 20 * time.Second // for a failure of a kind and property that has an error
 	maxCloserStates = 32 // crash states at a smaller crash distance
 )
 
@@ -27,7 +28,11 @@ func (m minimizer) minimize(ctx context.Context, f *failureContext) (*failureCon
 	all := x.stop
 	defer func() { x.stop = all }()
 	var cancel context.CancelFunc
-	x.stop, cancel = context.WithTimeout(all, minimizeTime)
+	limit := minimizeTime
+	if slices.ContainsFunc(x.errors, func(e Error) bool { return f.matches(e.Kind, e.Property) }) {
+		limit = furtherTime
+	}
+	x.stop, cancel = context.WithTimeout(all, limit)
 	defer cancel()
 	show := func(e Error) (*failureContext, error) {
 		shown, err := x.reproduce(ctx, e)

@@ -35,7 +35,10 @@ const silentAllocations = 8
 // those that cache what is on the disk, and those that read ahead.
 var Retries = []string{"ext4_es_", "__es_", "mb_cache_entry_", "page_cache_ra_", "read_pages",
 	"readahead_", "jbd2_alloc", "alloc_buffer_head", "folio_alloc_buffers", "ext4_init_io_end",
-	"mempool_", "bio_alloc", "bvec_alloc", "d_alloc", "__d_alloc"}
+	"mempool_", "bio_alloc", "bvec_alloc", "d_alloc", "__d_alloc",
+	// They allocate bios from a pool with a reserve (mempool_alloc).
+	"ext4_read_bh", "__bread_gfp", "__bh_read", "submit_bh", "block_write_", "__block_write_",
+	"ext4_bio_write_", "ext4_io_submit", "jbd2_journal_commit_transaction"}
 
 // Init loads the module fsw_ekm if allocations fail.
 func (c *Silent) Init(e *explore.Env) error {
