@@ -15,7 +15,7 @@ import (
 const (
 	minimizeTime    = 2 * time.Minute
 	furtherTime     = 20 * time.Second // for a failure of a kind and property that has an error
-	maxCloserStates = 32 // crash states at a smaller crash distance
+	maxCloserStates = 32               // crash states at a smaller crash distance
 )
 
 // A minimizer makes failures of a run smaller.

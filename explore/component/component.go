@@ -125,7 +125,8 @@ func (c *Component) Recover(e *explore.Env) error {
 // routine matches lines of an fsck that are not about damage: the names of its passes, its answers,
 // its version, and its summary.
 var routine = regexp.MustCompile(`^(Pass \d|/dev/|\S+: |e2fsck |fsck\.|Checking |Fix\? )|` +
-	`^\d+ files|Dirty bit|dirty bit|codepage|conversion table|FILE SYSTEM WAS MODIFIED|not cleanly|recovering journal|recovery (complete|flag)|^$`)
+	`^\d+ files|[Dd]irty bit|codepage|conversion table|` +
+	`FILE SYSTEM WAS MODIFIED|not cleanly|recovering journal|recovery (complete|flag)|^$`)
 
 // repairs returns the first line about damage that an fsck printed; "": there is none.
 func repairs(out string) string {
