@@ -55,11 +55,12 @@ func (d *diff) stream() *commitStream {
 	return s
 }
 
-// lendToCache lets the cache use most of the memory that the records would have taken.
+// lendToCache lets the cache use half of the memory that the records would have taken. What rules
+// keep of the look-ups of a stream takes some of the rest.
 func (d *diff) lendToCache() {
 	spare := d.out.memory.Spare(d.out.bytes(0) + d.keptBytes)
 	if spare < math.MaxUint64 {
-		d.new.cache.grow(spare / 4 * 3)
+		d.new.cache.grow(spare / 2)
 	}
 }
 
