@@ -18,10 +18,10 @@ func rulesCoverageCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "coverage [DIR|BUNDLE]",
 		Short: "Show which clauses of rules their tests, and a replay, reach",
-		Long: `Runs the unit tests below DIR, or those of a bundle, as fsward rules test does, and judges each
-commit of the log that --replay names. Prints for each clause of the rules and of their helpers how
-often it was true, how many of its goals were true in their order, and the first goal that never
-was. With --add-rules, or a bundle, only its rules are measured, unless --all is given.
+		Long: `Runs the unit tests below DIR, or those of a bundle, as fsward rules test does, and
+judges each commit of the log that --replay names. Prints for each clause of the rules and of their
+helpers how often it was true, how many of its goals were true in their order, and the first goal
+that never was. With --add-rules, or a bundle, only its rules are measured, unless --all is given.
 
 The reference engine runs the rules: it is slow, so that a log should be short.
 

@@ -12,9 +12,9 @@ func rulesExportCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "export DIR",
 		Short: "Write the built-in rules to a folder",
-		Long: `Writes the built-in rules to DIR/btrfs, DIR/ext3 and DIR/volume, to read them, or to change a copy
-and give it with --rules DIR. A file that exists is never replaced. To add rules to the built-in
-ones, use --add-rules instead of a copy.`,
+		Long: `Writes the built-in rules to DIR/btrfs, DIR/ext3 and DIR/volume, to read them, or
+to change a copy and give it with --rules DIR. A file that exists is never replaced. To add rules to
+the built-in ones, use --add-rules instead of a copy.`,
 		Example: "  fsward rules export built-in",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -32,10 +32,10 @@ func rulesBundleCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bundle DIR -o FILE.zip",
 		Short: "Write a site's rules, tests and tables as one file with a version",
-		Long: `Writes the bundle in DIR as one zip file, which --add-rules, rules lint and rules test take as they
-take DIR. DIR has bundle.json, and may have the folders btrfs, ext3 and volume (rules), cases (their
-tests) and data (tables). docs/user/rules.md describes them. The rules must load. The same DIR gives
-the same bytes.`,
+		Long: `Writes the bundle in DIR as one zip file, which --add-rules, rules lint and rules
+test take as they take DIR. DIR has bundle.json, and may have the folders btrfs, ext3 and volume
+(rules), cases (their tests) and data (tables). docs/user/site-rules.md describes them. The rules
+must load. The same DIR gives the same bytes.`,
 		Example: "  fsward rules bundle my-rules -o my-rules-1.2.zip",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -178,8 +178,8 @@ func (ev *Event) MarshalJSON() ([]byte, error) {
 		make([]violationJSON, len(ev.Violations)), ev.Undecided, ev.Note, ev.Progress,
 		ev.Unverified, ev.Repeats, ev.Since, ev.Dropped, ev.Err}
 	for i, v := range ev.Violations {
-		out.Violations[i] = violationJSON{v.Rule, string(v.Kind), severityOf(&v), v.Exempt, TreeJSON(v.Tree), v.ID, v.Doc, v.Detail,
-			nil, v.Disk, v.Source, v.Witness, v.Why}
+		out.Violations[i] = violationJSON{v.Rule, string(v.Kind), severityOf(&v), v.Exempt,
+			TreeJSON(v.Tree), v.ID, v.Doc, v.Detail, nil, v.Disk, v.Source, v.Witness, v.Why}
 		if v.HasAddr {
 			out.Violations[i].Addr = &v.Addr
 		}

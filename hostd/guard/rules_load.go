@@ -47,8 +47,8 @@ func (e NoRulesError) Error() string {
 // FileSystems lists what rules can be written for: see detect.RuleSets.
 func FileSystems() []string { return detect.RuleSets() }
 
-// RuleFiles returns the rules of a file system. The error is a NoRulesError if dir has no folder for
-// it, or an empty one.
+// RuleFiles returns the rules of a file system. The error is a NoRulesError if dir has no folder
+// for it, or an empty one.
 func RuleFiles(dir, fileSystem string) ([]invariants.File, error) {
 	if dir == "" {
 		return invariants.Builtin(fileSystem)
@@ -114,8 +114,8 @@ func (s *Source) known() error {
 	return s.bundles.CheckRules(names)
 }
 
-// Layers returns the files with the rules of a file system: those of fsward or of Dir, then those of
-// the bundles. Each is loaded by itself. There are none if the file system has no rules.
+// Layers returns the files with the rules of a file system: those of fsward or of Dir, then those
+// of the bundles. Each is loaded by itself. There are none if the file system has no rules.
 func (s *Source) Layers(fileSystem string) (layers [][]invariants.File, err error) {
 	files, err := RuleFilesOrNone(s.config.Dir, fileSystem)
 	if err != nil {

@@ -71,7 +71,8 @@ func TestPauseNeedsControl(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg := guard.Config{Policies: guard.Policies{OnViolation: guard.OnRefuse}}
-	if err := guard.CheckPause(&cfg, rules); err == nil || !strings.Contains(err.Error(), "--control") {
+	if err := guard.CheckPause(&cfg, rules); err == nil ||
+		!strings.Contains(err.Error(), "--control") {
 		t.Errorf("without a control socket: %v", err)
 	}
 	cfg.Control = true
@@ -83,13 +84,17 @@ func TestPauseNeedsControl(t *testing.T) {
 // A refused commit is counted once, although Btrfs writes further copies of its superblock.
 func TestRefusedCommitCountsOnce(t *testing.T) {
 	commits, refused := guard.CountEvents(
-		&guard.Event{Kind: guard.KindCommit, Generation: 8, Outcome: change.Violated, Action: guard.Refused},
-		&guard.Event{Kind: guard.KindWrite, Generation: 8, Outcome: change.Violated, Action: guard.Refused,
-			Repeats: true},
-		&guard.Event{Kind: guard.KindCommit, Generation: 8, Outcome: change.Violated, Action: guard.Refused})
+		refusedAt8(guard.KindCommit, false), refusedAt8(guard.KindWrite, true),
+		refusedAt8(guard.KindCommit, false))
 	if commits != 2 || refused != 2 {
 		t.Errorf("%d commits, %d refused", commits, refused)
 	}
+}
+
+// refusedAt8 returns the event of a write that was refused.
+func refusedAt8(kind string, repeats bool) *guard.Event {
+	return &guard.Event{Kind: kind, Generation: 8, Outcome: change.Violated, Action: guard.Refused,
+		Repeats: repeats}
 }
 
 // What a log rule finds is in the text and the JSON of the report, with its severity.
@@ -143,7 +148,8 @@ func TestBaselineHasTheRulesInForce(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := again.List("ext3")
-	if last := list[len(list)-1].Name; last != "site/before" || again.Info().Hash != rules.Info().Hash {
+	last := list[len(list)-1].Name
+	if last != "site/before" || again.Info().Hash != rules.Info().Hash {
 		t.Errorf("the last rule is %s, the hash %s", last, again.Info().Hash)
 	}
 }

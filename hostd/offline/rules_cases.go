@@ -98,8 +98,9 @@ func (c *caseFiles) each(fileSystem string,
 	return nil
 }
 
-// TestRules runs the unit tests below a folder, or those of a bundle, on every engine. Each .pl file
-// is a case, for the file system fs, or if that is "" for the one that its folder is named for.
+// TestRules runs the unit tests below a folder, or those of a bundle, on every engine. Each .pl
+// file is a case, for the file system fs, or if that is "" for the one that its folder is named
+// for.
 func TestRules(ctx context.Context, fileSystem, dir string,
 	cfg guard.RulesConfig) ([]CaseResult, error) {
 	cases, err := findCases(dir, &cfg)

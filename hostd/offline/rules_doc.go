@@ -109,8 +109,8 @@ func writeKinds(w io.Writer, s *change.Schema) {
 		fmt.Fprintf(w, "| `%s` | %s | %s |\n", k.Name, k.Doc, fields)
 	}
 	fmt.Fprintf(w, "\n### Values of %s\n\n", s.FS)
-	writeWrapped(w, "What the fields hold. A number without a unit stands for itself. A field that can "+
-		"only be queried has no change records: a rule about it starts with another change.", "")
+	writeWrapped(w, "What the fields hold. A number without a unit stands for itself. A field that "+
+		"can only be queried has no change records: a rule about it starts with another change.", "")
 	fmt.Fprint(w, "\n| kind | field | values | |\n|---|---|---|---|\n")
 	for i, k := range s.Kinds {
 		for _, f := range k.Fields {

@@ -60,7 +60,8 @@ func goalBundle() map[string]string {
 			inodeOf("-6", 0) + logged + none("state"),
 		"cases/btrfs/listed.pl": "change(5, k(256, dir_index, 7), name, null, 'name-150').\n" +
 			"change(5, k(256, dir_index, 8), name, null, 'name-50').\n" +
-			"change(5, k(256, dir_index, 9), name, null, 'name-500').\n" + "object(5, k(256, dir_index, 7)).\n" +
+			"change(5, k(256, dir_index, 9), name, null, 'name-500').\n" +
+			"object(5, k(256, dir_index, 7)).\n" +
 			expect("listed", "k(256, dir_index, 7)"),
 	}
 }
@@ -90,7 +91,8 @@ func TestGoalsOfSites(t *testing.T) {
 	for _, p := range plans {
 		offline.WritePlan(&text, p)
 	}
-	if !strings.Contains(text.String(), "listed(NAME,N)\n       rows of a table, by a hash index (constant)") {
+	const access = "listed(NAME,N)\n       rows of a table, by a hash index (constant)"
+	if !strings.Contains(text.String(), access) {
 		t.Errorf("the table is not found by its index:\n%s", text.String())
 	}
 }

@@ -38,7 +38,8 @@ var messages = []struct{ name, fs, text, want string }{
 	{"two rules of one number", "ext3", "% Rule 1. A.\n" + described +
 		"violation(1, inode, I) :- new(inode, I).\n\n% Rule 1. B.\n" + described +
 		"violation(1, inode, I) :- delete(inode, I).",
-		"x.pl:6:1: error: a second rule 1: the first is described on line 1; give this one another number"},
+		"x.pl:6:1: error: a second rule 1: the first is described on line 1; " +
+			"give this one another number"},
 	{"a second text without its number", "ext3", "% Rule 1. A.\n" + described +
 		"violation(1, inode, I) :- new(inode, I).\n\n% B.\n" + described +
 		"violation(1, inode, I) :- delete(inode, I).",

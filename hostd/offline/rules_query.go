@@ -150,7 +150,8 @@ func (cfg QueryConfig) askEach(fs string, obs interp.Observation, log int,
 	return nil
 }
 
-// replay calls see for each commit and log commit of a log, until see returns done. It runs no rules.
+// replay calls see for each commit and log commit of a log, until see returns done. It runs no
+// rules.
 func (cfg QueryConfig) replay(ctx context.Context, log string,
 	see func(fs string, obs interp.Observation) (done bool, err error)) error {
 	base, err := qemudisk.OpenImage(cfg.Base)

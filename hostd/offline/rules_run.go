@@ -87,7 +87,8 @@ func RunRules(ctx context.Context, cfg RunConfig) (*FactsRun, error) {
 	return out, nil
 }
 
-// bareName returns the name of a rule without its file system. That of a site's rule stays as it is.
+// bareName returns the name of a rule without its file system. That of a site's rule stays as it
+// is.
 func bareName(rule string) string {
 	if strings.HasPrefix(rule, invariants.SitePrefix) {
 		return rule

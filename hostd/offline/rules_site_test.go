@@ -36,19 +36,22 @@ const ownerRule = "% Rule site/owner. An owner stays.\n" + described +
 // site is a bundle whose rule is violated by ownerChanged.
 func site(manifest, severity string) map[string]string {
 	return map[string]string{
-		"ext3/owner.pl":         strings.Replace(ownerRule, "violation", severity+"violation", 1),
-		"data/watched.csv":      "# inode, name\n12, 'secret'\n14, other\n",
-		"bundle.json":           `{"format": 1, "name": "acme", "version": "1.2", "rules": {` + manifest + `}}`,
+		"ext3/owner.pl":    strings.Replace(ownerRule, "violation", severity+"violation", 1),
+		"data/watched.csv": "# inode, name\n12, 'secret'\n14, other\n",
+		"bundle.json": `{"format": 1, "name": "acme", "version": "1.2", "rules": {` + manifest +
+			`}}`,
 		"cases/ext3/changed.pl": ownerChanged + "rule(site/owner).\nexpect(site/owner, inode, 12).\n",
 		"cases/ext3/base.pl":    ownerChanged + "baseline.\nrule(site/owner).\nexpect_none.\n",
 	}
 }
 
-const ownerChanged = "change(inode, 12, uid, 0, 1000).\nchange(inode, 12, object, present, present).\n" +
+const ownerChanged = "change(inode, 12, uid, 0, 1000).\n" +
+	"change(inode, 12, object, present, present).\n" +
 	"object(inode, 12).\nstate(inode, 12, uid, 1000).\n"
 
 // checkOwner judges ownerChanged.
-func checkOwner(t *testing.T, cfg guard.RulesConfig) (*guard.Rules, change.Outcome, []change.Violation) {
+func checkOwner(t *testing.T, cfg guard.RulesConfig) (*guard.Rules, change.Outcome,
+	[]change.Violation) {
 	t.Helper()
 	rules, err := cfg.Load()
 	if err != nil {
@@ -107,22 +110,19 @@ func TestSeverities(t *testing.T) {
 
 // A bundle's mistakes are named, with their file.
 func TestBundleMistakes(t *testing.T) {
-	for manifest, want := range map[string]string{
-		`"ext3/999": {"enabled": false, "reason": "x"}`:                "bundle.json: there is no rule ext3/999",
-		`"ext3/15": {"enabled": false}`:                                "bundle.json: ext3/15 has no reason",
-		`"ext3/15": {"severity": "warn", "reason": "x"}`:               `ext3/15 has the unknown severity "warn"`,
-		`"ext3/15": {"exempt": [{"tree": "inode"}], "reason": "x"}`:    "an exempt object has a tree and an id",
-		`"ext3/15": {"enabld": false, "reason": "x"}`:                  "enabld",
-		`}, "format": 2, "rules": {`:                                   "its format is 2",
-		`"ext3/15": {"enabled": false, "reason": "x"}}} {"a": {"b": {`: "",
+	for _, test := range []struct{ manifest, want string }{
+		{`"ext3/999": {"enabled": false, "reason": "x"}`, "bundle.json: there is no rule ext3/999"},
+		{`"ext3/15": {"enabled": false}`, "bundle.json: ext3/15 has no reason"},
+		{`"ext3/15": {"severity": "warn", "reason": "x"}`, `ext3/15 has the unknown severity "warn"`},
+		{`"ext3/15": {"exempt": [{"tree": "inode"}], "reason": "x"}`,
+			"an exempt object has a tree and an id"},
+		{`"ext3/15": {"enabld": false, "reason": "x"}`, "enabld"},
+		{`}, "format": 2, "rules": {`, "its format is 2"},
 	} {
-		if want == "" {
-			continue
-		}
-		dir := writeSite(t, site(manifest, ""))
+		dir := writeSite(t, site(test.manifest, ""))
 		if _, err := (guard.RulesConfig{Add: []string{dir}}).Load(); err == nil ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", manifest, err, want)
+			!strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", test.manifest, err, test.want)
 		}
 	}
 }
@@ -162,8 +162,8 @@ func TestBundleInOneFile(t *testing.T) {
 // rules that ask it, and no others.
 func TestReloadSaysWhatChanged(t *testing.T) {
 	files := site("", "")
-	files["ext3/other.pl"] = strings.ReplaceAll(strings.Replace(ownerRule, "  watched(I, _),\n", "", 1),
-		"owner", "other")
+	files["ext3/other.pl"] = strings.ReplaceAll(strings.Replace(ownerRule, "  watched(I, _),\n", "",
+		1), "owner", "other")
 	dir := writeSite(t, files)
 	rules, _, _ := checkOwner(t, guard.RulesConfig{Add: []string{dir}})
 	reload := func() guard.RuleChanges {
@@ -199,6 +199,8 @@ func TestReloadSaysWhatChanged(t *testing.T) {
 	}
 }
 
+const ext3Cases = "../../invariants/testdata/cases/ext3"
+
 // A missing folder and an empty one are the same to every command.
 func TestFolderWithoutRules(t *testing.T) {
 	for _, empty := range []bool{false, true} {
@@ -223,7 +225,7 @@ func TestFolderWithoutRules(t *testing.T) {
 			t.Errorf("check: %+v", v)
 		}
 		_, explain := offline.ExplainRule("ext3/1", cfg)
-		_, test := offline.TestRules(context.Background(), "", "../../invariants/testdata/cases/ext3", cfg)
+		_, test := offline.TestRules(context.Background(), "", ext3Cases, cfg)
 		_, _, lint := offline.LintRules("", []string{filepath.Join(dir, "ext3")})
 		for command, err := range map[string]error{"explain": explain, "test": test, "lint": lint} {
 			if err == nil || command != "lint" && err.Error() != want {

@@ -1,6 +1,6 @@
 // Package bundle reads the rules of a site: a folder, or a zip file of one. It has rules for each
-// file system, tests of them, tables of data that rules ask for, and settings of single rules, those
-// of fsward included. Start reading at Open.
+// file system, tests of them, tables of data that rules ask for, and settings of single rules,
+// those of fsward included. Start reading at Open.
 package bundle
 
 import (

@@ -25,7 +25,8 @@ func TestTableOfFacts(t *testing.T) {
 			t.Errorf("%q: %q, %v; want %q", test.text, got, err, test.want)
 		}
 	}
-	for _, bad := range []string{"a,b\nc\n", "\"a\n", "1,2,3,4,5,6,7,8,9\n", strings.Repeat("x\n", maxRows+1)} {
+	for _, bad := range []string{"a,b\nc\n", "\"a\n", "1,2,3,4,5,6,7,8,9\n",
+		strings.Repeat("x\n", maxRows+1)} {
 		if got, err := factsOf("t", []byte(bad)); err == nil {
 			t.Errorf("%.20q: %.40q", bad, got)
 		}
@@ -34,7 +35,8 @@ func TestTableOfFacts(t *testing.T) {
 
 // FuzzTable checks that whatever bytes a table has, it is refused, or is facts and nothing else.
 func FuzzTable(f *testing.F) {
-	for _, seed := range []string{"12,secret\n", "# c\n'x\n\n\"a\nb\",0x1f", "a').b(", "\\,\\x41\\\n", "'"} {
+	for _, seed := range []string{"12,secret\n", "# c\n'x\n\n\"a\nb\",0x1f", "a').b(", "\\,\\x41\\\n",
+		"'"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -111,7 +113,8 @@ func TestZipFiles(t *testing.T) {
 	if err := os.WriteFile(plain, []byte("text"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(plain); err == nil || !strings.Contains(err.Error(), "neither a folder nor a zip") {
+	if _, err := Open(plain); err == nil ||
+		!strings.Contains(err.Error(), "neither a folder nor a zip") {
 		t.Errorf("a text file: %v", err)
 	}
 }

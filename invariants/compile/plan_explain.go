@@ -90,8 +90,8 @@ func (x *explainer) rows(what string, once bool) {
 	}
 }
 
-// same marks the last step as one that goes through a group to which all records that start the plan
-// may belong.
+// same marks the last step as one that goes through a group to which all records that start the
+// plan may belong.
 func (x *explainer) same() {
 	s := &x.steps[len(x.steps)-1]
 	s.Same = s.Rows != ""

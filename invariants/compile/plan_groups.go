@@ -71,11 +71,12 @@ func (em *lookupEmitter) noteStart(g *changeGoal) {
 	}
 }
 
-// noteSame notes of the last step that it goes through what has the id of the change that starts the
-// path: if all these changes have one id, its cost is their square. A search that ends with its
+// noteSame notes of the last step that it goes through what has the id of the change that starts
+// the path: if all these changes have one id, its cost is their square. A search that ends with its
 // first answer does not go through them.
 func (em *lookupEmitter) noteSame(x *objectPattern) {
-	if em.starts.grouped && !em.mode.exists && x.id.mode == placeBound && x.id.register+1 == em.starts.id {
+	if em.starts.grouped && !em.mode.exists && x.id.mode == placeBound &&
+		x.id.register+1 == em.starts.id {
 		em.explain.same()
 	}
 }

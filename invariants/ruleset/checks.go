@@ -150,8 +150,8 @@ func (l *Set) checkNames(c ParsedClause, goal engine.Term, p syntax.Indicator) {
 		l.failAt(c.Text, lastWord(field), "unknown field %s in %s%s", syntax.TermText(field, nil), p,
 			suggest(syntax.TermText(field, nil), slices.Clone(l.Vocabulary.Schema.Fields)))
 	case kind != 0 && f != change.FieldObject && !hasField(l.Vocabulary.Schema.Kinds[kind], f):
-		l.failAt(c.Text, lastWord(field), "%s has no field %s; it has %s", l.Vocabulary.Schema.KindName(kind),
-			syntax.TermText(field, nil), l.Vocabulary.fieldNames(kind))
+		l.failAt(c.Text, lastWord(field), "%s has no field %s; it has %s",
+			l.Vocabulary.Schema.KindName(kind), syntax.TermText(field, nil), l.Vocabulary.fieldNames(kind))
 	}
 }
 

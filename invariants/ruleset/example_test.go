@@ -14,12 +14,14 @@ func ExampleLoad() {
 		Kinds:  []change.KindInfo{{}, {Name: "inode_item", Fields: []change.Field{1}}},
 		Fields: []string{"object", "size"}}
 	rule := "violation(1, T, I) :- new(T, I, sise, 0)."
-	_, err := ruleset.Load(schema, []syntax.File{{Name: "mine.pl", Text: []byte(rule)}}, ruleset.Options{})
+	_, err := ruleset.Load(schema, []syntax.File{{Name: "mine.pl", Text: []byte(rule)}},
+		ruleset.Options{})
 	fmt.Println(err)
 
 	rule = "% Rule 1. A new inode is not empty.\n% Source: example.\n" +
 		"violation(1, T, I) :- new(T, I, size, 0)."
-	set, err := ruleset.Load(schema, []syntax.File{{Name: "mine.pl", Text: []byte(rule)}}, ruleset.Options{})
+	set, err := ruleset.Load(schema, []syntax.File{{Name: "mine.pl", Text: []byte(rule)}},
+		ruleset.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -99,7 +99,8 @@ func (c ClauseText) head() string {
 // joins all mistakes of the file, up to MaxLoadErrors.
 func Split(f File) (clauses []ClauseText, err error) {
 	if len(f.Text) > maxFileBytes {
-		return nil, LoadError{f.Name, 1, 0, "", fmt.Sprintf("the file has more than %d bytes", maxFileBytes)}
+		return nil, LoadError{f.Name, 1, 0, "",
+			fmt.Sprintf("the file has more than %d bytes", maxFileBytes)}
 	}
 	var errs []error
 	l := &lexer{src: string(f.Text), line: 1}

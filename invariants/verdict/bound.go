@@ -161,7 +161,8 @@ func (p *Plan) SquareWarning(x Product) string {
 	if x.Same {
 		same = ", a square where all n are in one of these"
 	}
-	return fmt.Sprintf("%s: the cost may grow as %s%s; give a goal more of the key or a value, add up "+
-		"once with count/2 or sum/3, or ask verify/1 about what the rows have in common. If one of "+
-		"these is always small, say why in the comment block: `%% Cost: …`", p.Steps[x.Step].Goal, x, same)
+	return fmt.Sprintf("%s: the cost may grow as %s%s; give a goal more of the key or a value, add "+
+		"up once with count/2 or sum/3, or ask verify/1 about what the rows have in common. If one of "+
+		"these is always small, say why in the comment block: `%% Cost: …`", p.Steps[x.Step].Goal,
+		x, same)
 }

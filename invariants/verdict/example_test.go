@@ -17,7 +17,8 @@ func ExampleReport() {
 		Kinds: []change.KindInfo{{}, {Name: "inode", Shape: change.ShapeKey}}, Fields: []string{"object"},
 		Words: []string{"present"}}
 	rule := "% Rule 1. An inode has a name.\nviolation(1, T, I) :- add(T, I)."
-	set, err := ruleset.Load(schema, []syntax.File{{Name: "mine.pl", Text: []byte(rule)}}, ruleset.Options{})
+	set, err := ruleset.Load(schema, []syntax.File{{Name: "mine.pl", Text: []byte(rule)}},
+		ruleset.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -112,8 +112,8 @@ var InodeRecordFields = []change.Field{
 	FieldFileACLHigh, FieldSizeHigh,
 }
 
-// inodeQueryFields are the fields of an inode that can only be queried. The times change with almost
-// every write, and would add a record for each.
+// inodeQueryFields are the fields of an inode that can only be queried. The times change with
+// almost every write, and would add a record for each.
 var inodeQueryFields = []change.Field{FieldEnd, FieldAtime, FieldCtime, FieldMtime}
 
 // SuperRecordFields are the fields of the superblock that change records have.
@@ -135,7 +135,8 @@ var schema = describe(&change.Schema{
 			FieldInodesCount),
 			Doc: "group(NUMBER): a block group with blocks_count blocks and inodes_count inodes. If its" +
 				" bitmaps changed, its counts have records even if they did not change"},
-		{Name: "inode", Shape: change.ShapeNum, Fields: slices.Concat(InodeRecordFields, inodeQueryFields),
+		{Name: "inode", Shape: change.ShapeNum,
+			Fields: slices.Concat(InodeRecordFields, inodeQueryFields),
 			Doc: "inode(NUMBER): an inode with links, or an inode that the inode bitmap marks as used and" +
 				" whose mode is not 0. The latter is open without a name: links_count is 0, and dtime is" +
 				" the number of the next such inode. If the directory entries of an inode changed," +
