@@ -108,11 +108,15 @@ static int do_log(void *arg)
 	err = fsw_ring_alloc();
 	if (err)
 		return err;
-	if (a->what & FSW_EK_LOG_WRITES)
+	if (a->what & FSW_EK_LOG_WRITES) {
+		fsw_log_order(true);
 		groups |= writes;
+	}
 	err = fsw_probes_want(groups);
 	if (err)
 		return err;
+	if (!(a->what & FSW_EK_LOG_WRITES)) /* only now no probe adds a record */
+		fsw_log_order(false);
 	err = fsw_syscalls_want(a->what & FSW_EK_LOG_CALLS);
 	if (err)
 		return err;

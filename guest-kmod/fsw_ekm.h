@@ -20,7 +20,7 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define FSW_EK_ABI		1
+#define FSW_EK_ABI		2
 
 #define FSW_EK_CHOICES		16384	/* choices of a run, loaded or taken */
 #define FSW_EK_BOUND		65536	/* the largest n of choose(n) */
@@ -125,6 +125,8 @@ struct fsw_ek_record {
 	__u32 pid;		/* of the thread; 0 in an interrupt */
 	__u32 tgid;		/* of its process */
 	char comm[16];		/* name of the thread */
+	/* The last record of the log of fsw_ramdisk before this one; 0: none, or no write set is logged. */
+	__u64 disk_seq;
 };
 
 struct fsw_ek_syscall {

@@ -134,6 +134,7 @@ extern spinlock_t fsw_log_lock;	/* of the ring */
 extern u32 fsw_log_what;	/* FSW_EK_LOG_*: what is logged */
 
 u64 fsw_log_put(struct fsw_ek_record *rec, const void *data, const void *more);
+void fsw_log_order(bool on);
 
 static inline bool fsw_logs(u32 what)
 {

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The records of the log. */
 #include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 
+#include "fsw_rd_seq.h"
 #include "internal.h"
+
+/* fsw_rd_log_seq() of fsw_ramdisk while the write set is logged; else NULL. */
+static typeof(&fsw_rd_log_seq) disk_seq;
 
 static void put_lost(u64 at);
 static void tell(void);
@@ -14,7 +20,10 @@ u32 fsw_log_what;
 
 static void put_header(u64 at, struct fsw_ek_record *rec)
 {
+	typeof(&fsw_rd_log_seq) seq = READ_ONCE(disk_seq);
+
 	rec->time_ns = ktime_get_mono_fast_ns();
+	rec->disk_seq = seq ? seq() : 0;
 	if (in_task() || in_nmi()) { /* the breakpoint of a probe counts as an NMI */
 		rec->pid = task_pid_nr(current);
 		rec->tgid = task_tgid_nr(current);
@@ -66,4 +75,19 @@ u64 fsw_log_put(struct fsw_ek_record *rec, const void *data, const void *more)
 	}
 	spin_unlock_irqrestore(&fsw_log_lock, flags);
 	return seq;
+}
+
+/*
+ * fsw_log_order() - order records among those of fsw_ramdisk, or no longer. It holds
+ * that module. Without that module, disk_seq of a record is 0.
+ */
+void fsw_log_order(bool on)
+{
+	if (on && !disk_seq) {
+		WRITE_ONCE(disk_seq, symbol_get(fsw_rd_log_seq));
+	} else if (!on && disk_seq) {
+		WRITE_ONCE(disk_seq, NULL);
+		synchronize_rcu(); /* handlers of probes run without preemption */
+		symbol_put(fsw_rd_log_seq);
+	}
 }

@@ -7,7 +7,7 @@
 #include "internal.h"
 
 /* Structs of fsw_ekm.h have the same layout on all machines. */
-static_assert(sizeof(struct fsw_ek_record) == 104);
+static_assert(sizeof(struct fsw_ek_record) == 112);
 static_assert(sizeof(struct fsw_ek_syscall) == 80);
 static_assert(sizeof(struct fsw_ek_choice) == 128);
 static_assert(sizeof(struct fsw_ek_thread) == 144);
@@ -49,6 +49,7 @@ static void __exit fsw_exit(void)
 	fsw_devices_exit();
 	fsw_syscalls_want(false);
 	fsw_probes_exit();
+	fsw_log_order(false);
 	fsw_release_all();
 	fsw_ring_free();
 	fsw_syscalls_exit();

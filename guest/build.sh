@@ -228,7 +228,8 @@ ramdisk=$here/../ramdisk
 ekm=$here/../guest-kmod
 
 build_module ramdisk "$ramdisk"
-build_module ekm "$ekm" "$ramdisk/fsw_ramdisk.h" "$ramdisk/bioflags.h"
+build_module ekm "$ekm" "$ramdisk/fsw_ramdisk.h" "$ramdisk/fsw_rd_seq.h" \
+	"$ramdisk/bioflags.h"
 kos="$out/fsw_ramdisk.ko $out/fsw_ekm.ko $out/fsw_choosetest.ko $out/fsw_leaktest.ko"
 # shellcheck disable=SC2086
 fsstamp=$(stamp_of "$here/filesystems.sh" $fsbins)

@@ -3,6 +3,7 @@
 #include <linux/ktime.h>
 #include <linux/sched.h>
 
+#include "fsw_rd_seq.h"
 #include "internal.h"
 
 static void put_lost(u64 at);
@@ -75,3 +76,14 @@ void fsw_log_text(u16 type, u32 disk, const char *text, size_t len)
 	fsw_log_put(&rec, &iter, place);
 	mutex_unlock(&fsw_log_lock);
 }
+
+/**
+ * fsw_rd_log_seq() - the number of the last record of the log
+ *
+ * Return: its number, from 1; 0 if there is none.
+ */
+u64 fsw_rd_log_seq(void)
+{
+	return READ_ONCE(fsw_ring.seq);
+}
+EXPORT_SYMBOL_GPL(fsw_rd_log_seq);

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"time"
 
 	"fsward/explore/ramdisk"
 	"fsward/interp"
@@ -14,19 +13,19 @@ import (
 
 // A Block is what a block of a RAM disk held in the kernel's memory when it was marked dirty.
 type Block struct {
-	Time time.Duration // on the clock of the records of the disks
-	Disk uint32
-	Off  uint64 // bytes
-	Data []byte
+	After uint64 // number of the last record of the disks before it
+	Disk  uint32
+	Off   uint64 // bytes
+	Data  []byte
 }
 
 // dirtyIDs is set in the IDs of dirty blocks. The IDs of bios count from 1.
 const dirtyIDs = 1 << 63
 
-// FromWriteSet is FromBios with the blocks that the kernel marked dirty, in the order of time: the
-// write set of EXPLODE. Each block is a version that may be on the disk from that moment on. A
-// block that is cleaned or forgotten later does not withdraw its version, because the kernel may
-// have written it before.
+// FromWriteSet is FromBios with the blocks that the kernel marked dirty, each behind the record
+// that it came after: the write set of EXPLODE. Each block is a version that may be on the disk
+// from that moment on. A block that is cleaned or forgotten later does not withdraw its version,
+// because the kernel may have written it before.
 func FromWriteSet(
 	records iter.Seq2[*ramdisk.Record, error], blocks []Block, disks ...uint32,
 ) Events {
@@ -45,7 +44,7 @@ func FromWriteSet(
 		stopped := false
 		timed := func(yieldRecord func(*ramdisk.Record, error) bool) {
 			for rec, err := range records {
-				if err == nil && !until(func(b *Block) bool { return b.Time < rec.Time }) {
+				if err == nil && !until(func(b *Block) bool { return b.After < rec.Seq }) {
 					stopped = true
 					return
 				}

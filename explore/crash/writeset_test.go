@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"fsward/explore/ramdisk"
 )
@@ -142,14 +141,14 @@ func smallWriteSet() (iter.Seq2[*ramdisk.Record, error], []Block) {
 		{Type: ramdisk.Mark, Data: []byte("after")},
 	}
 	for i := range records {
-		records[i].Seq, records[i].Time = uint64(i+1), time.Duration(10*(i+1))
+		records[i].Seq = uint64(i + 1)
 	}
 	blocks := []Block{
-		{Time: 15, Disk: 3, Off: 0, Data: sector(2)},
-		{Time: 16, Disk: 4, Off: 0, Data: sector(3)},                  // another disk
-		{Time: 17, Disk: 3, Off: ^uint64(0) &^ 4095, Data: sector(4)}, // delayed allocation
-		{Time: 45, Disk: 3, Off: 2 * SectorSize, Data: sector(5)},
-		{Time: 46, Disk: 3, Off: 2 * SectorSize, Data: sector(6)},
+		{After: 1, Disk: 3, Off: 0, Data: sector(2)},
+		{After: 1, Disk: 4, Off: 0, Data: sector(3)},                  // another disk
+		{After: 1, Disk: 3, Off: ^uint64(0) &^ 4095, Data: sector(4)}, // delayed allocation
+		{After: 4, Disk: 3, Off: 2 * SectorSize, Data: sector(5)},
+		{After: 4, Disk: 3, Off: 2 * SectorSize, Data: sector(6)},
 	}
 	return func(yield func(*ramdisk.Record, error) bool) {
 		for i := range records {

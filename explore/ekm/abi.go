@@ -9,7 +9,7 @@ import (
 )
 
 // ABI is the version of the module's interface: FSW_EK_ABI.
-const ABI = 1
+const ABI = 2
 
 // Limits of the module.
 const (
@@ -37,7 +37,7 @@ const (
 // Sizes of the structs in bytes. unscheduledSize is that of struct fsw_ek_strayed.
 const (
 	textSize        = MaxText + 1
-	recordSize      = 104
+	recordSize      = 112
 	syscallSize     = 80
 	helloSize       = 48
 	chooseSize      = 8 + textSize

@@ -49,6 +49,7 @@ type header struct {
 	Status                                int32
 	PID, TGID                             uint32
 	Comm                                  [16]byte
+	DiskSeq                               uint64
 }
 
 // A Reader reads the log of the module, also outside of the guest. This log has a mark and a choice

@@ -75,6 +75,9 @@ type Record struct {
 	PID     uint32 // of the thread; 0 in an interrupt
 	TGID    uint32 // of its process
 	Comm    string // name of the thread
+	// DiskSeq is the number of the last record of the RAM disks' log before this one; 0: there is
+	// none, or the write set is not logged.
+	DiskSeq uint64
 	Data    []byte // valid until the next call of Next
 	Call    *SystemInfo
 }
@@ -144,6 +147,7 @@ func decodeRecord(b *[recordSize]byte) (rec *Record, dataLen uint32) {
 		PID:     le.Uint32(b[80:]),
 		TGID:    le.Uint32(b[84:]),
 		Comm:    text(b[88:104]),
+		DiskSeq: le.Uint64(b[104:]),
 	}
 	return rec, le.Uint32(b[60:])
 }

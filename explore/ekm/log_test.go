@@ -25,6 +25,7 @@ func encode(r Record) []byte {
 		le.PutUint32(b[56+4*i:], v)
 	}
 	copy(b[88:103], r.Comm)
+	le.PutUint64(b[104:], r.DiskSeq)
 	b = append(b, data...)
 	return append(b, make([]byte, -len(b)&7)...)
 }

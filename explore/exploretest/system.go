@@ -43,7 +43,7 @@ type System struct {
 	seq     uint64           // number of the last record
 	id      uint64           // of the last bio
 	blocks  []crash.Block    // the log of the write set, as far as it was not taken
-	clock   time.Duration    // time of the last record or block
+	clock   time.Duration    // time of the last record
 }
 
 var (
@@ -261,9 +261,8 @@ func (s *System) EndWriteSet(context.Context) error { return nil }
 func (s *System) Dirty(n uint32, sector uint64, data []byte) error {
 	return s.with(n, func(d *disk) error {
 		if d.watched {
-			s.clock++
 			off := sector * ramdisk.SectorSize
-			block := crash.Block{Time: s.clock, Disk: n, Off: off, Data: slices.Clone(data)}
+			block := crash.Block{After: s.seq, Disk: n, Off: off, Data: slices.Clone(data)}
 			s.blocks = append(s.blocks, block)
 		}
 		return nil

@@ -137,7 +137,7 @@ func (m *Machine) WriteSet(ctx context.Context) (out []crash.Block, err error) {
 				"log of the write set: record %d: %d records were lost, since the log was full: %w",
 				r.Seq, r.Len, ramdisk.ErrIncomplete)
 		case r.Type == ekm.BufferDirty && watched:
-			block := crash.Block{Time: r.Time, Disk: disk, Off: r.Pos, Data: slices.Clone(r.Data)}
+			block := crash.Block{After: r.DiskSeq, Disk: disk, Off: r.Pos, Data: slices.Clone(r.Data)}
 			out = append(out, block)
 		}
 	}
