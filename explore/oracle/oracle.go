@@ -29,7 +29,7 @@ type Options struct {
 	Rules []invariants.File // nil: the built-in rules
 	// Site has the rules and settings of a site, which are used beside these.
 	Site bundle.Bundles
-	Disk  int               // the disk of the file system, if the states are of several disks
+	Disk int // the disk of the file system, if the states are of several disks
 	// Whole reads the whole file system in each state and compares it with nothing. It is slow, and
 	// serves as the reference in tests.
 	Whole bool

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"fsward/hostd/guard"
+	"fsward/interp"
 	"fsward/interp/detect"
 )
 
@@ -117,6 +118,31 @@ func (c BenchConfig) measure(ctx context.Context, dir string, files int) (*guard
 	if err := os.RemoveAll(tree); err != nil {
 		return nil, err
 	}
-	c.Rules.Memory = 1 << 30 // in memory, as one transaction
-	return Check(ctx, []string{image}, detect.Auto, c.Rules)
+	return c.judge(ctx, image)
+}
+
+// benchMemory is for the records of the commit, in bytes.
+const benchMemory = 4 << 30
+
+// judge judges what is on an image as a commit that adds it: rules about changes run, too.
+func (c BenchConfig) judge(ctx context.Context, image string) (*guard.Event, error) {
+	rules, err := c.Rules.Load()
+	if err != nil {
+		return nil, err
+	}
+	disks, err := openImages([]string{image})
+	if err != nil {
+		return nil, err
+	}
+	defer disks.Close()
+	name, obs, err := detect.ImageWith(disks, detect.Auto,
+		interp.ImageOptions{Budget: interp.NewMemoryBudget(benchMemory, nil)})
+	if err != nil {
+		return nil, err
+	}
+	if obs.Txn == nil {
+		return nil, errors.New("so many files make a commit that is too large for memory")
+	}
+	obs.Txn.Whole = false
+	return guard.CheckImage(ctx, rules, name, obs, func(int) string { return image }), nil
 }

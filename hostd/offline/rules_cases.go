@@ -77,9 +77,9 @@ func isBundle(path string) bool {
 }
 
 // each reads each test for the schema of its file system: fileSystem, or if that is "" the one that
-// its folder is named for. A test that cannot be read is passed with its error.
+// its folder is named for. mistake says why a test cannot be read; it is "" otherwise.
 func (c *caseFiles) each(fileSystem string,
-	visit func(shown, fileSystem string, test *facts.Case, err error) error) error {
+	visit func(shown, fileSystem string, test *facts.Case, mistake string) error) error {
 	for _, p := range c.paths {
 		shown := path.Join(c.shown, p)
 		name, err := fileSystemOf(fileSystem, path.Dir(shown))
@@ -90,8 +90,12 @@ func (c *caseFiles) each(fileSystem string,
 		if err != nil {
 			return err
 		}
+		mistake := ""
 		test, err := facts.ReadCase(detect.Schema(name), shown, raw)
-		if err := visit(shown, name, test, err); err != nil {
+		if err != nil {
+			mistake = err.Error()
+		}
+		if err := visit(shown, name, test, mistake); err != nil {
 			return err
 		}
 	}
@@ -113,9 +117,9 @@ func TestRules(ctx context.Context, fileSystem, dir string,
 	}
 	engines := map[string]invariants.Engine{}
 	var out []CaseResult
-	err = cases.each(fileSystem, func(p, name string, c *facts.Case, err error) error {
-		if err != nil {
-			out = append(out, CaseResult{File: p, Error: err.Error()})
+	err = cases.each(fileSystem, func(p, name string, c *facts.Case, mistake string) error {
+		if mistake != "" {
+			out = append(out, CaseResult{File: p, Error: mistake})
 			return nil
 		}
 		for _, engineName := range guard.Engines {

@@ -3,6 +3,7 @@ package offline
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -64,9 +65,9 @@ func CoverRules(ctx context.Context, cfg CoverageConfig) (clauses []CoveredClaus
 		return nil, nil, err
 	}
 	if cases != nil {
-		err = cases.each("", func(shown, fs string, c *facts.Case, err error) error {
-			if err != nil {
-				return err
+		err = cases.each("", func(shown, fs string, c *facts.Case, mistake string) error {
+			if mistake != "" {
+				return errors.New(mistake)
 			}
 			return r.judge(ctx, fs, interp.Part{Txn: c.Txn, View: c.View})
 		})

@@ -40,6 +40,9 @@ func noteLogs(rules []invariants.Rule, plansOf func(invariants.Rule) []invariant
 	}
 }
 
+// isVariable reports whether an argument of a goal in a plan is a variable.
+func isVariable(text string) bool { return text == "_" || text[0] >= 'A' && text[0] <= 'Z' }
+
 // isName reports whether objects of a kind are names in a directory. A log has them only if the
 // directory itself was synced.
 func isName(kind string) bool { return kind == "dir_item" || kind == "dir_index" }
@@ -58,8 +61,7 @@ func seesLog(p invariants.Plan) bool {
 	case tree == "-6":
 		return true
 	}
-	isVariable := tree == "_" || tree[0] >= 'A' && tree[0] <= 'Z'
-	if !isVariable || old != "_" && old != "null" && !(old[0] >= 'A' && old[0] <= 'Z') {
+	if !isVariable(tree) || old != "null" && !isVariable(old) {
 		return false
 	}
 	for _, s := range p.Steps {

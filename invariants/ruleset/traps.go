@@ -57,8 +57,7 @@ type valueOf struct {
 }
 
 func (t *trapFinder) add(word, format string, args ...any) {
-	err, ok := t.clause.Text.ErrorAt(word, format, args...).(syntax.LoadError)
-	if ok && !slices.Contains(t.found, err) {
+	if err := t.clause.Text.ErrorAt(word, format, args...); !slices.Contains(t.found, err) {
 		t.found = append(t.found, err)
 	}
 }
@@ -181,8 +180,7 @@ func (v valueOf) info(t *trapFinder) change.FieldInfo {
 
 // comparison checks the words that are compared with a variable that stands for a value.
 func (t *trapFinder) comparison(p syntax.Indicator, goal engine.Compound) {
-	switch name := p.Name.String(); {
-	case p.Arity != 2 || name != "==" && name != `\==` && name != "=" && name != `\=`:
+	if p.Arity != 2 || !slices.Contains([]string{"==", `\==`, "=", `\=`}, p.Name.String()) {
 		return
 	}
 	for i := range 2 {

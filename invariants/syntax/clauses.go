@@ -51,22 +51,27 @@ type ClauseText struct {
 
 // Errorf makes a LoadError at the beginning of the clause.
 func (c ClauseText) Errorf(format string, args ...any) error {
+	return c.errorHere(fmt.Sprintf(format, args...))
+}
+
+// errorHere makes a LoadError at the beginning of the clause.
+func (c ClauseText) errorHere(text string) LoadError {
 	column := 0
 	if len(c.tokens) > 0 {
 		column = c.tokens[0].column
 	}
-	return LoadError{c.File, c.Line, column, c.head(), fmt.Sprintf(format, args...)}
+	return LoadError{c.File, c.Line, column, c.head(), text}
 }
 
 // ErrorAt makes a LoadError at the first token of the clause that is a word, or at the beginning of
 // the clause if none is. Quotes do not matter.
-func (c ClauseText) ErrorAt(word, format string, args ...any) error {
+func (c ClauseText) ErrorAt(word, format string, args ...any) LoadError {
 	for _, t := range c.tokens {
 		if t.kind != tokenPunct && t.kind != tokenInteger && t.text == word {
 			return LoadError{c.File, t.line, t.column, c.head(), fmt.Sprintf(format, args...)}
 		}
 	}
-	return c.Errorf(format, args...)
+	return c.errorHere(fmt.Sprintf(format, args...))
 }
 
 // head writes the tokens up to :- for messages.
