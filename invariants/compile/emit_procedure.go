@@ -150,9 +150,8 @@ func (c *compiler) compileProcedure(proc *procedure, pattern string, q syntax.In
 		proc.outs = append(proc.outs, p.registers.next())
 	}
 	call := goal{compoundTemplate{q.Name, args}, clauses[0].Text}
-	c.recursive[q] = false // inline the helper's clauses once, here
+	p.inliner.opening = q // inline the helper's clauses once, here
 	body, alive, err := p.inliner.inline(call, q, args, e)
-	c.recursive[q] = true
 	if err != nil {
 		return err
 	}

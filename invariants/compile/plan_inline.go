@@ -15,7 +15,8 @@ type inliner struct {
 	interner *interner
 	explain  *explainer
 	unifier  *unifier
-	inlined  int // number of clauses so far
+	inlined  int              // number of clauses so far
+	opening  syntax.Indicator // a helper that calls itself, whose next call is inlined
 }
 
 // flatten takes conjunctions apart and inlines helpers with one clause. At a goal that can never be
@@ -126,9 +127,10 @@ func (in *inliner) disjunction(g goal, branches []template, e *bindings) ([]goal
 // match.
 func (in *inliner) inline(g goal, q syntax.Indicator, args []template,
 	e *bindings) ([]goal, bool, error) {
-	if in.compiler.recursive[q] || in.compiler.table(q) != nil {
+	if in.compiler.recursive[q] && q != in.opening || in.compiler.table(q) != nil {
 		return []goal{g}, true, nil
 	}
+	in.opening = syntax.Indicator{}
 	clauses := in.compiler.predicates[q]
 	var branches []template
 	at := g.at
