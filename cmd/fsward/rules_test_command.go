@@ -10,10 +10,10 @@ import (
 	"fsward/hostd/offline"
 )
 
-const rulesTestHelp = `Runs every .pl file below DIR as a unit test of rules, on every engine. If DIR is
-a bundle, or a zip file of one, its own tests run, with its rules beside the built-in ones. A test
-is a small transaction, written as facts. The name of its folder (btrfs or ext3) says which file system
-it is for:
+const rulesTestHelp = `Runs every .pl file below DIR as a unit test of rules, on every engine. If
+DIR is a bundle, or a zip file of one, its own tests run, with its rules beside the built-in ones. A
+test is a small transaction, written as facts. The name of its folder (btrfs or ext3) says which
+file system it is for:
 
   change(TREE, ID, FIELD, OLD, NEW).   a change record; FIELD object stands for the object itself
   object(TREE, ID).                    an object that exists after the transaction

@@ -184,8 +184,8 @@ func (c *Control) ChangeDisk(what, disk string, change DiskChange) error {
 	return err
 }
 
-// Reload makes the daemon read its rules again and returns what changed, for each guest. An error is
-// the daemon's, and says that the old rules stay in force.
+// Reload makes the daemon read its rules again and returns what changed, for each guest. An error
+// is the daemon's, and says that the old rules stay in force.
 func (c *Control) Reload() (changes []Reloaded, err error) {
 	body, err := c.do("POST", "/rules/reload", nil)
 	if err != nil {

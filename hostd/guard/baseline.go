@@ -7,9 +7,9 @@ import (
 )
 
 // beginBaseline begins a check of the present state of the file system on a volume. It is called
-// while no write is being performed. A check that still reads an older state of the same volumes is
-// stopped. There are as many checks at a time as disks; a volume whose turn comes later is checked
-// as it is then.
+// while no write is being performed. A check that still reads an older state of the same volumes
+// is stopped. There are as many checks at a time as disks; a volume whose turn comes later is
+// checked as it is then.
 func (d *Disks) beginBaseline(number int, skipLog bool) {
 	c := &baselineCheck{
 		skipLog: skipLog,
@@ -46,8 +46,8 @@ func (d *Disks) beginBaseline(number int, skipLog bool) {
 	c.begin(before, d.disks[own[0].guard.disk].device)
 }
 
-// begin takes the snapshots, if it is the turn of the check, and runs it. before are the checks that
-// it replaces, which have been stopped.
+// begin takes the snapshots, if it is the turn of the check, and runs it. before are the checks
+// that it replaces, which have been stopped.
 func (c *baselineCheck) begin(before []*baselineCheck, device *blocktap.Device) {
 	ctx, stop := context.WithCancel(context.Background())
 	c.stop = stop

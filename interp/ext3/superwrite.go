@@ -49,8 +49,8 @@ func (f *FS) observeSuper(w interp.Write, obs *interp.Observation) {
 	}
 }
 
-// unmounted reports whether the file system is not in use, so that the guest may make another one in
-// its place. Not all mkfs programs erase the superblock before.
+// unmounted reports whether the file system is not in use, so that the guest may make another one
+// in its place. Not all mkfs programs erase the superblock before.
 func (f *FS) unmounted() bool {
 	if f.m != nil {
 		return false
