@@ -144,5 +144,5 @@ func (c BenchConfig) judge(ctx context.Context, image string) (*guard.Event, err
 		return nil, errors.New("so many files make a commit that is too large for memory")
 	}
 	obs.Txn.Whole = false
-	return guard.CheckImage(ctx, rules, name, obs, func(int) string { return image }), nil
+	return guard.CheckImage(ctx, rules, name, obs, 0, func(int) string { return image }), nil
 }
