@@ -34,7 +34,7 @@ func addDataOrdered(c *cobra.Command, ordered *bool) {
 	c.Flags().BoolVar(ordered, "data-ordered", false,
 		"the guest mounts ext3 with data=ordered, as Linux does by default: "+
 			"also refuse a commit if new data was not flushed before it, or if a file still has blocks "+
-			"whose data came after an earlier commit")
+			"that were not written since an earlier commit")
 }
 
 // guardFlags are the flags that guard and vm run share.

@@ -44,7 +44,7 @@ var (
 		"A transaction is flushed before its commit block is written."}
 	checkData = check{"ext3/data-order", change.ByWrite,
 		"With data=ordered, the data of a file is written and flushed before the commit" +
-			" that makes it reachable, unless the next commits take it from the file."}
+			" that makes it reachable, unless it comes soon after, or the file is cut."}
 	checkBaseline = check{"ext3/baseline", change.ByStructure,
 		"A file system that is mounted can be read."}
 	checkGroup = check{"ext3/group-descriptor", change.ByStructure,

@@ -158,7 +158,8 @@ func (f *FS) lateNote(seq uint32, unwritten []dataRun) string {
 	why := "data=writeback? If the guest mounts with data=ordered, guard it with --data-ordered"
 	if f.ordered {
 		why = "until the next commit, a crash shows their former content. Linux allows this when the" +
-			" file is cut at the same time. If the file keeps them, a later commit is a violation"
+			" file is cut at the same time. If the file keeps them as they are, a later commit is a" +
+			" violation"
 	}
 	return fmt.Sprintf("transaction %d makes %d blocks reachable that were not written before (the"+
 		" first is block %d, of inode %d): %s", seq, countData(unwritten), unwritten[0].block,

@@ -13,8 +13,8 @@ import (
 // committed, and then starts a handle. If the transaction begins to commit in between, its data is
 // dropped from the cache before jbd2 writes it. Since Linux 6.14, ext4_punch_hole drops data in
 // such a way too. Truncation cuts the file in the transaction that follows, and a hole is punched
-// there or, if its thread waits long, in a later one. So the blocks have to leave the file soon: if
-// they stay, the data was lost or came too late.
+// there or, if its thread waits long, in a later one. So the blocks leave the file soon, or their
+// data comes: if neither happens, the file shows what the blocks held before.
 type lateRun struct {
 	dataRun
 	seq   uint32 // transaction that made it reachable
@@ -22,7 +22,8 @@ type lateRun struct {
 }
 
 const (
-	// lateCommits is the number of commits after which late data must have left its file.
+	// lateCommits is the number of commits after which late data must have come or left its file. The
+	// sets of a dataOrder hold what was written since.
 	lateCommits = 2
 	// maxLate bounds the runs that are kept. Runs beyond it are not checked.
 	maxLate = 1 << 16
@@ -58,7 +59,9 @@ func (f *FS) settleLate(c comparison, obs *interp.Observation) (late []lateRun) 
 		case r.later < lateCommits:
 			late = append(late, r)
 		default:
-			lost, seq = append(lost, r.dataRun), r.seq
+			if unwritten, _ := f.data.missing([]dataRun{r.dataRun}); len(unwritten) > 0 {
+				lost, seq = append(lost, unwritten...), r.seq
+			}
 		}
 	}
 	if len(lost) > 0 {
@@ -67,13 +70,12 @@ func (f *FS) settleLate(c comparison, obs *interp.Observation) (late []lateRun) 
 	return late
 }
 
-// lost returns the violation by runs that a transaction made reachable and whose data never came,
-// or came late.
+// lost returns the violation by runs that a transaction made reachable and whose data has not come.
 func (c comparison) lost(runs []dataRun, seq uint32) change.Violation {
 	r := runs[0]
 	return on(checkData.at(c.layout.Geo.Addr(r.block),
-		"block %d, which inode %d points to since transaction %d, was not written before that commit"+
-			" (%d blocks)", r.block, r.ino, seq, countData(runs)), ondisk.KindInode, uint64(r.ino))
+		"block %d, which inode %d points to since transaction %d, was not written before that commit, nor"+
+			" after it (%d blocks)", r.block, r.ino, seq, countData(runs)), ondisk.KindInode, uint64(r.ino))
 }
 
 // cuts reports whether a transaction takes one of the blocks of a run from its file, by a pointer
