@@ -74,8 +74,9 @@ func (f *FS) settleLate(c comparison, obs *interp.Observation) (late []lateRun) 
 func (c comparison) lost(runs []dataRun, seq uint32) change.Violation {
 	r := runs[0]
 	return on(checkData.at(c.layout.Geo.Addr(r.block),
-		"block %d, which inode %d points to since transaction %d, was not written before that commit, nor"+
-			" after it (%d blocks)", r.block, r.ino, seq, countData(runs)), ondisk.KindInode, uint64(r.ino))
+		"block %d, which inode %d points to since transaction %d, was not written before that commit,"+
+			" nor after it (%d blocks)", r.block, r.ino, seq, countData(runs)),
+		ondisk.KindInode, uint64(r.ino))
 }
 
 // cuts reports whether a transaction takes one of the blocks of a run from its file, by a pointer
