@@ -11,7 +11,7 @@ import (
 	"fsward/explore"
 )
 
-// TestSearchTable logs, for each planted bug and each strategy, after how many executions the bug is
+// TestSearchTable logs, for each planted bug and each strategy, after how many executions it is
 // found: the rows of docs/results/search.md.
 func TestSearchTable(t *testing.T) {
 	const most = 4000 // executions

@@ -16,8 +16,7 @@ import (
 
 // emptying is ext3 that is made with one of two sizes of blocks, and recovered in one of three
 // ways. The third makes it empty.
-const emptying = `init: |
-  mke2fs -q -F -t ext3 -E nodiscard,lazy_itable_init=0 -b $((1024 << $N)) $DEVICE
+const emptying = `init: mke2fs -q -F -t ext3 -E lazy_itable_init=0 -b $((1024 << $N)) $DEVICE
 type: ext3
 recover: |
   case $N in
