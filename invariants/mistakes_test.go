@@ -177,9 +177,10 @@ p(A) :- q(A, _). q(B, B).
 	for _, f := range found {
 		got = append(got, f.Error())
 	}
-	want := []string{"a.pl:3: in violation(1, T, I): SIZE occurs once in this clause; " +
+	want := []string{"a.pl:3:19: in violation(1, T, I): SIZE occurs once in this clause; " +
 		"if that is intended, write _SIZE",
-		"a.pl:4: in violation(1, T, I): X occurs once in this clause; if that is intended, write _X"}
+		"a.pl:4:13: in violation(1, T, I): X occurs once in this clause; if that is intended, " +
+			"write _X"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
