@@ -69,11 +69,15 @@ func TestGuardDecides(t *testing.T) {
 		{"an ordinary write on a failing disk", interp.Observation{}, guard.RefusePolicy{}, diskFails,
 			diskFails, true, false, 0, ""},
 	}
+	rules, err := (guard.RulesConfig{}).Load()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			s := &scripted{next: tc.obs}
 			var seen guardtest.Events
-			g := guard.NewGuard(s, nil, tc.policy, &seen)
+			g := guard.NewGuard(s, rules, tc.policy, &seen)
 			done := false
 			err := g.Handle(context.Background(), &blocktap.Request{Op: blocktap.OpWrite, Len: 4,
 				Data: []byte("data")},
