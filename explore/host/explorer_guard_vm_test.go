@@ -88,6 +88,7 @@ func (r *explorerRig) guarded(t *testing.T) {
 					echo $i >>/mnt/$d/count
 					[ $((i % 9)) != 0 ] || sync.coreutils -f /mnt/$d/count
 				done
+				: >/tmp/stopped.$d
 			) >/dev/null 2>&1 &
 		done`)
 	r.awaitCommits(t)
@@ -173,7 +174,9 @@ func (r *explorerRig) refuseBugs(t *testing.T) {
 // checkGuardedDisks ends the load, and checks that the disks are sound and hold the guest's files.
 func (r *explorerRig) checkGuardedDisks(t *testing.T) {
 	t.Helper()
-	r.sh(t, `touch /tmp/stop; sleep 1; umount /mnt/ext3 /mnt/btrfs; rm /tmp/stop
+	r.sh(t, `touch /tmp/stop
+		until [ -e /tmp/stopped.ext3 ] && [ -e /tmp/stopped.btrfs ]; do sleep 0.1; done
+		umount /mnt/ext3 /mnt/btrfs; rm /tmp/stop
 		e2fsck -fn /dev/vdb >/dev/null; btrfs check /dev/vdc >/dev/null 2>&1`)
 	for _, g := range guardedDisks {
 		r.ok(t, agent.DropCaches(), agent.Mount(g.device, "/mnt/"+g.fs, g.fs, 0, ""))
