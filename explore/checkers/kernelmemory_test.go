@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestParseMemory: pages that no counter has, areas of vmalloc and slabs are counted. Areas that are
-// freed late, and pages in the lists of the processors and of RAM disks, are not.
+// TestParseMemory: pages that no counter has, areas of vmalloc and slabs are counted. Areas that
+// are freed late, and pages in the lists of the processors and of RAM disks, are not.
 func TestParseMemory(t *testing.T) {
 	got, err := parseMemory(`ramdisk: 3
 MemTotal:        4000 kB

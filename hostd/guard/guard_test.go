@@ -196,7 +196,8 @@ func TestReports(t *testing.T) {
 	}
 	want := `{"event":"commit","disk":"vda","fs":"btrfs","generation":7,"records":412,` +
 		`"verdict":"violated","action":"refused","interp_ns":0,"check_ns":3100000,` +
-		`"violations":[{"rule":"btrfs/14","kind":"rule","severity":"refuse","tree":5,"id":"k(257,inode_item,0)",` +
+		`"violations":[{"rule":"btrfs/14","kind":"rule","severity":"refuse","tree":5,` +
+		`"id":"k(257,inode_item,0)",` +
 		`"doc":"The nlink of an inode equals the number of its references.",` +
 		`"source":"invariants/btrfs/inode.pl:12",` +
 		`"witness":["change(5,k(257,inode_item,0),nlink,1,2)"]}],"schema":1,`
