@@ -68,9 +68,7 @@ func findChoice(ctx context.Context, t *testing.T, m *machine.Machine) error {
 		if err != nil {
 			return err
 		}
-		// ext2 also has surprises: e2fsck repairs it after each crash.
-		found := slices.DeleteFunc(slices.Clone(sum.Errors),
-			func(e explore.Error) bool { return e.Surprise })
+		found := withoutSurprises(sum.Errors)
 		if len(found) != 1 || found[0].Kind != kind || !sum.Complete || sum.Diverged != 0 {
 			t.Errorf("want %q: %+v", kind, sum)
 			continue
@@ -89,4 +87,10 @@ func findChoice(ctx context.Context, t *testing.T, m *machine.Machine) error {
 		t.Logf("%s: %d states, %d recoveries, %.1f s", kind, sum.States, sum.Recovered, sum.Seconds)
 	}
 	return nil
+}
+
+// withoutSurprises returns the errors that break a promise. ext2 also has surprises: e2fsck repairs
+// it after each crash.
+func withoutSurprises(all []explore.Error) []explore.Error {
+	return slices.DeleteFunc(slices.Clone(all), func(e explore.Error) bool { return e.Surprise })
 }
