@@ -69,7 +69,7 @@ func (r *explorerRig) snapshot(t *testing.T) {
 	r.ok(t, agent.DiskRemove(disk))
 }
 
-// checkpointAim bounds the time to save and to restore a guest of 128 MiB.
+// checkpointAim bounds the time to save and to restore a guest of 160 MiB.
 const checkpointAim = 500 * time.Millisecond
 
 // checkpoint checks that a restored guest continues exactly from the checkpoint: its memory, its

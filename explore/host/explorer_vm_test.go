@@ -193,7 +193,7 @@ func (r *explorerRig) ok(t *testing.T, ops ...agent.Op) agent.Done {
 
 // TestGuestAgent checks the agent, the checkpoints and the failures of one guest.
 func TestGuestAgent(t *testing.T) {
-	r := newExplorerRig(t, 128)
+	r := newExplorerRig(t, 160)
 	t.Run("commands", r.commands)
 	t.Run("prefix", r.prefix)
 	t.Run("operations", r.operations)
