@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fsward/hostd/daemon"
+	"fsward/hostd/guard"
 )
 
 func statusCommand() *cobra.Command {
@@ -52,13 +53,22 @@ and recordings.`,
 }
 
 // printSelf prints what there is to say about the daemon itself.
-func printSelf(self daemon.Self) {
-	fmt.Printf("rules %s\n", self.Rules)
-	for _, b := range self.Rules.Bundles {
+func printRuleSet(heading string, rules guard.RuleSetInfo) {
+	fmt.Printf("%s %s\n", heading, rules)
+	for _, b := range rules.Bundles {
 		fmt.Printf("  bundle %s\n", b)
 	}
-	for _, s := range self.Rules.Settings {
+	for _, s := range rules.Settings {
 		fmt.Printf("  %s\n", s)
+	}
+}
+
+func printSelf(self daemon.Self) {
+	if len(self.Guests) == 0 {
+		printRuleSet("rules", self.Rules)
+	}
+	for _, g := range self.Guests {
+		printRuleSet(g.Guest+": rules", g.Rules)
 	}
 	for _, o := range self.Outputs {
 		if o.Dropped > 0 || o.Waiting > 0 {

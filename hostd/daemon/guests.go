@@ -19,9 +19,9 @@ import (
 	"fsward/hostd/output"
 )
 
-// Guests serves the disks of several guests in one process. Each guest has its own order of writes,
-// its own memory and its own Daemon: if one cannot be served, the others do not notice. Start
-// reading at Run.
+// Guests serves the disks of several guests in one process. Each guest has its own order of
+// writes, its own memory and its own Daemon: if one cannot be served, the others do not notice.
+// Start reading at Run.
 type Guests struct {
 	guests  []*served
 	outputs []*output.Queue
@@ -53,8 +53,8 @@ func (all *Guests) limitMemory() {
 }
 
 // Run serves all guests, and the control socket unless control is "", until ctx ends. A guest that
-// cannot be served is tried again. Run returns the worst verdict of all guests: undecided if one of
-// them is not served at the end. The error is that of the control socket.
+// cannot be served is tried again. Run returns the worst verdict of all guests: undecided if one
+// of them is not served at the end. The error is that of the control socket.
 func (all *Guests) Run(ctx context.Context, control string) (change.Outcome, error) {
 	// Each Daemon reloads its rules on SIGHUP. While none is served, the signal must not end the
 	// process.
@@ -128,11 +128,21 @@ func (all *Guests) Holder(name string) (h *guard.Holder, err error) {
 	return h, err
 }
 
-// Self returns the state of the daemon itself. It has no recordings.
-func (all *Guests) Self() Self { return selfOf(all.outputs) }
+// Self returns the state of the daemon itself. It has no recordings, and the rules of the guests
+// that are served.
+func (all *Guests) Self() Self {
+	s := selfOf(all.outputs)
+	for _, g := range all.guests {
+		_ = g.with(func(d *Daemon) error { // Status says why a guest is not served
+			s.Guests = append(s.Guests, GuestRules{g.Name, d.Rules()})
+			return nil
+		})
+	}
+	return s
+}
 
-// reload makes all guests read their rules again. If some do not load, the error says so, and their
-// guests keep the old ones.
+// reload makes all guests read their rules again. If some do not load, the error says so, and
+// their guests keep the old ones.
 func (all *Guests) reload() (changes []Reloaded, err error) {
 	var errs []error
 	for _, g := range all.guests {
@@ -145,7 +155,8 @@ func (all *Guests) reload() (changes []Reloaded, err error) {
 	return changes, errors.Join(errs...)
 }
 
-// AddDisk gives a guest another disk. spec.Name is GUEST/DISK. The guard of the guest starts again.
+// AddDisk gives a guest another disk. spec.Name is GUEST/DISK. The guard of the guest starts
+// again.
 func (all *Guests) AddDisk(ctx context.Context, spec guard.DiskSpec) error {
 	g, disk, err := all.find(spec.Name)
 	if err != nil {

@@ -12,6 +12,8 @@ type Self struct {
 	Outputs []output.Counts `json:"outputs"` // of the reports and the log
 	// Rules describes the rules in force.
 	Rules guard.RuleSetInfo `json:"rules"`
+	// Guests has the rules of each guest of a daemon with several, whose Rules are empty.
+	Guests []GuestRules `json:"guests,omitempty"`
 	// Recording is nil if nothing is recorded.
 	Recording *recording.Status `json:"recording,omitempty"`
 }
@@ -30,4 +32,10 @@ func selfOf(outputs []*output.Queue) Self {
 		s.Outputs = append(s.Outputs, q.Counts())
 	}
 	return s
+}
+
+// GuestRules are the rules in force for a guest.
+type GuestRules struct {
+	Guest string            `json:"guest"`
+	Rules guard.RuleSetInfo `json:"rules"`
 }
