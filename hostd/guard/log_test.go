@@ -41,7 +41,7 @@ var logViolations = []violation{
 	{"btrfs/91", "inode_item!delete@tree=-6", 2},
 	{"btrfs/92", "extent_csum!delete@tree=-6", 2},
 	{"btrfs/92", "extent_csum.key.offset+4096@tree=-6", 2},
-	{"btrfs/93", "extent_data.disk_bytenr-4096@tree=-6,type=1", 2},
+	{"btrfs/93", "extent_data.disk_bytenr=13635584@tree=-6,type=1", 2},
 	{"btrfs/94", "extent_data.key.offset-4096@tree=-6,offset=36864", 2},
 	{"btrfs/95", "dir_index.type=2@tree=-6,type=1", 2},
 	{"btrfs/96", "dir_log_index.end=0@tree=-6", 2},
@@ -165,7 +165,7 @@ func TestLogThatIsThere(t *testing.T) {
 	}{
 		{spec: ""},
 		{rule: "btrfs/91", spec: "inode_item!delete@tree=-6"},
-		{rule: "btrfs/93", spec: "extent_data.disk_bytenr-4096@tree=-6,type=1"},
+		{rule: "btrfs/93", spec: "extent_data.disk_bytenr=13635584@tree=-6,type=1"},
 		{rule: "btrfs/item", spec: "extent_data.type=9@tree=-6"},
 		{rule: "btrfs/generation", spec: "header.generation+1@tree=-6"},
 		{rule: "btrfs/level", spec: "super_block.log_root_level+1"},
