@@ -69,29 +69,8 @@ func lookup(t *testing.T, group string) (gid uint32) {
 
 // TestActivated starts this test with a socket as systemd does (sd_listen_fds(3)).
 func TestActivated(t *testing.T) {
-	if os.Getenv("DAEMON_ACTIVATED") != "" {
-		if _, err := Listen("systemd:other", nbd.SocketOptions{}); err == nil ||
-			!strings.Contains(err.Error(), "no socket") {
-			t.Errorf("%v", err)
-		}
-		return
-	}
-	if os.Getenv("DAEMON_LISTENS") != "" {
-		first, err := Listen("systemd:disks", nbd.SocketOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		first.Close() // and again, as after a change of a guest's disks
-		l, err := Listen("systemd:disks", nbd.SocketOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		nc, err := l.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprint(nc, "hello")
-		nc.Close()
+	if name := os.Getenv("DAEMON_LISTENS_ON"); name != "" {
+		listenActivated(t, name)
 		return
 	}
 	path := filepath.Join(t.TempDir(), "s")
@@ -107,14 +86,15 @@ func TestActivated(t *testing.T) {
 	defer f.Close()
 	child := func(name string) *exec.Cmd {
 		cmd := exec.Command("sh", "-c", `LISTEN_PID=$$ exec "$0" -test.run='^TestActivated$'`, os.Args[0])
-		cmd.Env = append(os.Environ(), name+"=1", "LISTEN_FDS=1", "LISTEN_FDNAMES=disks")
+		cmd.Env = append(os.Environ(), "DAEMON_LISTENS_ON="+name, "LISTEN_FDS=1",
+			"LISTEN_FDNAMES=disks")
 		cmd.ExtraFiles = []*os.File{f}
 		return cmd
 	}
-	if out, err := child("DAEMON_ACTIVATED").CombinedOutput(); err != nil {
+	if out, err := child("other").CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
-	cmd := child("DAEMON_LISTENS")
+	cmd := child("disks")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -133,4 +113,29 @@ func TestActivated(t *testing.T) {
 	if _, err := os.Stat(path); err != nil {
 		t.Errorf("the socket of systemd was removed: %v", err)
 	}
+}
+
+// listenActivated is the child of TestActivated. systemd gave it the socket disks.
+func listenActivated(t *testing.T, name string) {
+	first, err := Listen("systemd:"+name, nbd.SocketOptions{})
+	if name != "disks" {
+		if err == nil || !strings.Contains(err.Error(), "no socket") {
+			t.Errorf("the socket %s: %v", name, err)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.Close() // and again, as after a change of a guest's disks
+	l, err := Listen("systemd:"+name, nbd.SocketOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nc, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprint(nc, "hello")
+	nc.Close()
 }

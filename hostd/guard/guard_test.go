@@ -38,21 +38,24 @@ func violated() interp.Observation {
 			Doc: "Keys in a node ascend."}}}
 }
 
-func TestGuardDecides(t *testing.T) {
+// decision is what a guard does with one write.
+type decision struct {
+	name        string
+	obs         interp.Observation
+	policy      guard.Policy
+	diskErr     error
+	wantErr     error
+	wantDone    bool
+	wantSettled bool
+	wantEvents  int
+	wantAction  string
+}
+
+func decisions() []decision {
 	unknown := interp.Observation{Point: interp.CommitPoint,
 		Unknown: errors.New("cannot read the block at 4096")}
 	diskFails := errors.New("no space on the host")
-	tests := []struct {
-		name        string
-		obs         interp.Observation
-		policy      guard.Policy
-		diskErr     error
-		wantErr     error
-		wantDone    bool
-		wantSettled bool
-		wantEvents  int
-		wantAction  string
-	}{
+	return []decision{
 		{"an ordinary write passes in silence", interp.Observation{}, guard.RefusePolicy{}, nil, nil,
 			true, true, 0, ""},
 		{"a sound commit passes", interp.Observation{Point: interp.CommitPoint}, guard.RefusePolicy{},
@@ -69,11 +72,14 @@ func TestGuardDecides(t *testing.T) {
 		{"an ordinary write on a failing disk", interp.Observation{}, guard.RefusePolicy{}, diskFails,
 			diskFails, true, false, 0, ""},
 	}
+}
+
+func TestGuardDecides(t *testing.T) {
 	rules, err := (guard.RulesConfig{}).Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tc := range tests {
+	for _, tc := range decisions() {
 		t.Run(tc.name, func(t *testing.T) {
 			s := &scripted{next: tc.obs}
 			var seen guardtest.Events

@@ -154,23 +154,27 @@ func ofRootTree(d *sparseDisk, block []byte) bool {
 	return fsidIn(block) == fsidOf(d) && get64(block, ondisk.HeaderOwnerAt) == ondisk.RootTreeID
 }
 
+// poolPiece is the unit in which a pool gives memory, bytes.
+const poolPiece = 16 << 20
+
+// isWhole reports whether nobody holds memory of a pool of one piece.
+func isWhole(pool *interp.MemoryPool) bool {
+	budget := interp.NewMemoryBudget(1, pool)
+	defer budget.Release()
+	return budget.Holds(poolPiece)
+}
+
 // A forecast takes memory from the pool if its own budget does not suffice. It returns the memory
 // before a commit that came instead needs it, or when its own commit is settled.
 func TestForecastGivesBack(t *testing.T) {
-	const piece = 16 << 20 // the unit in which a pool gives memory
 	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
 	log := shareddata.Path(t, "logs/btrfs-single-4k.log.zst")
 	for _, expected := range []bool{true, false} {
 		d := base.clone()
-		reserve := interp.NewMemoryPool(piece, nil)
+		reserve := interp.NewMemoryPool(poolPiece, nil)
 		fs, err := btrfs.NewWithin(d, 0, interp.Limits{Memory: 64 << 10, Pool: reserve})
 		if err != nil {
 			t.Fatal(err)
-		}
-		free := func() bool {
-			budget := interp.NewMemoryBudget(1, reserve)
-			defer budget.Release()
-			return budget.Holds(piece)
 		}
 		commits, foreseen, taken := 0, 0, 0
 		var forecast *change.Txn
@@ -194,7 +198,7 @@ func TestForecastGivesBack(t *testing.T) {
 			if !expected && obs.Point == interp.CommitPoint && forecast != nil && forecast.Records != nil {
 				t.Errorf("%d records of a dropped forecast are held", len(forecast.Records))
 			}
-			if obs.Point == interp.CommitPoint && !free() {
+			if obs.Point == interp.CommitPoint && !isWhole(reserve) {
 				t.Errorf("the pool has not got all its memory back after commit %d", commits)
 			}
 			return true
@@ -206,7 +210,7 @@ func TestForecastGivesBack(t *testing.T) {
 					t.Error("the memory does not suffice for a forecast")
 				}
 				forecast = p.Txn
-				if !free() {
+				if !isWhole(reserve) {
 					taken++
 				}
 			}

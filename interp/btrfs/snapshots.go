@@ -63,7 +63,7 @@ func (s *snapshots) source(d *diff, tree uint64, root *treeRoot) *treeVersion {
 	}
 	from, ok := s.byUUID[root.parent]
 	if !ok {
-		if from, ok = d.ownerBelow(root.pointer); !ok {
+		if from, ok = d.new.ownerBelow(root.pointer); !ok {
 			return nil
 		}
 	}
@@ -106,12 +106,12 @@ func (s *snapshots) before(d *diff, tree uint64) *treeVersion {
 // ownerBelow returns the owner of the first block below a root: the source of a snapshot, or what
 // that is a snapshot of. Kernels before 3.6 give subvolumes no uuid, and mkfs gave none to the top
 // level.
-func (d *diff) ownerBelow(root pointer) (tree uint64, ok bool) {
-	n, err := d.new.node(root, false)
+func (s *state) ownerBelow(root pointer) (tree uint64, ok bool) {
+	n, err := s.node(root, false)
 	if err != nil || n.Level() == 0 {
 		return 0, false // the comparison reports the error
 	}
-	child, err := d.new.node(childOf(n, 0, false), false)
+	child, err := s.node(childOf(n, 0, false), false)
 	if err != nil {
 		return 0, false
 	}

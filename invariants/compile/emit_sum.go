@@ -50,15 +50,8 @@ func (p *planner) emitSum(g goal, t, amount, inner, want template, typ valueType
 // returns nil if that means something else, or costs more than a search for each change.
 func (p *planner) keepSum(g goal, amount, inner template, e *bindings, at int) *keptSum {
 	whole := e.resolve(compoundTemplate{atomSum, []template{amount, inner}}).(compoundTemplate)
-	kept := &keptSum{}
-	e.registers(inner, func(r register) {
-		if !slices.Contains(kept.keys, r) {
-			kept.keys = append(kept.keys, r)
-		}
-	})
-	foreign := false
-	e.registers(amount, func(r register) { foreign = foreign || !slices.Contains(kept.keys, r) })
-	if len(kept.keys) > maxSumKeys || foreign {
+	kept := &keptSum{keys: e.sumKeys(amount, inner)}
+	if kept.keys == nil || len(kept.keys) > maxSumKeys {
 		return nil
 	}
 	outer := *p
@@ -108,6 +101,22 @@ func (p *planner) keepSum(g goal, amount, inner template, e *bindings, at int) *
 	p.explain.steps[at].Kept = true
 	kept.table, kept.pass = table, sequence(ops, nil)
 	return kept
+}
+
+// sumKeys returns the registers in the inner goal of a sum, without repetition. It returns nil if
+// the amount has others.
+func (e *bindings) sumKeys(amount, inner template) []register {
+	keys, foreign := []register{}, false
+	e.registers(inner, func(r register) {
+		if !slices.Contains(keys, r) {
+			keys = append(keys, r)
+		}
+	})
+	e.registers(amount, func(r register) { foreign = foreign || !slices.Contains(keys, r) })
+	if foreign {
+		return nil
+	}
+	return keys
 }
 
 // opened replaces registers by variables.

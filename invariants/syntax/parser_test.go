@@ -63,9 +63,9 @@ func libraryParse(t *testing.T, text string) (engine.Term, error) {
 
 var negativeID = regexp.MustCompile(`"k"\(-\d+`)
 
-// Our parser and the library's read the same term from every clause of the thesis, of the rules
-// that come with fsward, and of some examples that are hard to read.
-func TestParserAgainstLibrary(t *testing.T) {
+// filesToParse returns all rules that fsward comes with, and clauses with what they do not have.
+func filesToParse(t *testing.T) []File {
+	t.Helper()
 	var files []File
 	for _, name := range []string{"../testdata/thesis.pl", "../ruleset/prelude.pl"} {
 		text, err := os.ReadFile(name)
@@ -92,8 +92,14 @@ func TestParserAgainstLibrary(t *testing.T) {
 	} {
 		files = append(files, File{Name: s, Text: []byte(s)})
 	}
+	return files
+}
+
+// Our parser and the library's read the same term from every clause of the thesis, of the rules
+// that come with fsward, and of some examples that are hard to read.
+func TestParserAgainstLibrary(t *testing.T) {
 	clauses := 0
-	for _, f := range files {
+	for _, f := range filesToParse(t) {
 		texts, err := Split(f)
 		if err != nil {
 			t.Fatal(err)
@@ -104,42 +110,47 @@ func TestParserAgainstLibrary(t *testing.T) {
 			if i+1 < len(texts) {
 				last = texts[i+1].Line - 1
 			}
-			if i+1 < len(texts) && last < c.Line {
+			if last < c.Line {
 				continue // two clauses on one line
 			}
 			if slices.ContainsFunc(c.tokens, func(t token) bool {
-				return t.num != nil &&
-					!t.num.IsInt64()
+				return t.num != nil && !t.num.IsInt64()
 			}) {
 				continue // the library has no such numbers
 			}
-			want, err := libraryParse(t, strings.Join(lines[c.Line-1:last], "\n"))
-			if err != nil {
-				t.Errorf("%s:%d: the library's parser: %v", f.Name, c.Line, err)
-				continue
-			}
-			got, err := parse(c, StandardOperators())
-			if err != nil {
-				t.Error(err)
-				continue
-			}
 			clauses++
-			g := canonical(got, map[engine.Variable]int{})
-			// Our parser makes negative object ids unsigned.
-			w := negativeID.ReplaceAllStringFunc(canonical(want, map[engine.Variable]int{}),
-				func(s string) string {
-					n, err := strconv.ParseInt(strings.TrimPrefix(s, `"k"(`), 10, 64)
-					if err != nil {
-						t.Error(err)
-					}
-					return `"k"(` + strconv.FormatUint(uint64(n), 10)
-				})
-			if g != w {
-				t.Errorf("%s:%d:\nours     %s\nlibrary's %s", f.Name, c.Line, g, w)
-			}
+			mustParseAlike(t, f.Name, c, strings.Join(lines[c.Line-1:last], "\n"))
 		}
 	}
 	if clauses < 30 {
 		t.Errorf("only %d clauses compared", clauses)
+	}
+}
+
+// mustParseAlike parses a clause with our parser and its text with the library's.
+func mustParseAlike(t *testing.T, file string, c ClauseText, text string) {
+	t.Helper()
+	want, err := libraryParse(t, text)
+	if err != nil {
+		t.Errorf("%s:%d: the library's parser: %v", file, c.Line, err)
+		return
+	}
+	got, err := parse(c, StandardOperators())
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	g := canonical(got, map[engine.Variable]int{})
+	// Our parser makes negative object ids unsigned.
+	w := negativeID.ReplaceAllStringFunc(canonical(want, map[engine.Variable]int{}),
+		func(s string) string {
+			n, err := strconv.ParseInt(strings.TrimPrefix(s, `"k"(`), 10, 64)
+			if err != nil {
+				t.Error(err)
+			}
+			return `"k"(` + strconv.FormatUint(uint64(n), 10)
+		})
+	if g != w {
+		t.Errorf("%s:%d:\nours     %s\nlibrary's %s", file, c.Line, g, w)
 	}
 }
