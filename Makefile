@@ -77,7 +77,7 @@ VMPACKAGES := ./hostd/... ./explore/host/...
 vm-test: setup build guest build/bin/gotestsum
 	@! grep -rl --include='*_test.go' 'go:build vmtest' $(VMPACKAGES:/...=) | \
 		xargs grep -nE '^func Test' | grep -v ':func TestGuest'
-	gotestsum --format pkgname-and-test-fails -- -tags vmtest -p 1 -timeout 40m \
+	gotestsum --format pkgname-and-test-fails -- -tags vmtest -p 2 -timeout 40m \
 		-run '$(VMTESTS)' $(VMPACKAGES)
 
 ## boot a guarded disk that is laid out as Debian's installer does, corrupt a commit of one volume
