@@ -81,7 +81,7 @@ func TestGoalsInBrackets(t *testing.T) {
 // TestBodiesAreConjunctions checks that no rule's body is an alternative or a condition without
 // brackets. dropEdits could not drop the goals of such a body.
 func TestBodiesAreConjunctions(t *testing.T) {
-	for _, fs := range []string{"btrfs", "ext3"} {
+	for _, fs := range detect.RuleSets() {
 		files, err := invariants.Builtin(fs)
 		if err != nil {
 			t.Fatal(err)
@@ -129,7 +129,7 @@ func TestFilesOfAMutant(t *testing.T) {
 
 // TestNoRuleCanGo checks for each rule that a unit test notices the removal of all its clauses.
 func TestNoRuleCanGo(t *testing.T) {
-	for _, fs := range []string{"btrfs", "ext3"} {
+	for _, fs := range detect.RuleSets() {
 		files, err := invariants.Builtin(fs)
 		if err != nil {
 			t.Fatal(err)
@@ -154,7 +154,7 @@ func TestNoRuleCanGo(t *testing.T) {
 // TestSurvivors checks that the unit tests notice exactly the mutants that are not listed with a
 // reason.
 func TestSurvivors(t *testing.T) {
-	for _, fs := range []string{"btrfs", "ext3"} {
+	for _, fs := range detect.RuleSets() {
 		files, err := invariants.Builtin(fs)
 		if err != nil {
 			t.Fatal(err)

@@ -34,7 +34,8 @@ func main() {
 		"`directory` of the recordings of the corruption matrix")
 	flag.StringVar(&c.cases, "cases", "invariants/testdata/cases",
 		"`directory` of the unit tests of rules")
-	flag.StringVar(&c.fs, "fs", "btrfs", "weaken the rules of this `file system`: btrfs or ext3")
+	flag.StringVar(&c.fs, "fs", "btrfs",
+		"weaken the rules of this `file system`: btrfs, ext3 or volume")
 	flag.StringVar(&c.only, "only", "",
 		"check only mutants of these `rules` (numbers or files name.pl), separated by commas")
 	flag.BoolVar(&c.commits, "commits", true, "also check with real commits, after the unit tests")

@@ -1,0 +1,23 @@
+% A new partition begins before the first usable byte of its GPT, and another ends behind the last.
+change(partition,a(0,1),object,null,present).
+change(partition,a(0,1),start,null,4096).
+change(partition,a(0,1),end,null,1048576).
+change(partition,a(0,1),first_usable,null,17408).
+change(partition,a(0,1),end_usable,null,8371712).
+change(partition,a(0,2),object,null,present).
+change(partition,a(0,2),start,null,1048576).
+change(partition,a(0,2),end,null,8388608).
+change(partition,a(0,2),first_usable,null,17408).
+change(partition,a(0,2),end_usable,null,8371712).
+object(partition,a(0,1)).
+state(partition,a(0,1),start,4096).
+state(partition,a(0,1),end,1048576).
+state(partition,a(0,1),first_usable,17408).
+state(partition,a(0,1),end_usable,8371712).
+object(partition,a(0,2)).
+state(partition,a(0,2),start,1048576).
+state(partition,a(0,2),end,8388608).
+state(partition,a(0,2),first_usable,17408).
+state(partition,a(0,2),end_usable,8371712).
+expect(1,partition,a(0,1)).
+expect(1,partition,a(0,2)).
