@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"fsward/hostd/offline"
+	"fsward/interp"
 	btrfscorrupt "fsward/interp/btrfs/corrupt"
-	"fsward/interp/detect"
 	ext3corrupt "fsward/interp/ext3/corrupt"
 )
 
@@ -20,8 +20,10 @@ Given an image, the command alters the image in place: work on a copy. Given a l
 guard --record makes one) and the image it starts from, it writes a new log in which one commit
 carries the alteration. It alters only blocks that the commit's transaction wrote.
 
-On a disk with several file systems, name the volume: IMG:p2 is the second partition, IMG:vg/lv a
-logical volume. With --base IMG:p2 the commits of that volume count.
+On a disk with several volumes, the alteration is made on the one volume where it fits. If it fits
+on several, the command alters nothing and names them: give IMG:p2 for the second partition,
+IMG:vg/lv for a logical volume. --seed chooses among all volumes. In a log the commits of all volumes
+are counted together; with --base IMG:p2 those of that volume alone.
 
 For a file system on several disks, give the images of all of them; or the base of each, the new log
 of each, and then the log of each, in the same order.
@@ -29,7 +31,7 @@ of each, and then the log of each, in the same order.
 The alteration is made at the first place where it fits, in the order of the trees or blocks, or
 with --pick N at the N-th place after it. Instead of an alteration, --seed N chooses one at random;
 the command prints its choice, which can be given the next time. --list prints the objects of a file
-system (--fs) with their fields, actions and kinds.
+system (--fs) with their fields, actions and kinds, or those of each volume of the images.
 
 For Btrfs, an alteration is one of
 
@@ -56,7 +58,7 @@ func corruptCommand() *cobra.Command {
 	var list, asJSON bool
 	c := &cobra.Command{
 		Use: "corrupt {IMG... | {--base IMG --out NEWLOG}... --commit N LOG...} " +
-			"{ALTERATION | --seed N}",
+			"{ALTERATION | --seed N | --list}",
 		Short: "Alter one named field of a file system, with right checksums",
 		Long:  corruptHelp,
 		Example: `  fsward corrupt --list
@@ -69,12 +71,13 @@ func corruptCommand() *cobra.Command {
   fsward corrupt --seed 17 disk.img
   fsward corrupt vm.img:p2 inode_item.nlink+1
   fsward corrupt --list --fs ext3
+  fsward corrupt --list vm.img
   fsward corrupt ext3.img 'inode.links_count+1@kind=directory'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
-			case list && len(args) == 0, !list && len(args) >= 1 && cfg.Seed != 0, !list && len(args) >= 2:
+			case list, len(args) >= 1 && cfg.Seed != 0, len(args) >= 2:
 			default:
-				return fmt.Errorf("expected the images or logs and an alteration or --seed; or --list alone")
+				return fmt.Errorf("expected the images or logs and an alteration or --seed; or --list")
 			}
 			if len(bases) != len(cfg.Out) {
 				return fmt.Errorf("--base and --out go together: they are for a log")
@@ -83,7 +86,7 @@ func corruptCommand() *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if list {
-				return listAlterables(cfg.FS, asJSON)
+				return listAlterables(args, cfg.FS, asJSON)
 			}
 			return corrupt(c, cfg, bases, args, asJSON)
 		},
@@ -115,6 +118,9 @@ func corrupt(c *cobra.Command, cfg offline.CorruptConfig, bases, args []string, 
 	if asJSON {
 		return printJSON(done)
 	}
+	if done.Volume != "" {
+		fmt.Printf("volume %s: ", done.Volume)
+	}
 	fmt.Printf("%s\n%s --pick %d\n", done.What, done.Spec, done.Pick)
 	return nil
 }
@@ -131,36 +137,45 @@ func alter(c *cobra.Command, cfg offline.CorruptConfig, bases,
 	return offline.CorruptLogs(c.Context(), disks, cfg)
 }
 
-// listAlterables prints the objects of a file system that can be altered: of Btrfs unless fs names
-// another.
-func listAlterables(fs string, asJSON bool) error {
-	if fs == detect.Auto {
-		fs = "btrfs"
+// listAlterables prints the objects that can be altered: on each volume of images, or in the file
+// system fs.
+func listAlterables(images []string, fs string, asJSON bool) error {
+	all, err := offline.Alterables(images, fs)
+	if err != nil {
+		return err
 	}
-	all := detect.Alterables(fs)
-	if all == nil {
-		return fmt.Errorf("file system %q cannot be altered", fs)
-	}
-	for _, a := range all {
-		if asJSON {
-			if err := printJSON(a); err != nil {
-				return err
+	for _, v := range all {
+		if v.Volume != "" && !asJSON {
+			fmt.Printf("volume %s: %s\n", v.Volume, v.FS)
+		}
+		for _, a := range v.List {
+			if !asJSON {
+				writeAlterable(a)
+				continue
 			}
-			continue
-		}
-		var fields []string
-		for _, f := range a.Fields {
-			fields = append(fields, f.Name)
-		}
-		fmt.Println(a.Object)
-		for _, l := range []struct {
-			what string
-			list []string
-		}{{"fields: ", fields}, {"actions:", a.Actions}, {"kinds:  ", a.Kinds}} {
-			if len(l.list) > 0 {
-				fmt.Printf("  %s %s\n", l.what, strings.Join(l.list, " "))
+			if err := printJSON(struct {
+				Volume string `json:"volume,omitempty"`
+				interp.Alterable
+			}{v.Volume, a}); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
+}
+
+func writeAlterable(a interp.Alterable) {
+	var fields []string
+	for _, f := range a.Fields {
+		fields = append(fields, f.Name)
+	}
+	fmt.Println(a.Object)
+	for _, l := range []struct {
+		what string
+		list []string
+	}{{"fields: ", fields}, {"actions:", a.Actions}, {"kinds:  ", a.Kinds}} {
+		if len(l.list) > 0 {
+			fmt.Printf("  %s %s\n", l.what, strings.Join(l.list, " "))
+		}
+	}
 }

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"fsward/change"
 	"fsward/hostd/guard"
 	"fsward/hostd/offline"
 )
@@ -29,11 +31,16 @@ Exit status: 0 printed, 1 the structure is violated, 2 wrong usage, 3 could not 
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			broken, err := offline.Dump(os.Stdout, args, fs, records)
-			if err != nil || broken == nil {
-				return err
+			for _, ev := range broken {
+				if ev.Volume != "" {
+					fmt.Printf("volume %s:\n", ev.Volume)
+				}
+				guard.WriteFindings(os.Stdout, ev)
 			}
-			guard.WriteFindings(os.Stdout, broken)
-			return outcome(broken.Outcome)
+			if err == nil && len(broken) > 0 {
+				err = outcome(change.Violated)
+			}
+			return err
 		},
 	}
 	addFSFlag(c, &fs)

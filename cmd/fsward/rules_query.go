@@ -26,15 +26,18 @@ func rulesQueryCommand() *cobra.Command {
 the rules, and violation(N, TREE, ID).
 
 In an image, a goal sees the state of the file system, and all objects as additions. Give
-the images of all disks if the file system has several. If the disk has several file
-systems, name the volume: IMG:p2, IMG:vg/lv. In a log (with --base), a goal
+the images of all disks if the file system has several. In a log (with --base), a goal
 sees the changes of one commit and the state after it: the commit with generation COMMIT,
 or the last one.
+
+If the disk has several volumes, the goal is about each of them, and the answers stand under
+a heading. IMG:p2 or IMG:vg/lv names one volume, also after --base. --fs ext3 leaves out
+volumes with other file systems, which may not have the kinds and fields of the goal.
 
 If the first argument is a file, there is no GOAL, and query reads goals from standard
 input, one a line. A terminal has history (arrow up) and completes predicates, kinds and
 fields (Tab). There, "help" lists the kinds of objects with their fields, and Ctrl-D
-ends.
+ends, or goes on with the next volume.
 
 Answers are printed as a table, or with --json as one object a line. "_" stands for a
 variable that the goal leaves open. Variables whose names begin with _ are not printed.
@@ -52,14 +55,23 @@ answered.`,
 			if _, err := os.Stat(args[0]); err != nil && len(args) > 1 {
 				goal, cfg.Targets = args[0], args[1:]
 			}
-			return offline.Query(c.Context(), cfg, func(q *offline.Querier) error {
-				if goal != "" {
-					return answer(c.Context(), os.Stdout, q, goal, asJSON)
+			interactive := goal == "" && term.IsTerminal(int(os.Stdin.Fd())) &&
+				term.IsTerminal(int(os.Stdout.Fd()))
+			goals := []string{goal}
+			if goal == "" && !interactive {
+				var err error
+				if goals, err = readGoals(os.Stdin); err != nil {
+					return err
 				}
-				if term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())) {
+			}
+			return offline.Query(c.Context(), cfg, func(q *offline.Querier) error {
+				if interactive {
 					return converse(c.Context(), q, asJSON)
 				}
-				return answerLines(c.Context(), os.Stdin, q, asJSON)
+				if q.Volume != "" && !asJSON {
+					fmt.Println(q.Title)
+				}
+				return answerAll(c.Context(), os.Stdout, q, goals, asJSON)
 			})
 		},
 	}
@@ -79,24 +91,33 @@ answered.`,
 func answer(ctx context.Context, w io.Writer, q *offline.Querier, goal string, asJSON bool) error {
 	a, err := q.Ask(ctx, goal)
 	if a != nil && (err == nil || len(a.Rows) > 0) {
-		if e := offline.WriteAnswers(w, a, asJSON); e != nil {
+		if e := offline.WriteAnswers(w, a, q.Volume, asJSON); e != nil {
 			return e
 		}
 	}
 	return err
 }
 
-// answerLines answers the goals on the lines of r. After a goal that cannot be answered it goes on
-// with the next, and returns all errors at the end.
-func answerLines(ctx context.Context, r io.Reader, q *offline.Querier, asJSON bool) error {
-	var errs []error
+// readGoals reads goals, one a line, without comments.
+func readGoals(r io.Reader) (goals []string, err error) {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
 		if goal := strings.TrimSpace(lines.Text()); goal != "" && goal[0] != '%' {
-			errs = append(errs, answer(ctx, os.Stdout, q, goal, asJSON))
+			goals = append(goals, goal)
 		}
 	}
-	return errors.Join(append(errs, lines.Err())...)
+	return goals, lines.Err()
+}
+
+// answerAll answers goals. After a goal that cannot be answered it goes on with the next, and
+// returns all errors at the end.
+func answerAll(ctx context.Context, w io.Writer, q *offline.Querier, goals []string,
+	asJSON bool) error {
+	var errs []error
+	for _, goal := range goals {
+		errs = append(errs, answer(ctx, w, q, goal, asJSON))
+	}
+	return errors.Join(errs...)
 }
 
 // converse reads goals from the terminal and answers them until Ctrl-D.

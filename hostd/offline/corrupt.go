@@ -29,15 +29,17 @@ type CorruptConfig struct {
 
 // Corrupted describes an alteration.
 type Corrupted struct {
-	Event  string `json:"event"` // always "corrupted"
+	Event  string `json:"event"`            // always "corrupted"
+	Volume string `json:"volume,omitempty"` // path of the volume; "" for a whole disk
 	Spec   string `json:"spec"`
 	Pick   int    `json:"pick"`
 	Commit int    `json:"commit,omitempty"`
 	What   string `json:"what"`
 }
 
-// CorruptImages alters a file system on the images of its disks in place, in all copies. An image
-// may be IMG:VOLUME.
+// CorruptImages alters a file system on the images of a guest's disks in place, in all copies. An
+// image may be IMG:VOLUME. Otherwise the alteration has to fit on one volume alone: the error names
+// the volumes if it fits on several. A seed chooses among all volumes.
 func CorruptImages(args []string, cfg CorruptConfig) (*Corrupted, error) {
 	images, wanted := splitVolumes(args)
 	var disks []blocktap.Disk
@@ -54,12 +56,11 @@ func CorruptImages(args []string, cfg CorruptConfig) (*Corrupted, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := oneFileSystem(whole, cfg.FS, wanted)
+	all, err := fileSystems(whole, cfg.FS, wanted)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", strings.Join(images, " "), err)
 	}
-	cfg.FS = g.FS
-	out, c, err := cfg.corrupt(g.Disk, false)
+	g, out, c, err := cfg.corruptOne(all)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", strings.Join(args, " "), err)
 	}
@@ -72,6 +73,41 @@ func CorruptImages(args []string, cfg CorruptConfig) (*Corrupted, error) {
 		err = errors.Join(err, d.Flush())
 	}
 	return out, err
+}
+
+// corruptOne makes the alteration of Spec on the one file system where it fits, or a random one.
+func (cfg CorruptConfig) corruptOne(all []detect.Group) (g *detect.Group, out *Corrupted,
+	c interp.Corruption, err error) {
+	if cfg.Spec == "" {
+		n := rand.New(rand.NewPCG(cfg.Seed, 1)).IntN(len(all))
+		all = all[n : n+1]
+	}
+	var fits []string
+	var errs []error
+	for i := range all {
+		one := cfg
+		one.FS = all[i].FS
+		volume := ""
+		if len(all[i].Volumes) > 0 {
+			volume = all[i].Volumes[0].Path
+		}
+		made, patches, err := one.corrupt(all[i].Disk, false)
+		if err != nil {
+			errs = append(errs, onVolume(volume, err))
+			continue
+		}
+		made.Volume = volume
+		g, out, c = &all[i], made, patches
+		fits = append(fits, volume)
+	}
+	switch {
+	case len(fits) == 0:
+		return nil, nil, c, errors.Join(errs...)
+	case len(fits) > 1:
+		return nil, nil, c, fmt.Errorf("%s fits on the volumes %s: name one, as in IMG:%s", cfg.Spec,
+			strings.Join(fits, ", "), fits[0])
+	}
+	return g, out, c, nil
 }
 
 // writePatch writes a patch of a file system to the places on the disks where it belongs.
@@ -117,8 +153,9 @@ func CorruptLogs(ctx context.Context, disks []ReplayDisk,
 			var err error
 			cfg.FS = t.FS
 			if out, c, err = cfg.corrupt(t.After, true); err != nil {
-				return fmt.Errorf("commit %d: %w", t.Commit, err)
+				return fmt.Errorf("commit %d: %w", t.Commit, onVolume(t.Volume, err))
 			}
+			out.Volume = t.Volume
 			if requests, err = t.Patched(c.Patches); err != nil {
 				return err
 			}
@@ -145,11 +182,11 @@ func (cfg CorruptConfig) corrupt(d interp.Disk, last bool) (*Corrupted, interp.C
 	}
 	if cfg.All > 0 {
 		c, err := corrupter.CorruptAll(cfg.Spec, cfg.All)
-		return &Corrupted{"corrupted", cfg.Spec, 0, 0, c.What}, c, err
+		return &Corrupted{Event: "corrupted", Spec: cfg.Spec, What: c.What}, c, err
 	}
 	if cfg.Spec != "" {
 		c, err := corrupter.Corrupt(cfg.Spec, cfg.Pick)
-		return &Corrupted{"corrupted", cfg.Spec, cfg.Pick, 0, c.What}, c, err
+		return &Corrupted{Event: "corrupted", Spec: cfg.Spec, Pick: cfg.Pick, What: c.What}, c, err
 	}
 	name, err := detect.Name(d, cfg.FS)
 	if err != nil {
@@ -162,7 +199,7 @@ func (cfg CorruptConfig) corrupt(d interp.Disk, last bool) (*Corrupted, interp.C
 		spec, pick := randomSpec(rng, all), rng.IntN(8)
 		c, err := corrupter.Corrupt(spec, pick)
 		if !errors.Is(err, interp.ErrNoPlace) {
-			return &Corrupted{"corrupted", spec, pick, 0, c.What}, c, err
+			return &Corrupted{Event: "corrupted", Spec: spec, Pick: pick, What: c.What}, c, err
 		}
 	}
 	return nil, interp.Corruption{}, interp.ErrNoPlace

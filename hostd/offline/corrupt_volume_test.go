@@ -146,3 +146,34 @@ func TestCorruptLogOfVolume(t *testing.T) {
 		t.Errorf("commits %v of p1 alone, want %v", alone, sound["p1"])
 	}
 }
+
+// TestQueryLogOfVolumes asks about the last commit of each volume of a recorded disk, of one volume,
+// and about a generation that one volume alone has.
+func TestQueryLogOfVolumes(t *testing.T) {
+	base, log := dividedRecording(t)
+	titles := func(base, target string) (got []string) {
+		t.Helper()
+		if err := offline.Query(t.Context(), offline.QueryConfig{Targets: []string{target}, Base: base,
+			FS: detect.Auto}, func(q *offline.Querier) error {
+			title, _, _ := strings.Cut(q.Title, ",")
+			got = append(got, title)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(got)
+		return got
+	}
+	both := titles(base, log)
+	if len(both) != 2 || !strings.HasPrefix(both[0], "volume p1: ext3 generation ") ||
+		!strings.HasPrefix(both[1], "volume p2: btrfs generation ") {
+		t.Fatalf("asked about %q", both)
+	}
+	if got := titles(base+":p2", log); !slices.Equal(got, both[1:]) {
+		t.Errorf("asked about %q of p2, want %q", got, both[1:])
+	}
+	_, last, _ := strings.Cut(both[1], "generation ")
+	if got := titles(base, log+"@"+last); !slices.Contains(got, both[1]) {
+		t.Errorf("asked about %q, want %q", got, both[1])
+	}
+}

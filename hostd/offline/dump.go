@@ -13,9 +13,9 @@ import (
 
 // Dump writes every object of the file systems on images, with its fields. With records it writes
 // every change record, as one transaction of additions. An image may be IMG:VOLUME; otherwise all
-// volumes are written, each under a heading. If the structure of a file system is violated, so that
-// it cannot be dumped, the event says how; otherwise the event is nil.
-func Dump(w io.Writer, args []string, fs string, records bool) (*guard.Event, error) {
+// volumes are written, each under a heading. An event says of each file system whose structure is
+// violated, so that it cannot be written, how it is.
+func Dump(w io.Writer, args []string, fs string, records bool) (broken []*guard.Event, err error) {
 	images, wanted := splitVolumes(args)
 	disk, err := openImages(images)
 	if err != nil {
@@ -27,12 +27,17 @@ func Dump(w io.Writer, args []string, fs string, records bool) (*guard.Event, er
 		return nil, err
 	}
 	out := bufio.NewWriter(w)
+	var errs []error
 	for i := range all {
-		if ev, err := dumpFileSystem(out, &all[i], records); ev != nil || err != nil {
-			return ev, errors.Join(err, out.Flush())
+		ev, err := dumpFileSystem(out, &all[i], records)
+		if len(all[i].Volumes) > 0 {
+			err = onVolume(all[i].Volumes[0].Path, err)
+		}
+		if errs = append(errs, err); ev != nil {
+			broken = append(broken, ev)
 		}
 	}
-	return nil, out.Flush()
+	return broken, errors.Join(append(errs, out.Flush())...)
 }
 
 // dumpFileSystem writes one file system, under a heading if it lies on a volume.
@@ -53,8 +58,12 @@ func dumpFileSystem(out *bufio.Writer, g *detect.Group, records bool) (*guard.Ev
 		return nil, obs.Unknown
 	}
 	if obs.Txn == nil {
-		return &guard.Event{FS: name, Kind: guard.KindImage, Generation: obs.Generation,
-			Outcome: change.Violated, Violations: obs.Violations}, nil
+		ev := &guard.Event{FS: name, Kind: guard.KindImage, Generation: obs.Generation,
+			Outcome: change.Violated, Violations: obs.Violations}
+		if len(g.Volumes) > 0 {
+			ev.Volume = g.Volumes[0].Path
+		}
+		return ev, nil
 	}
 	for _, r := range obs.Txn.Records {
 		if records {

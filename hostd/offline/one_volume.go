@@ -1,7 +1,6 @@
 package offline
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -94,25 +93,4 @@ func contentOf(g *detect.Group) string {
 		return "nothing"
 	}
 	return g.Reason
-}
-
-// oneFileSystem is fileSystems for a command that works on one.
-func oneFileSystem(d interp.Disk, fs string, wanted map[string]bool) (*detect.Group, error) {
-	all, err := fileSystems(d, fs, wanted)
-	if err != nil {
-		return nil, err
-	}
-	if len(all) > 1 {
-		var paths []string
-		for _, g := range all {
-			paths = append(paths, g.Volumes[0].Path)
-		}
-		return nil, errSeveral(paths)
-	}
-	return &all[0], nil
-}
-
-func errSeveral(paths []string) error {
-	return errors.New("the disk has several file systems: name one of the volumes " +
-		strings.Join(paths, ", ") + ", as in IMG:" + paths[0])
 }

@@ -119,17 +119,18 @@ func (r *coverageRun) judge(ctx context.Context, fs string, p interp.Part) error
 // replay judges each commit and log commit of the recording.
 func (r *coverageRun) replay(ctx context.Context) error {
 	query := QueryConfig{Base: r.cfg.Logs[0].Base, FS: r.cfg.FS}
-	return query.replay(ctx, r.cfg.Logs[0].Log, func(fs string, obs interp.Observation) (bool, error) {
+	return query.replay(ctx, r.cfg.Logs[0].Log, func(v *detect.Volumes, _ int,
+		obs interp.Observation) error {
 		parts := obs.Logs
 		if obs.Txn != nil {
 			parts = append([]interp.Part{{Txn: obs.Txn, View: obs.View}}, parts...)
 		}
 		for _, p := range parts {
-			if err := r.judge(ctx, fs, p); err != nil {
-				return true, err
+			if err := r.judge(ctx, v.FS(), p); err != nil {
+				return err
 			}
 		}
-		return false, nil
+		return nil
 	})
 }
 

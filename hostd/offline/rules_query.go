@@ -7,13 +7,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
-	"fsward/blocktap"
-	"fsward/blocktap/overlay"
-	"fsward/blocktap/qemudisk"
-	"fsward/blocktap/trace"
 	"fsward/change"
 	"fsward/hostd/guard"
 	"fsward/hostd/output"
@@ -24,14 +19,15 @@ import (
 
 // QueryConfig says what goals are about, and their bounds.
 type QueryConfig struct {
-	// images of the disks of one file system, IMG or IMG:VOLUME; or one log, optionally with
-	// @GENERATION appended
+	// images of a guest's disks, IMG for all volumes or IMG:VOLUME for one; or one log, optionally
+	// with @GENERATION appended
 	Targets []string
-	Base    string // image that the log starts from; "" if Targets are images
-	FS      string
-	Rules   guard.RulesConfig // rules whose helpers goals may use
-	Steps   int64             // budget of a goal; 0 for that of rules
-	Limit   int               // number of answers to a goal
+	// image that the log starts from, IMG or IMG:VOLUME; "" if Targets are images
+	Base  string
+	FS    string
+	Rules guard.RulesConfig // rules whose helpers goals may use
+	Steps int64             // budget of a goal; 0 for that of rules
+	Limit int               // number of answers to a goal
 }
 
 // A Querier answers goals about one transaction.
@@ -40,185 +36,65 @@ type Querier struct {
 	obs    interp.Observation
 	limit  int
 	Title  string // describes the transaction: "btrfs generation 8, 412 records"
+	Volume string // path of the volume; "" for a whole disk
 }
 
-// Query opens the images of a file system or a commit of a log and calls ask. The Querier can be
-// used until ask returns.
+// Query opens the images of a guest's disks or a log, and calls ask for each file system on them, or
+// for a commit of each. The Querier can be used until ask returns. An error about one of several
+// volumes does not end the others.
 func Query(ctx context.Context, cfg QueryConfig, ask func(*Querier) error) error {
-	if cfg.Base == "" {
-		images, wanted := splitVolumes(cfg.Targets)
-		disks, err := openImages(images)
-		if err != nil {
-			return err
-		}
-		defer disks.Close()
-		g, err := oneFileSystem(disks, cfg.FS, wanted)
-		if err != nil {
-			return err
+	if cfg.Base != "" {
+		return cfg.queryLog(ctx, ask)
+	}
+	images, wanted := splitVolumes(cfg.Targets)
+	disks, err := openImages(images)
+	if err != nil {
+		return err
+	}
+	defer disks.Close()
+	all, err := fileSystems(disks, cfg.FS, wanted)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, g := range all {
+		volume := ""
+		if len(g.Volumes) > 0 {
+			volume = g.Volumes[0].Path
 		}
 		name, obs, err := detect.Image(g.Disk, g.FS)
-		if err != nil {
-			return err
+		if err == nil {
+			err = cfg.ask(subject{name, volume, ""}, obs, ask)
 		}
-		return cfg.ask(name, obs, ask)
+		errs = append(errs, onVolume(volume, err))
 	}
-	if len(cfg.Targets) != 1 {
-		return fmt.Errorf("goals are about one log, and %d were given", len(cfg.Targets))
-	}
-	log, wanted, err := splitCommit(cfg.Targets[0])
-	if err != nil {
+	return errors.Join(errs...)
+}
+
+// onVolume says of an error which volume it is about. volume is "" for a whole disk.
+func onVolume(volume string, err error) error {
+	if err == nil || volume == "" {
 		return err
 	}
-	if wanted.generation == 0 { // the last commit, which is known only at the end
-		if err := cfg.replay(ctx, log, func(_ string, obs interp.Observation) (bool, error) {
-			if obs.Point == interp.CommitPoint {
-				wanted.generation = obs.Generation
-			}
-			return false, nil
-		}); err != nil {
-			return err
-		}
-	}
-	found, logs := false, 0
-	err = cfg.replay(ctx, log, func(name string, obs interp.Observation) (bool, error) {
-		if obs.Generation != wanted.generation {
-			return false, nil
-		}
-		if obs.Point == interp.LogPoint {
-			logs++
-		}
-		if found = wanted.log == 0 && obs.Point == interp.CommitPoint ||
-			wanted.log > 0 && obs.Point == interp.LogPoint && wanted.log == logs; !found {
-			return false, nil
-		}
-		return true, cfg.askEach(name, obs, wanted.log, ask)
-	})
-	if err == nil && !found {
-		err = fmt.Errorf("no commit %s in %s: fsward replay lists them", wanted, log)
-	}
-	return err
+	return fmt.Errorf("volume %s: %w", volume, err)
 }
 
-// A wantedCommit is a commit of a recording by its generation, or if log is not 0 the log commit of
-// that number in it: 1 is the first after the commit.
-type wantedCommit struct {
-	generation uint64
-	log        int
+// A subject is what goals are about.
+type subject struct {
+	fs     string
+	volume string // "" for a whole disk
+	part   string // "log commit 1"; "" for an image or a commit
 }
 
-func (w wantedCommit) String() string {
-	if w.log > 0 {
-		return fmt.Sprintf("%d.%d", w.generation, w.log)
-	}
-	return fmt.Sprint(w.generation)
-}
-
-// splitCommit splits LOG, LOG@GENERATION or LOG@GENERATION.LOGCOMMIT.
-func splitCommit(target string) (log string, w wantedCommit, err error) {
-	log, text, ok := strings.Cut(target, "@")
-	if !ok {
-		return target, w, nil
-	}
-	commit, of, isLog := strings.Cut(text, ".")
-	w.generation, err = strconv.ParseUint(commit, 10, 64)
-	if err == nil && isLog {
-		w.log, err = strconv.Atoi(of)
-	}
-	if err != nil || w.generation == 0 || isLog && w.log < 1 {
-		return "", w, fmt.Errorf("%s: @ must be followed by the generation of a commit, as fsward "+
-			"replay shows it, or by that and the number of a log commit after it: @8.1", target)
-	}
-	return log, w, nil
-}
-
-// askEach asks about a commit, or about the log of each tree in a log commit.
-func (cfg QueryConfig) askEach(fs string, obs interp.Observation, log int,
-	ask func(*Querier) error) error {
-	if log == 0 || len(obs.Logs) == 0 {
-		return cfg.ask(fs, obs, ask)
-	}
-	for _, part := range obs.Logs {
-		of := obs
-		of.Txn, of.View = part.Txn, part.View
-		if err := cfg.ask(fs, of, func(q *Querier) error {
-			q.Title += fmt.Sprintf(", log commit %d", log)
-			return ask(q)
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// replay calls see for each commit and log commit of a log, until see returns done. It runs no
-// rules.
-func (cfg QueryConfig) replay(ctx context.Context, log string,
-	see func(fs string, obs interp.Observation) (done bool, err error)) error {
-	base, err := qemudisk.OpenImage(cfg.Base)
-	if err != nil {
-		return err
-	}
-	defer base.Close()
-	recording, err := trace.Open(log)
-	if err != nil {
-		return err
-	}
-	defer recording.Close()
-	disk, err := overlay.New(base)
-	if err != nil {
-		return err
-	}
-	defer disk.Close()
-	follower, err := detect.Follow(disk, cfg.FS)
-	if err != nil {
-		return fmt.Errorf("%s: %w", cfg.Base, err)
-	}
-	merged, err := trace.Merge(recording.Reader)
-	if err != nil {
-		return err
-	}
-	err = Feed(ctx, []*blocktap.Device{blocktap.NewDevice(disk, &onlooker{follower, see})}, merged)
-	if errors.Is(err, errSeen) {
-		return nil
-	}
-	return err
-}
-
-// errSeen ends a replay when the wanted commit was seen.
-var errSeen = errors.New("the commit was found")
-
-// An onlooker is a hook that lets every write through and shows the commits and log commits.
-type onlooker struct {
-	interp interp.Interpreter
-	see    func(fs string, obs interp.Observation) (done bool, err error)
-}
-
-func (o *onlooker) Handle(_ context.Context, r *blocktap.Request, do func() error) error {
-	obs := o.interp.Observe(guard.WriteOf(r))
-	if obs.Point == interp.CommitPoint || obs.Point == interp.LogPoint {
-		done, err := o.see(o.interp.FS(), obs)
-		if err == nil && done {
-			err = errSeen
-		}
-		if err != nil {
-			o.interp.Settle(false)
-			return err
-		}
-	}
-	err := do()
-	o.interp.Settle(err == nil)
-	return err
-}
-
-func (cfg QueryConfig) ask(fs string, obs interp.Observation, ask func(*Querier) error) error {
+func (cfg QueryConfig) ask(of subject, obs interp.Observation, ask func(*Querier) error) error {
 	switch {
 	case obs.Unknown != nil:
 		return obs.Unknown
 	case obs.Txn == nil:
-		return fmt.Errorf("the structure of this %s is violated, so it cannot be queried: %s", fs,
+		return fmt.Errorf("the structure of this %s is violated, so it cannot be queried: %s", of.fs,
 			structureText(obs))
 	}
-	files, options, err := cfg.files(fs)
+	files, options, err := cfg.files(of.fs)
 	if err != nil {
 		return err
 	}
@@ -229,8 +105,14 @@ func (cfg QueryConfig) ask(fs string, obs interp.Observation, ask func(*Querier)
 	if err != nil {
 		return err
 	}
-	return ask(&Querier{prober, obs, cfg.Limit, fmt.Sprintf("%s generation %d, %d records", fs,
-		obs.Generation, len(obs.Txn.Records))})
+	title := fmt.Sprintf("%s generation %d, %d records", of.fs, obs.Generation, len(obs.Txn.Records))
+	if of.part != "" {
+		title += ", " + of.part
+	}
+	if of.volume != "" {
+		title = "volume " + of.volume + ": " + title
+	}
+	return ask(&Querier{prober, obs, cfg.Limit, title, of.volume})
 }
 
 // files returns the rules whose helpers goals may use: those of a site, if some are added.
@@ -309,10 +191,11 @@ func (q *Querier) Complete(line string, pos int) (newLine string, newPos int, ch
 	return line[:start] + common + line[pos:], start + len(common), choices
 }
 
-// WriteAnswers writes answers as a table, or with asJSON as one object a line.
-func WriteAnswers(w io.Writer, a *invariants.Answers, asJSON bool) error {
+// WriteAnswers writes answers as a table, or with asJSON as one object a line, which names the
+// volume if that is not "".
+func WriteAnswers(w io.Writer, a *invariants.Answers, volume string, asJSON bool) error {
 	if asJSON {
-		return writeAnswerLines(w, a)
+		return writeAnswerLines(w, a, volume)
 	}
 	switch {
 	case len(a.Rows) == 0:
@@ -346,10 +229,13 @@ func WriteAnswers(w io.Writer, a *invariants.Answers, asJSON bool) error {
 	return nil
 }
 
-func writeAnswerLines(w io.Writer, a *invariants.Answers) error {
+func writeAnswerLines(w io.Writer, a *invariants.Answers, volume string) error {
 	lines := output.NewLines(w, "")
 	for _, row := range a.Rows {
 		object := map[string]any{}
+		if volume != "" {
+			object["volume"] = volume // names of variables begin with a capital letter or _
+		}
 		for i, x := range row {
 			if x.Number {
 				object[a.Variables[i]] = json.Number(x.Text)

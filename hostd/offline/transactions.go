@@ -42,17 +42,32 @@ type DiskRequest struct {
 // volumes do.
 func EachTransaction(ctx context.Context, disks []ReplayDisk, fs string,
 	visit func(*Transaction) error) error {
-	return eachTransaction(ctx, disks, fs, false, visit)
+	return (&splitter{visit: visit}).walk(ctx, disks, fs)
 }
 
 // EachLogTransaction does the same with a transaction for each commit and for each log commit.
 func EachLogTransaction(ctx context.Context, disks []ReplayDisk, fs string,
 	visit func(*Transaction) error) error {
-	return eachTransaction(ctx, disks, fs, true, visit)
+	return (&splitter{visit: visit, logs: true}).walk(ctx, disks, fs)
 }
 
-func eachTransaction(ctx context.Context, recorded []ReplayDisk, fs string, logs bool,
-	visit func(*Transaction) error) error {
+// A splitter splits the requests of a recording into transactions.
+type splitter struct {
+	visit func(*Transaction) error
+	logs  bool // a log commit ends a transaction too
+	// see is shown each commit and log commit of a file system before it lands, with the number of its
+	// volume; may be nil
+	see func(v *detect.Volumes, volume int, obs interp.Observation) error
+
+	disks   *Overlays
+	devices []*blocktap.Device
+	volumes *detect.Volumes
+	t       *Transaction // the present one
+	commits int
+}
+
+// walk reads logs over their bases.
+func (s *splitter) walk(ctx context.Context, recorded []ReplayDisk, fs string) error {
 	recorded, only, err := splitBases(recorded)
 	if err != nil {
 		return err
@@ -62,20 +77,19 @@ func eachTransaction(ctx context.Context, recorded []ReplayDisk, fs string, logs
 		return err
 	}
 	defer disks.Close()
-	volumes, err := guard.FollowVolumes(disks, detect.VolumeOptions{FS: fs, Only: only},
+	s.volumes, err = guard.FollowVolumes(disks, detect.VolumeOptions{FS: fs, Only: only},
 		func(i int) string { return recorded[i].Base })
 	if err != nil {
 		return err
 	}
-	s := &splitter{disks: disks, volumes: volumes, logs: logs, visit: visit,
-		t: &Transaction{Disks: disks}}
+	s.disks, s.t = disks, &Transaction{Disks: disks}
 	for _, d := range disks.Disks {
 		s.devices = append(s.devices, blocktap.NewDevice(d, nil))
 	}
 	for ctx.Err() == nil {
 		disk, entry, err := recording.Next()
 		if errors.Is(err, io.EOF) {
-			return visit(s.t)
+			return s.visit(s.t)
 		}
 		if err != nil {
 			return err
@@ -97,17 +111,6 @@ func eachTransaction(ctx context.Context, recorded []ReplayDisk, fs string, logs
 		}
 	}
 	return ctx.Err()
-}
-
-// A splitter splits the requests of a recording into transactions.
-type splitter struct {
-	disks   *Overlays
-	devices []*blocktap.Device
-	volumes *detect.Volumes
-	logs    bool // a log commit ends a transaction too
-	visit   func(*Transaction) error
-	t       *Transaction // the present one
-	commits int
 }
 
 func (s *splitter) add(disk int, r blocktap.Request) {
@@ -142,6 +145,11 @@ func (s *splitter) writeRun(ctx context.Context, disk int, r blocktap.Request,
 	obs := s.volumes.Observe(w)
 	logCommit := s.logs && obs.Point == interp.LogPoint
 	commit := obs.Point == interp.CommitPoint && s.volumes.FS() != "volume"
+	if s.see != nil && (commit || obs.Point == interp.LogPoint) {
+		if err := s.see(s.volumes, i, obs); err != nil {
+			return err
+		}
+	}
 	// The first write that is not of a copy of the superblock begins the next transaction. A write to
 	// a disk outside the file system goes to a disk that the commit adds: later copies of its
 	// superblock may come before the first copy.

@@ -1,7 +1,6 @@
 package corrupt
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -111,17 +110,10 @@ func Alterables() (list []interp.Alterable) {
 	return list
 }
 
-// known lists every object with its fields and actions, for error messages.
-func known() string {
-	var all []string
+// objectNames lists the objects that can be altered.
+func objectNames() (names []string) {
 	for i := range alterables {
-		a := &alterables[i]
-		for _, f := range a.fieldNames() {
-			all = append(all, a.name+"."+f)
-		}
-		for _, act := range a.actions {
-			all = append(all, fmt.Sprintf("%s!%s", a.name, act))
-		}
+		names = append(names, alterables[i].name)
 	}
-	return strings.Join(all, ", ")
+	return names
 }

@@ -32,14 +32,17 @@ Conditions may follow, separated by commas: OBJECT.FIELD=N@kind=directory,id=12.
 or a group is its number. The id of a dirent is the number of its directory, and the id of a pointer
 that of its file.`
 
+// parseAlterSpec parses a specification. The error lists the known objects, or what the object has.
 func parseAlterSpec(spec string) (s alterSpec, err error) {
 	bad := func(why string) (alterSpec, error) {
-		return s, fmt.Errorf("ext3: %s in %q; want OBJECT.FIELD and one of =N +N -N ^N,"+
-			" or OBJECT!ACTION, of %s", why, spec, known())
+		return s, fmt.Errorf("ext3: %s in %q; want OBJECT.FIELD and one of =N +N -N ^N, or "+
+			"OBJECT!ACTION; %s has the fields %s and the actions %s", why, spec, s.object.name,
+			strings.Join(s.object.fieldNames(), ", "), strings.Join(s.object.actions, ", "))
 	}
 	parsed, parseErr := corruptspec.Parse(spec)
 	if s.object = findAlterable(parsed.Object); s.object == nil {
-		return bad("no such object")
+		return s, fmt.Errorf("ext3: no object %q in %q: there are %s", parsed.Object, spec,
+			strings.Join(objectNames(), ", "))
 	}
 	s.op, s.value, s.action = parsed.Op, parsed.Value, parsed.Action
 	if s.action != "" && !slices.Contains(s.object.actions, s.action) {
