@@ -117,8 +117,14 @@ func (d *Remote) ReadAt(p []byte, off int64) (int, error) {
 	if err := d.bounds(off, uint64(len(p))); err != nil {
 		return 0, err
 	}
+	// In one chunk: otherwise QEMU ends the connection if the read fails.
+	var flags commandFlags
+	if d.structured && d.flags&flagSendDF != 0 {
+		flags = cmdFlagDF
+	}
 	return d.pieces(p, uint64(off), func(piece []byte, at uint64) error {
-		return d.do(&call{cmd: cmdRead, off: at, length: uint32(len(piece)), data: piece})
+		return d.do(&call{cmd: cmdRead, flags: flags, off: at, length: uint32(len(piece)),
+			data: piece})
 	})
 }
 

@@ -334,3 +334,41 @@ func TestBroken(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestBadSector reads a remote disk with a bad sector. The read of it fails, and no other.
+func TestBadSector(t *testing.T) {
+	dir := t.TempDir()
+	image, bad, socket := filepath.Join(dir, "disk.img"), filepath.Join(dir, "map"),
+		filepath.Join(dir, "s")
+	const at = 1 << 20
+	for path, text := range map[string]string{
+		image: strings.Repeat("x", 2*at),
+		// a map of ddrescue(1): the last range has errors
+		bad: fmt.Sprintf("0x0 ? 1\n0x0 %#x +\n%#x 0x1000 -\n", at, at),
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server := exec.CommandContext(t.Context(), "nbdkit", "-f", "-U", socket, "--filter=ddrescue",
+		"file", image, "ddrescue-mapfile="+bad)
+	if err := server.Start(); err != nil {
+		t.Fatalf("%v (Debian package nbdkit)", err)
+	}
+	defer func() { _ = server.Wait() }()
+	defer func() { _ = server.Process.Kill() }()
+	for range 100 {
+		if _, err := os.Stat(socket); err == nil {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	d := open1(t, "nbd+unix:///?socket="+socket, Options{ReadOnly: true})
+	p := make([]byte, 4096)
+	if _, err := d.ReadAt(p, at); !errors.Is(err, syscall.EIO) {
+		t.Errorf("reading the bad sector: %v, want EIO", err)
+	}
+	if _, err := d.ReadAt(p, 0); err != nil || p[0] != 'x' {
+		t.Errorf("after the bad sector: %v", err)
+	}
+}

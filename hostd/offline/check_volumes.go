@@ -82,7 +82,12 @@ func (c *volumesCheck) all(ctx context.Context,
 		state := &detect.VolumeState{FS: g.FS, Reason: g.Reason}
 		ev := &guard.Event{Kind: guard.KindImage, Outcome: change.Holds,
 			State: guard.ContentText(state)}
-		if g.FS != "" {
+		switch {
+		case g.Err != nil:
+			ev = &guard.Event{Kind: guard.KindImage, Outcome: change.Undecided,
+				Undecided: []string{g.Err.Error()}}
+			checked++
+		case g.FS != "":
 			var err error
 			if ev, err = c.run(ctx, &g); err != nil {
 				ev = &guard.Event{Kind: guard.KindImage, FS: g.FS, Outcome: change.Undecided,

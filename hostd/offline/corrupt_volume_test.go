@@ -147,8 +147,8 @@ func TestCorruptLogOfVolume(t *testing.T) {
 	}
 }
 
-// TestQueryLogOfVolumes asks about the last commit of each volume of a recorded disk, of one volume,
-// and about a generation that one volume alone has.
+// TestQueryLogOfVolumes asks about the last commit of each volume of a recorded disk, of one
+// volume, and about a generation.
 func TestQueryLogOfVolumes(t *testing.T) {
 	base, log := dividedRecording(t)
 	titles := func(base, target string) (got []string) {

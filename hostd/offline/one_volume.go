@@ -71,6 +71,9 @@ func fileSystems(d interp.Disk, fs string, wanted map[string]bool) ([]detect.Gro
 			asked = asked || wanted[v.Path]
 			delete(left, v.Path)
 		}
+		if g.Err != nil && (asked || len(wanted) == 0) {
+			return nil, onVolume(g.Volumes[0].Path, g.Err)
+		}
 		if asked && g.FS == "" {
 			return nil, fmt.Errorf("%w on %s: it holds %s", interp.ErrNotFound, g.Volumes[0].Path,
 				contentOf(&g))

@@ -50,7 +50,8 @@ func TestQueryVolumes(t *testing.T) {
 	}
 }
 
-// TestCorruptVolumes alters the one volume where an alteration fits, and none if it fits on several.
+// TestCorruptVolumes alters the one volume where an alteration fits, and none if it fits on
+// several.
 func TestCorruptVolumes(t *testing.T) {
 	image := dividedImage(t)
 	before, err := os.ReadFile(image)

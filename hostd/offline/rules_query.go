@@ -39,8 +39,8 @@ type Querier struct {
 	Volume string // path of the volume; "" for a whole disk
 }
 
-// Query opens the images of a guest's disks or a log, and calls ask for each file system on them, or
-// for a commit of each. The Querier can be used until ask returns. An error about one of several
+// Query opens the images of a guest's disks or a log, and calls ask for each file system on them,
+// or for a commit of each. The Querier can be used until ask returns. An error about one of several
 // volumes does not end the others.
 func Query(ctx context.Context, cfg QueryConfig, ask func(*Querier) error) error {
 	if cfg.Base != "" {

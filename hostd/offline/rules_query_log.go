@@ -111,8 +111,9 @@ func (s *commitSearch) look(v *detect.Volumes, volume int, obs interp.Observatio
 	if obs.Point == interp.LogPoint {
 		s.logs[volume]++
 	}
-	if !(w.log == 0 && obs.Point == interp.CommitPoint ||
-		w.log > 0 && obs.Point == interp.LogPoint && w.log == s.logs[volume]) {
+	isWanted := obs.Point == interp.CommitPoint && w.log == 0 ||
+		obs.Point == interp.LogPoint && w.log > 0 && w.log == s.logs[volume]
+	if !isWanted {
 		return nil
 	}
 	s.found[volume] = true

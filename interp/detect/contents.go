@@ -19,6 +19,7 @@ type Contents struct {
 type Group struct {
 	FS      string // "" if there is none
 	Reason  string // why it cannot be checked; "" if it can, or the volume is blank
+	Err     error  // of a read, so that what the volume holds is not known
 	Volumes []VolumeState
 	// Disk is an interp.Set of the volumes in their order; a volume alone is a disk by itself.
 	Disk interp.Disk
@@ -82,7 +83,7 @@ func (c *Contents) group(i int, fs string) (g Group, id string) {
 			return g, "" // it has no other volumes
 		}
 	}
-	g.Reason = describe(d, fs)
+	g.Reason, g.Err = describe(d, fs)
 	return g, ""
 }
 

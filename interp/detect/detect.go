@@ -87,7 +87,7 @@ func Names() []string {
 
 // find returns the format of a disk: the one with the name fs or, under Auto, the one whose magic
 // is there. In an interp.Set the first disk with a file system decides. The error is
-// interp.ErrNotFound, or says that the name is unknown.
+// interp.ErrNotFound, that of a read, or says that the name is unknown.
 func find(d interp.Disk, fs string) (format, error) {
 	for i := range interp.Sizes(d) {
 		for _, f := range formats {
@@ -102,6 +102,9 @@ func find(d interp.Disk, fs string) (format, error) {
 	for i := range interp.Sizes(d) {
 		if f, missing := partOf(interp.Sub(d, i)); missing != "" {
 			return format{}, &interp.MissingDiskError{FS: f.name, Device: missing}
+		}
+		if _, err := Blank(interp.Sub(d, i)); err != nil {
+			return format{}, err
 		}
 	}
 	return format{}, interp.ErrNotFound
@@ -222,13 +225,22 @@ func Checks(fs string) []interp.Check {
 // cover the places of all superblocks and partition tables that fsward knows.
 const blankBytes = 1 << 20
 
-// Blank reports whether a disk holds nothing yet.
+// Blank reports whether a disk holds nothing yet. The error names the first byte that cannot be
+// read.
 func Blank(d interp.Disk) (bool, error) {
 	buf := make([]byte, min(blankBytes, d.Size()))
-	if _, err := d.ReadAt(buf, 0); err != nil && !errors.Is(err, io.EOF) {
-		return false, err
+	_, err := d.ReadAt(buf, 0)
+	if err == nil || errors.Is(err, io.EOF) {
+		return zero(buf), nil
 	}
-	return zero(buf), nil
+	const piece = 4096 // bytes
+	for off := 0; off < len(buf); off += piece {
+		_, pieceErr := d.ReadAt(buf[off:min(off+piece, len(buf))], int64(off))
+		if pieceErr != nil && !errors.Is(pieceErr, io.EOF) {
+			return false, fmt.Errorf("cannot read byte %d: %w", off, pieceErr)
+		}
+	}
+	return false, fmt.Errorf("cannot read the first %d bytes: %w", len(buf), err)
 }
 
 func zero(b []byte) bool {

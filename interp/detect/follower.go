@@ -103,7 +103,7 @@ func (f *Follower) attach(i int) error {
 	d := interp.Sub(&f.disk, i)
 	blank, err := Blank(d)
 	if err != nil {
-		return fmt.Errorf("cannot read the disk: %w", err)
+		return err
 	}
 	if blank {
 		return nil

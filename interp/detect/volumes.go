@@ -96,7 +96,7 @@ func (v *Volumes) attach(i int) error {
 	}
 	if err == nil || errors.Is(err, interp.ErrNotFound) {
 		if v.follower.ownerOf(i) == nil {
-			v.setReason(i, describe(interp.Sub(&v.follower.disk, i), v.options.FS))
+			v.setReason(i, v.describeNow(interp.Sub(&v.follower.disk, i)))
 		}
 		return nil
 	}
@@ -121,24 +121,44 @@ func (v *Volumes) setReason(i int, reason string) {
 }
 
 // describe says what a volume holds that has no file system with the name fs; "" if it is blank.
-func describe(d interp.Disk, fs string) string {
+// The error is that of a read.
+func describe(d interp.Disk, fs string) (reason string, err error) {
 	for _, f := range formats {
 		if fs != Auto && f.name != fs && f.detect(d) {
-			return fmt.Sprintf("%s, and --fs is %s", f.name, fs)
+			return fmt.Sprintf("%s, and --fs is %s", f.name, fs), nil
 		}
 	}
 	if what := volume.Identify(d); what != "" {
-		return what
+		return what, nil
 	}
+	blank, err := Blank(d)
+	if blank || err != nil {
+		// A backup of a superblock shows that it is not blank, whatever the start of the volume has.
+		return backupOf(d), err
+	}
+	if backup := backupOf(d); backup != "" {
+		return backup, nil
+	}
+	return unknownContent, nil
+}
+
+// backupOf names the copy of a superblock that a volume without a first one has; "" if it has none.
+func backupOf(d interp.Disk) string {
 	for _, f := range formats {
 		if at, ok := f.backup(d); ok {
 			return fmt.Sprintf("%s, but a backup of that of %s at byte %d", noPrimary, f.name, at)
 		}
 	}
-	if blank, err := Blank(d); err != nil || blank {
-		return ""
+	return ""
+}
+
+// describeNow is describe of a volume of v, for its state: an error is a reason, too.
+func (v *Volumes) describeNow(d interp.Disk) string {
+	reason, err := describe(d, v.options.FS)
+	if err != nil {
+		return err.Error()
 	}
-	return unknownContent
+	return reason
 }
 
 // Reasons of volumes whose content is not certain: a file system may be about to appear there.
@@ -239,7 +259,7 @@ func (v *Volumes) unguarded(i int, w interp.Write, obs *interp.Observation) {
 		return // a file system that is guarded appears
 	case v.excluded(i) == "" && identifies(w, interp.Sub(v.space, i).Size()):
 		v.follower.disk.pending.Store(&w)
-		reason = describe(interp.Sub(&v.follower.disk, i), v.options.FS)
+		reason = v.describeNow(interp.Sub(&v.follower.disk, i))
 		v.follower.disk.pending.Store(nil)
 	}
 	if reason != before {
@@ -306,7 +326,7 @@ func (v *Volumes) Settle(written bool) {
 	case owner:
 		delete(v.reasons, v.at)
 	case v.owned: // the file system is gone
-		v.setReason(v.at, describe(interp.Sub(v.space, v.at), v.options.FS))
+		v.setReason(v.at, v.describeNow(interp.Sub(v.space, v.at)))
 	}
 	if v.next != nil {
 		v.apply(v.next)

@@ -46,8 +46,8 @@ func (d *device) read(off, n uint64) (r disk.Region, ok bool, err error) {
 		if err == nil || errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
-		return disk.Region{}, false, fmt.Errorf("cannot read byte %d of disk %d: %w", d.off+off,
-			d.disk, err)
+		return disk.Region{}, false, fmt.Errorf("cannot read %d bytes at byte %d of disk %d: %w",
+			n, d.off+off, d.disk, err)
 	}
 	return disk.NewRegion(buf, d.at(off)), true, nil
 }
