@@ -22,8 +22,8 @@ carries the alteration. It alters only blocks that the commit's transaction wrot
 
 On a disk with several volumes, the alteration is made on the one volume where it fits. If it fits
 on several, the command alters nothing and names them: give IMG:p2 for the second partition,
-IMG:vg/lv for a logical volume. --seed chooses among all volumes. In a log the commits of all volumes
-are counted together; with --base IMG:p2 those of that volume alone.
+IMG:vg/lv for a logical volume. --seed chooses among all volumes. In a log the commits of all
+volumes are counted together; with --base IMG:p2 those of that volume alone.
 
 For a file system on several disks, give the images of all of them; or the base of each, the new log
 of each, and then the log of each, in the same order.

@@ -67,7 +67,8 @@ func (f *guardFlags) addReports(c *cobra.Command) {
 // addGuard adds the flags that say what is guarded for a guest, and how.
 func (f *guardFlags) addGuard(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.disks, "disk", nil, "guard the image, block device or NBD URI "+
-		"`[NAME=]IMG`; repeat it for every disk of the guest (required)")
+		"`[NAME=]IMG`; repeat it for every disk of the guest (required); "+
+		"write ./IMG if the path has a \"=\"")
 	_ = c.MarkFlagRequired("disk")
 	c.Flags().StringArrayVar(&f.formats, "disk-format", nil, "`[NAME=]FORMAT` of the disks, or of "+
 		"the disk NAME: raw, qcow2, vmdk, vdi, vhdx, or auto (default), "+

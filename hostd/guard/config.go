@@ -55,18 +55,22 @@ type Witness interface {
 	Refused()
 }
 
-// ParseDiskSpec reads NAME=PATH or PATH. The default name is the file's name without its extension,
-// or the name of the export of an NBD URI.
+// ParseDiskSpec reads NAME=PATH or PATH. A PATH with a "=" must have a slash before it, as in
+// ./a=b.img, or a NAME. The default name is the file's name without its extension, or the name of
+// the export of an NBD URI.
 func ParseDiskSpec(s string) (DiskSpec, error) {
 	name, path, named := strings.Cut(s, "=")
-	if !named || strings.Contains(name, "://") { // a URI may have a "="
-		path = s
-		name, _, _ = strings.Cut(filepath.Base(path), "?")
+	if !named || strings.Contains(name, "/") {
+		path, name = s, s
+		if qemudisk.IsURI(path) {
+			name, _, _ = strings.Cut(path, "?")
+		}
+		name = filepath.Base(name)
 		name = strings.TrimSuffix(name, filepath.Ext(name))
 	}
 	if name == "" || path == "" || strings.ContainsAny(name, "/ \t\n") {
 		return DiskSpec{}, fmt.Errorf("disk %q: expected IMG or NAME=IMG; "+
-			"a name has no spaces or slashes", s)
+			"a name has no spaces or slashes; write ./IMG if a path has a \"=\"", s)
 	}
 	return DiskSpec{Name: name, Path: path}, nil
 }

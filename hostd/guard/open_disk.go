@@ -23,9 +23,11 @@ func (s DiskSpec) open(log *zap.Logger) (blocktap.Disk, error) {
 
 // SetFormat reads [NAME=]FORMAT and gives the format to the disk with that name, or to all disks.
 func (c *Config) SetFormat(s string) error {
-	name, text, named := strings.Cut(s, "=")
-	if !named {
-		text = s
+	name, text := "", s
+	at := strings.LastIndexByte(s, '=') // a name may have a "=", a format has none
+	named := at >= 0
+	if named {
+		name, text = s[:at], s[at+1:]
 	}
 	format, err := qemudisk.ParseFormat(text)
 	if err != nil {
