@@ -25,6 +25,10 @@ type Live struct {
 	Records int           // of the commit that was held longest
 	Held    time.Duration // of that commit
 	Commits int
+	// CPU is the processor time of the process from the first event on, and Judged has the records of
+	// all events, that of the baseline included: a busy machine makes Held longer, but not CPU.
+	CPU     time.Duration
+	Judged  int
 	RSS     int64  // peak of the process, KiB
 	Verdict string // the worst of all commits
 	Alarms  string // the first events that do not hold, as text
@@ -35,7 +39,7 @@ type Live struct {
 func Guarded(ctx context.Context, run load.Run, images []string, log string,
 	limits memory.Limits) (Live, error) {
 	memory.SetLimit(limits.Total(len(images)))
-	worst := &slowest{verdict: change.Holds}
+	worst := &slowest{verdict: change.Holds, began: cpu()}
 	cfg := guard.Config{FS: detect.Auto,
 		Policies: guard.Policies{OnViolation: guard.OnLog}, Sinks: []guard.Sink{worst},
 		Record: log, Memory: limits}
@@ -57,6 +61,8 @@ type slowest struct {
 	records int
 	held    time.Duration
 	commits int
+	began   time.Duration // processor time of the process at the first event
+	judged  int
 	verdict change.Outcome
 	alarms  strings.Builder
 	noted   int
@@ -66,6 +72,10 @@ type slowest struct {
 func (s *slowest) Event(ev *guard.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.judged == 0 && ev.Records < few {
+		s.began = cpu() // without the loading of the rules
+	}
+	s.judged += ev.Records
 	if ev.Kind == guard.KindCommit || ev.Kind == guard.KindLogCommit {
 		s.commits++
 		if held := time.Duration(ev.CheckNS); held > s.held {
@@ -84,7 +94,8 @@ func (s *slowest) Event(ev *guard.Event) {
 func (s *slowest) live() Live {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Live{Records: s.records, Held: s.held, Commits: s.commits, RSS: Peak(),
+	return Live{Records: s.records, Held: s.held, Commits: s.commits, CPU: cpu() - s.began,
+		Judged: s.judged, RSS: Peak(),
 		Verdict: s.verdict.String(), Alarms: s.alarms.String()}
 }
 

@@ -124,6 +124,31 @@ var treeShapes = []shape{
 			system qw(btrfs -q subvolume delete s) and die }' $N`,
 	},
 	{
+		name: "btrfs: n snapshots, each of the one before and in it", fs: "btrfs", smallest: 40,
+		full: 5000, prepare: `btrfs -q subvolume create s; seq 100 | sed s,^,s/, | xargs touch`,
+		script: snapshotChain,
+	},
+	{
+		name: "btrfs: deletion of n snapshots, each in the one before", fs: "btrfs", smallest: 40,
+		full: 5000, prepare: `btrfs -q subvolume create s; seq 100 | sed s,^,s/, | xargs touch
+			` + snapshotChain,
+		script: `perl -e 'chdir "s" or die $!; chdir "t" or die $! for 1..$ARGV[0] - 1;
+			for (1..$ARGV[0]) { ` + destroy("t") + ` chdir ".." or die $! }' $N; ` + cleaned,
+	},
+	{
+		name: "btrfs: a snapshot in each of n nested subvolumes", fs: "btrfs", smallest: 40, full: 5000,
+		prepare: `btrfs -q subvolume create s; seq 100 | sed s,^,s/, | xargs touch`,
+		script:  `$LOAD -snapshots s -nested -n $N`,
+	},
+	{
+		name: "btrfs: deletion of n nested subvolumes with a snapshot in each", fs: "btrfs",
+		smallest: 40, full: 5000,
+		prepare: `btrfs -q subvolume create s; seq 100 | sed s,^,s/, | xargs touch
+			$LOAD -snapshots s -nested -n $N`,
+		script: `perl -e 'chdir "n" or die $! for 1..$ARGV[0]; for (1..$ARGV[0]) {
+			` + destroy("s") + ` chdir ".." or die $!; ` + destroy("n") + ` }' $N; ` + cleaned,
+	},
+	{
 		name: "btrfs: n quota groups in three levels", fs: "btrfs", smallest: 15, full: 1000,
 		prepare: `for i in $(seq $N); do btrfs -q subvolume create s$i; done`,
 		script: `btrfs quota enable .; for i in $(seq $N); do
@@ -134,6 +159,17 @@ var treeShapes = []shape{
 			done
 			btrfs quota rescan -w .`,
 	},
+}
+
+// snapshotChain takes n snapshots, each of the one before and in it (BTRFS_IOC_SNAP_CREATE). Each is
+// a commit of its own.
+const snapshotChain = `perl -e 'chdir "s" or die $!; for (1..$ARGV[0]) { open $d, "<", "." or die $!;
+	ioctl($d, 0x50009401, pack("q<a4088", fileno $d, "t")) or die $!; chdir "t" or die $! }' $N`
+
+// destroy deletes a subvolume of the working directory in perl (BTRFS_IOC_SNAP_DESTROY).
+func destroy(name string) string {
+	return `open $d, "<", "." or die $!; $args = pack("q<a4088", 0, "` + name + `");
+			ioctl($d, 0x5000940f, $args) or die $!;`
 }
 
 const (
@@ -163,3 +199,21 @@ var deviceShapes = []shape{
 // contents fills n MiB, half of it with files of 64 KiB.
 const contents = `head -c $((N / 2))M /dev/zero > f; mkdir d
 	perl -e 'for (1..$ARGV[0] * 8) { open $f, ">", "d/$_" or die $!; print $f "x" x 65536 }' $N`
+
+// convertedShapes are those of file systems that btrfs-convert made.
+var convertedShapes = []shape{
+	{
+		name: "btrfs: first commit of n converted files", fs: "btrfs", smallest: 5000, full: 1_000_000,
+		each: 20 * kib, converted: true, prepare: smallFiles, script: `touch new`,
+	},
+	{
+		name: "btrfs: balance of n converted MiB", fs: "btrfs", smallest: 32, full: 50 * kib,
+		each: 3 * mib, converted: true, prepare: contents,
+		script: `btrfs -q balance start --full-balance .`,
+	},
+	{
+		name: "btrfs: deletion of the saved image of n converted files", fs: "btrfs", smallest: 5000,
+		full: 1_000_000, each: 20 * kib, converted: true, prepare: smallFiles,
+		script: `btrfs -q subvolume delete ext2_saved; ` + cleaned,
+	},
+}

@@ -1,9 +1,9 @@
 // Command shapes measures commits whose shape could make the guard slow: a snapshot of a fragmented
 // file, thousands of names with one hash, and others (shapes.go). It makes each shape at three
-// sizes, a factor of four apart, on a real file system under the guard, and prints for the commit
-// that was held longest: its change records, the time that it was held, this time for each record,
-// and the slope, which is 1 if the time grows as the records do. A shape that is refused or
-// undecided fails the run. Start reading at measure.
+// sizes, a factor of four apart, on a real file system under the guard. It prints the change records
+// of the commit that was held longest and the time that it was held, and, of all commits and the
+// baseline, the processor time for each record, with its slope: 1 if the time grows as the records
+// do. A shape that is refused or undecided fails the run. Start reading at measure.
 package main
 
 import (
@@ -79,8 +79,9 @@ func run() error {
 // table measures the shapes and prints a row for each size. It returns an error if any commit did
 // not hold.
 func table(ctx context.Context, match *regexp.Regexp, fsload string, sizes int, full bool) error {
-	fmt.Printf("%-58s %8s %9s %8s %9s %6s %8s %8s %6s %8s %s\n", "shape", "n", "records", "held s",
-		"µs/record", "slope", "RSS MiB", "check s", "slope", "RSS MiB", "verdict")
+	fmt.Printf("%-62s %8s %9s %8s %9s %8s %9s %6s %8s %8s %6s %8s %s\n", "shape", "n", "records",
+		"held s", "judged", "CPU s", "µs/record", "slope", "RSS MiB", "check s", "slope", "RSS MiB",
+		"verdict")
 	var failed error
 	for _, s := range shapes {
 		if !match.MatchString(s.name) {
@@ -97,12 +98,14 @@ func table(ctx context.Context, match *regexp.Regexp, fsload string, sizes int, 
 				failed = errors.Join(failed, fmt.Errorf("%s, %d: %w", s.name, n, err))
 				break
 			}
-			held, check := "-", "-"
+			spent, check := "-", "-"
 			if i > 0 {
-				held, check = slope(last, r, last.Held, r.Held), slope(last, r, last.Check, r.Check)
+				spent = slope(last.Judged, r.Judged, last.CPU, r.CPU)
+				check = slope(last.Checked, r.Checked, last.Check, r.Check)
 			}
-			fmt.Printf("%-58s %8d %9d %8.3f %9.2f %6s %8d %8.2f %6s %8d %s\n", s.name, n, r.Records,
-				r.Held.Seconds(), float64(r.Held.Microseconds())/float64(max(r.Records, 1)), held,
+			fmt.Printf("%-62s %8d %9d %8.3f %9d %8.2f %9.2f %6s %8d %8.2f %6s %8d %s\n", s.name, n,
+				r.Records, r.Held.Seconds(), r.Judged, r.CPU.Seconds(),
+				float64(r.CPU.Microseconds())/float64(max(r.Judged, 1)), spent,
 				r.RSS>>10, r.Check.Seconds(), check, r.CheckRSS>>10, r.Verdict)
 			if r.Verdict != "holds" {
 				failed = errors.Join(failed, fmt.Errorf("%s, %d: %s\n%s", s.name, n, r.Verdict, r.Alarms))
@@ -128,11 +131,11 @@ func (s *shape) sizes(number int, full bool) (list []int) {
 
 // slope returns the slope of the logarithm of a time over that of the records, or "-" if there are
 // not twice as many records.
-func slope(before, now result, t, u time.Duration) string {
-	if now.Records < 2*before.Records || t <= 0 || u <= 0 {
+func slope(before, now int, t, u time.Duration) string {
+	if now < 2*before || t <= 0 || u <= 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%.2f", cost.Slope([]float64{float64(before.Records), float64(now.Records)},
+	return fmt.Sprintf("%.2f", cost.Slope([]float64{float64(before), float64(now)},
 		[]float64{t.Seconds(), u.Seconds()}))
 }
 

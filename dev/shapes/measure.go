@@ -25,6 +25,8 @@ type shape struct {
 	each     int64  // bytes of disk for each of n, beside diskSize
 	start    int64  // size of the file system at first, bytes; 0: the disk's size
 	bigFile  bool   // ext3: the disk has a file f of n GiB
+	// btrfs: prepare runs on an ext3, and btrfs-convert converts it afterwards
+	converted bool
 	// change records of the largest commit for each of n, at least. If there are fewer, a sync(2) of
 	// another process split the commit, and the measurement is repeated. 0: any number.
 	least int
@@ -44,6 +46,7 @@ const scriptTime = 6 * time.Hour
 // A result is what was measured of a shape at one size.
 type result struct {
 	cost.Live               // of the commits
+	Checked   int           // records of the image afterwards
 	Check     time.Duration // processor time of fsward check on the image afterwards
 	CheckRSS  int64         // peak of the process with this check, KiB
 }
@@ -54,8 +57,11 @@ func (s *shape) measure(ctx context.Context, dir, fsload string, n int) (r resul
 	for i := range max(s.disks, 1) {
 		images = append(images, filepath.Join(dir, fmt.Sprintf("disk%d.img", i)))
 	}
-	size := diskSize[s.fs] + s.each*int64(n)
-	if err := load.Make(ctx, s.fs, images, cmp.Or(s.start, size), s.mkfs...); err != nil {
+	size, first := diskSize[s.fs]+s.each*int64(n), s.fs
+	if s.converted {
+		first = "ext3"
+	}
+	if err := load.Make(ctx, first, images, cmp.Or(s.start, size), s.mkfs...); err != nil {
 		return r, err
 	}
 	if s.start > 0 {
@@ -69,14 +75,17 @@ func (s *shape) measure(ctx context.Context, dir, fsload string, n int) (r resul
 		}
 	}
 	head := fmt.Sprintf("N=%d; LOAD='%s -dir .'\n", n, fsload)
-	run := load.Run{FS: s.fs, Mount: append([]string{"commit=300"}, s.mount...), Timeout: scriptTime,
+	run := load.Run{FS: first, Mount: append([]string{"commit=300"}, s.mount...), Timeout: scriptTime,
 		Stages: []load.Stage{{Script: head + s.prepare + "\nsync -f ."}}}
+	if s.converted {
+		run.Stages[0].Offline = "btrfs-convert $FIRST"
+	}
 	if s.prepare != "" {
 		if _, err := run.Unguarded(ctx, images[0], zap.NewNop()); err != nil {
 			return r, err
 		}
 	}
-	run.Stages[0].Script = head + s.script + "\nsync -f ."
+	run.FS, run.Stages = s.fs, []load.Stage{{Script: head + s.script + "\nsync -f ."}}
 	err = profiles.run(func() (err error) {
 		r.Live, err = cost.Guarded(ctx, run, images, "", memory.Limits(limits))
 		return err
@@ -88,7 +97,7 @@ func (s *shape) measure(ctx context.Context, dir, fsload string, n int) (r resul
 		return r, err
 	}
 	checked, err := cost.Check(ctx, images, memory.Limits(limits).Disk(), 1)
-	r.Check, r.CheckRSS = checked.CPU, checked.RSS
+	r.Checked, r.Check, r.CheckRSS = checked.Records, checked.CPU, checked.RSS
 	if r.Verdict == "holds" && checked.Verdict != "" {
 		r.Verdict = checked.Verdict
 	}

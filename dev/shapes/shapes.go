@@ -10,7 +10,7 @@ const (
 
 // shapes are the operations that are measured.
 var shapes = slices.Concat(fileShapes("btrfs", nil), fileShapes("ext3", bigJournal), extentShapes,
-	treeShapes, deviceShapes, ext3Shapes)
+	treeShapes, deviceShapes, convertedShapes, ext3Shapes)
 
 // bigJournal lets one transaction of ext3 hold all of a shape.
 var bigJournal = []string{"-J", "size=1024"}

@@ -14,6 +14,7 @@ type shapeOptions struct {
 	seed               uint64
 	fs                 string
 	collide, phase, n  int
+	nested             bool
 }
 
 func (o *shapeOptions) define() {
@@ -26,6 +27,8 @@ func (o *shapeOptions) define() {
 		"only make `N` empty files, 32 names to a hash of Btrfs")
 	flag.StringVar(&o.snapshots, "snapshots", "",
 		"only take -n snapshots of the subvolume `PATH` at the same time")
+	flag.BoolVar(&o.nested, "nested", false,
+		"with -snapshots: in -n new subvolumes, each in the one before")
 }
 
 func (o *shapeOptions) chosen() bool {
@@ -37,6 +40,8 @@ func (o *shapeOptions) run(dir string) error {
 	switch {
 	case o.collide > 0:
 		return mix.MakeColliding(dir, o.collide, 32)
+	case o.snapshots != "" && o.nested:
+		return mix.NestedSnapshots(o.snapshots, dir, o.n)
 	case o.snapshots != "":
 		return mix.Snapshots(o.snapshots, dir, o.n)
 	case o.fs != "":
