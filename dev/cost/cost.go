@@ -25,8 +25,8 @@ type Live struct {
 	Records int           // of the commit that was held longest
 	Held    time.Duration // of that commit
 	Commits int
-	// CPU is the processor time of the process from the first event on, and Judged has the records of
-	// all events, that of the baseline included: a busy machine makes Held longer, but not CPU.
+	// CPU is the processor time of the process, the transport of data included, and Judged has the
+	// records of all commits: a busy machine makes Held longer, but not CPU.
 	CPU     time.Duration
 	Judged  int
 	RSS     int64  // peak of the process, KiB

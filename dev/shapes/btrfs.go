@@ -179,8 +179,24 @@ const (
 		system qw(btrfs -q subvolume create s) and die; chdir "s"; system "seq 20 | xargs touch" }' $N`
 )
 
-// deviceShapes move data and metadata. Half of it is small files.
+// deviceShapes move data and metadata. Half of n MiB is small files. What counts is the number of
+// extents, so that n extents are as small as they can be: 50 GiB in files of 64 KiB and a large one
+// are 400,000.
 var deviceShapes = []shape{
+	{
+		name: "btrfs: balance of n extents", fs: "btrfs", smallest: 2000, full: 400_000, each: 24 * kib,
+		prepare: extents, script: `btrfs -q balance start --full-balance .`,
+	},
+	{
+		name: "btrfs: conversion of n extents", fs: "btrfs", smallest: 2000, full: 400_000,
+		each: 32 * kib, prepare: extents,
+		script: `btrfs -q balance start -f -dconvert=dup -mconvert=single .`,
+	},
+	{
+		name: "btrfs: removal of a device with n extents", fs: "btrfs", smallest: 2000, full: 400_000,
+		each: 24 * kib, disks: 2, mkfs: []string{"-d", "single", "-m", "single"},
+		script: extents + `; sync -f .; btrfs -q device remove 1 .`,
+	},
 	{
 		name: "btrfs: balance of n MiB", fs: "btrfs", smallest: 32, full: 50 * kib, each: 2 * mib,
 		prepare: contents, script: `btrfs -q balance start --full-balance .`,
@@ -195,6 +211,10 @@ var deviceShapes = []shape{
 		script: contents + `; sync -f .; btrfs -q device remove 1 .`,
 	},
 }
+
+// extents makes n files of an extent of 4 KiB each.
+const extents = `mkdir d; perl -e 'for (1..$ARGV[0]) { $d = "d/" . int($_ / 1000);
+	-d $d or mkdir $d or die $!; open $f, ">", "$d/$_" or die $!; print $f "x" x 4096 }' $N`
 
 // contents fills n MiB, half of it with files of 64 KiB.
 const contents = `head -c $((N / 2))M /dev/zero > f; mkdir d
