@@ -34,13 +34,12 @@ func (v *Value) remap(names, subs []uint32) {
 // merge adds the names and the last parts of keys of another table. It maps their indexes in the
 // other table: names to the handles of names in t, and subs to the values of Value.ref in t.
 func (t *Names) merge(other *Names) (names, subs []uint32) {
-	names, subs = make([]uint32, len(other.names)), make([]uint32, len(other.subs.subs))
-	for i, name := range other.names {
-		at, ok := t.name([]byte(name))
-		if !ok {
-			at = t.add(name)
-		}
-		names[i] = at
+	names = make([]uint32, len(other.names.entries))
+	subs = make([]uint32, len(other.subs.subs))
+	var name []byte
+	for i := range names {
+		name = append(name[:0], other.names.at(uint32(i))...)
+		names[i] = uint32(t.Handle(name))
 	}
 	for i, sub := range other.subs.subs {
 		subs[i] = t.refOf(sub)

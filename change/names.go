@@ -1,11 +1,10 @@
 package change
 
 // Names interns the byte strings (file names) and wide keys of one transaction and of its View, so
-// that equal values are ==. It grows with the transaction; Reset empties it. Go seeds the hash of
-// its map, so that a guest cannot choose names that collide. It is not safe for concurrent use.
+// that equal values are ==. It grows with the transaction; Reset empties it. It is not safe for
+// concurrent use.
 type Names struct {
-	index map[string]uint32
-	names []string
+	names nameTable
 	subs  subTable
 	bytes uint64 // see Bytes
 
@@ -17,7 +16,7 @@ type Names struct {
 
 // NewNames returns an empty table.
 func NewNames() *Names {
-	return &Names{index: make(map[string]uint32), subs: newSubTable()}
+	return &Names{names: newNameTable(), subs: newSubTable()}
 }
 
 // Fork returns a table that contains the names and keys of t. Several forks can be used
@@ -30,18 +29,16 @@ func (t *Names) Fork() *Names {
 }
 
 // Reset empties the table. Values made from it before are no longer valid. Reset keeps the memory
-// unless the table is large: a map keeps its size, so that clearing it would slow down every later
-// transaction.
+// unless the table is large: clearing all slots would slow down every later transaction.
 func (t *Names) Reset() {
 	emptied := t.emptied + 1
-	if len(t.names)+len(t.subs.subs) > maxKeptNames {
+	if len(t.names.entries)+len(t.subs.subs) > maxKeptNames {
 		*t = *NewNames()
 		t.emptied = emptied
 		return
 	}
 	t.emptied = emptied
-	clear(t.index)
-	t.names = t.names[:0]
+	t.names.reset()
 	t.subs.reset()
 	t.bytes = 0
 	t.base, t.baseNames, t.baseSubs = nil, 0, 0
@@ -54,15 +51,15 @@ func (t *Names) Emptied() uint64 { return t.emptied }
 // maxKeptNames is the largest number of names and keys for which Reset keeps the memory.
 const maxKeptNames = 1 << 17
 
-// nameBytes is the memory in bytes that a name takes besides its text: two string headers, and its
-// entry in the index.
-const nameBytes = 64
+// nameBytes is the memory in bytes that a name takes besides its text: its entry, and up to four
+// slots, with the room that growing slices leave.
+const nameBytes = 48
 
 // Bytes returns the approximate memory of the names in bytes, without those of the base.
 func (t *Names) Bytes() uint64 { return t.bytes }
 
 // Len returns the number of distinct names, with those of the base.
-func (t *Names) Len() int { return int(t.baseNames) + len(t.names) }
+func (t *Names) Len() int { return int(t.baseNames) + len(t.names.entries) }
 
 // name finds the index of a name.
 func (t *Names) name(b []byte) (i uint32, ok bool) {
@@ -71,26 +68,23 @@ func (t *Names) name(b []byte) (i uint32, ok bool) {
 			return i, true
 		}
 	}
-	i, ok = t.index[string(b)]
-	return i, ok
+	i, ok = t.names.find(b)
+	return t.baseNames + i, ok
 }
 
 // Intern returns the Value for a name. It copies b if the name is new.
 func (t *Names) Intern(b []byte) Value {
 	i, ok := t.name(b)
 	if !ok {
-		i = t.add(string(b))
+		i = t.add(b)
 	}
 	return Value{n: uint64(i), tag: Name}
 }
 
 // add adds a name that the table does not contain, and returns its index.
-func (t *Names) add(s string) (i uint32) {
-	i = uint32(t.Len())
-	t.names = append(t.names, s)
-	t.bytes += uint64(len(s)) + nameBytes
-	t.index[s] = i
-	return i
+func (t *Names) add(b []byte) (i uint32) {
+	t.bytes += uint64(len(b)) + nameBytes
+	return t.baseNames + t.names.add(b)
 }
 
 // Text returns the text of a Name value, or "" if the table does not contain it.
@@ -109,7 +103,7 @@ func (t *Names) At(handle uint64) string {
 	case handle < uint64(t.baseNames):
 		return t.base.At(handle)
 	default:
-		return t.names[own]
+		return t.names.at(uint32(own))
 	}
 }
 
