@@ -1,0 +1,140 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Inside reports whether this process is a Box, and has to call Main.
+func Inside() bool { return len(os.Args) == 4 && os.Args[0] == argv0 }
+
+// Main serves the requests of the process that started the Box, and ends with the last one. It is
+// the first process of its PID namespace, so that the kernel ends every other with it.
+func Main() {
+	// The capabilities that confine drops are those of this thread, and every program is a child of
+	// the thread.
+	runtime.LockOSThread()
+	enc := json.NewEncoder(os.Stdout)
+	work, err := strconv.ParseUint(os.Args[1], 10, 64)
+	file, fileErr := strconv.ParseUint(os.Args[2], 10, 64)
+	if err = errors.Join(err, fileErr); err == nil {
+		err = confine(work, file, os.Args[3] != "0")
+	}
+	var first reply
+	if err != nil {
+		first.Problem = err.Error()
+	}
+	if enc.Encode(first) != nil || err != nil {
+		os.Exit(1)
+	}
+	dec := json.NewDecoder(os.Stdin)
+	for {
+		var c Command
+		if err := dec.Decode(&c); err != nil {
+			return // the other process is done, or gone
+		}
+		if err := enc.Encode(run(c)); err != nil {
+			return
+		}
+	}
+}
+
+// run runs one program, and then ends all processes that it left behind.
+func run(c Command) (r reply) {
+	path, err := exec.LookPath(c.Argv[0])
+	if err != nil {
+		return reply{Problem: err.Error()}
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return reply{Problem: err.Error()}
+	}
+	defer read.Close()
+	cmd := exec.Cmd{Path: path, Args: c.Argv, Env: c.Env, Dir: Work, Stdout: write, Stderr: write}
+	start := time.Now()
+	err = cmd.Start()
+	_ = write.Close()
+	if err != nil {
+		return reply{Problem: err.Error()}
+	}
+	bound(cmd.Process.Pid, c)
+	output := make(chan collected, 1)
+	go func() { output <- collect(read, c.OutputBytes) }()
+	timedOut := make(chan struct{})
+	timer := time.AfterFunc(c.Time, func() {
+		close(timedOut)
+		killAll()
+	})
+	waitErr := cmd.Wait()
+	r.Took = time.Since(start)
+	if !timer.Stop() {
+		<-timedOut
+		r.TimedOut = true
+	}
+	killAll()
+	reap()
+	got := <-output
+	r.Out, r.Flooded = got.output, got.flooded
+	r.Status = cmd.ProcessState.ExitCode()
+	var exit *exec.ExitError
+	if waitErr != nil && !errors.As(waitErr, &exit) {
+		return reply{Problem: waitErr.Error()}
+	}
+	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() && !r.TimedOut && !r.Flooded {
+		r.Signal = unix.SignalName(ws.Signal())
+	}
+	if r.Signal == "SIGXCPU" {
+		r.Signal, r.TimedOut = "", true
+	}
+	return r
+}
+
+// bound sets the bounds that the kernel keeps. The program has begun by then, but for less time than
+// it needs to do harm.
+func bound(pid int, c Command) {
+	seconds := uint64(c.Time/time.Second) + 1
+	_ = unix.Prlimit(pid, unix.RLIMIT_CPU, &unix.Rlimit{Cur: seconds, Max: seconds + 1}, nil)
+	if c.MemoryBytes > 0 {
+		_ = unix.Prlimit(pid, unix.RLIMIT_AS, &unix.Rlimit{Cur: c.MemoryBytes, Max: c.MemoryBytes}, nil)
+	}
+}
+
+type collected struct {
+	output  []byte
+	flooded bool
+}
+
+// collect reads the output of a program. If there is more than limit, it ends the program.
+func collect(r io.Reader, limit int) collected {
+	out, err := io.ReadAll(io.LimitReader(r, int64(limit)))
+	if err != nil || len(out) < limit {
+		return collected{out, false}
+	}
+	if n, _ := io.ReadFull(r, make([]byte, 1)); n == 0 {
+		return collected{out, false}
+	}
+	killAll()
+	_, _ = io.Copy(io.Discard, r)
+	return collected{out, true}
+}
+
+// killAll ends all processes of the namespace but this one, which is its first.
+func killAll() { _ = unix.Kill(-1, unix.SIGKILL) }
+
+// reap waits until all processes that killAll ended are gone.
+func reap() {
+	for {
+		if _, err := unix.Wait4(-1, nil, 0, nil); err != nil && !errors.Is(err, unix.EINTR) {
+			return // there is no child
+		}
+	}
+}

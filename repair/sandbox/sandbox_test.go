@@ -1,0 +1,112 @@
+package sandbox
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestMain(m *testing.M) {
+	if Inside() {
+		Main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// shell returns a command that runs a script, within bounds that the tests below can reach.
+func shell(script string) Command {
+	return Command{Argv: []string{"sh", "-c", script}, Env: os.Environ(), Time: 10 * time.Second,
+		MemoryBytes: 1 << 30, OutputBytes: 4096}
+}
+
+func start(t *testing.T) *Box {
+	t.Helper()
+	b, err := Start(Config{WorkBytes: 1 << 20, FileBytes: 1 << 18})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// TestBounds runs a program against each bound of a Box.
+func TestBounds(t *testing.T) {
+	b := start(t)
+	for _, c := range []struct {
+		name, script string
+		alter        func(*Command)
+		want         func(Result) bool
+	}{
+		{"status", "echo out; echo err >&2; exit 5", nil, func(r Result) bool {
+			return r.Status == 5 && string(r.Output) == "out\nerr\n"
+		}},
+		{"signal", "kill -SEGV $$", nil, func(r Result) bool { return r.Signal == "SIGSEGV" }},
+		{"abort", "kill -ABRT $$", nil, func(r Result) bool { return r.Signal == "SIGABRT" }},
+		{"time", "sleep 100 & sleep 100", func(c *Command) { c.Time = 100 * time.Millisecond },
+			func(r Result) bool { return r.TimedOut && r.Signal == "" }},
+		{"output", "yes", nil, func(r Result) bool { return r.Flooded && len(r.Output) == 4096 }},
+		{"memory", "head -c 100m /dev/zero | tail -c 100m >/dev/null",
+			func(c *Command) { c.MemoryBytes = 64 << 20 },
+			func(r Result) bool { return strings.Contains(string(r.Output), "memory") }},
+		{"file", "head -c 1m /dev/zero >big", nil, func(r Result) bool { return r.Status != 0 }},
+		{"read-only", "touch /etc/x /tmp/x /dev/x/x", nil, func(r Result) bool {
+			return strings.Count(string(r.Output), "cannot touch") == 3
+		}},
+		{"devices", "ls /dev; mknod dev b 7 0", nil, func(r Result) bool {
+			return string(r.Output) == "full\nnull\nrandom\nurandom\nzero\n"+
+				"mknod: dev: Operation not permitted\n"
+		}},
+		{"mounts", "mount -t tmpfs none /tmp", nil, func(r Result) bool { return r.Status != 0 }},
+		{"network", "cat /proc/net/dev | wc -l", nil, func(r Result) bool {
+			return string(r.Output) == "3\n" // two lines of headings, and lo
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cmd := shell(c.script)
+			if c.alter != nil {
+				c.alter(&cmd)
+			}
+			r, err := b.Run(cmd)
+			if err != nil || !c.want(r) {
+				t.Errorf("%+v, %q, %v", r, r.Output, err)
+			}
+		})
+	}
+}
+
+// TestNoProcessStays starts a process that outlives its parent, and sees that the next run is alone.
+func TestNoProcessStays(t *testing.T) {
+	b := start(t)
+	if _, err := b.Run(shell("setsid sleep 100 >/dev/null 2>&1 &")); err != nil {
+		t.Fatal(err)
+	}
+	r, err := b.Run(shell("ls -d /proc/[0-9]* | wc -l"))
+	// The box itself, the shell, ls and wc.
+	if err != nil || string(r.Output) != "4\n" {
+		t.Errorf("%q, %v", r.Output, err)
+	}
+}
+
+// TestWorkIsShared writes a file from outside and reads it inside, and the reverse.
+func TestWorkIsShared(t *testing.T) {
+	b := start(t)
+	if err := os.WriteFile(b.Path("in"), []byte("hello"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := b.Run(shell("tr a-z A-Z <in >out")); err != nil || r.Status != 0 {
+		t.Fatal(r, err)
+	}
+	if got, err := os.ReadFile(b.Path("out")); err != nil || string(got) != "HELLO" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := b.Run(Command{Argv: []string{"no-such-program"}, Time: time.Second,
+		OutputBytes: 1}); err == nil {
+		t.Error("a program that does not exist ran")
+	}
+}
