@@ -38,7 +38,7 @@ func (o Outcome) Clean() bool { return o == Consistent || o == Corrected }
 // UnmarshalText reads the name of an outcome.
 func (o *Outcome) UnmarshalText(text []byte) error {
 	for i, name := range outcomeNames {
-		if Outcome(i) != Unknown && name == string(text) {
+		if name == string(text) {
 			*o = Outcome(i)
 			return nil
 		}

@@ -13,6 +13,7 @@ import (
 
 	"fsward/change"
 	"fsward/hostd/output"
+	"fsward/repair/sandbox"
 )
 
 // Exit statuses: part of the contract with scripts.
@@ -23,7 +24,13 @@ const (
 	exitUndecided = 3 // undecided, or could not run
 )
 
-func main() { os.Exit(execute()) }
+func main() {
+	if sandbox.Inside() { // this process is a sandbox of fsward fsck
+		sandbox.Main()
+		return
+	}
+	os.Exit(execute())
+}
 
 func execute() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
@@ -65,7 +72,7 @@ Exit status: 0 everything holds, 1 an invariant is violated, 2 wrong usage,
 		SilenceUsage:  true,
 	}
 	root.AddCommand(guardCommand(), checkCommand(), replayCommand(), dumpCommand(), rulesCommand(),
-		vmCommand(), exploreCommand(), corruptCommand(), statusCommand(), resumeCommand(),
+		vmCommand(), exploreCommand(), fsckCommand(), corruptCommand(), statusCommand(), resumeCommand(),
 		rejectCommand(), demoCommand(), manCommand(), versionCommand(), attachCommand(), detachCommand(),
 		proxyCommand(), daemonCommand(), diskCommand())
 	root.Version = output.Version()

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -59,14 +60,19 @@ func run(c Command) (r reply) {
 		return reply{Problem: err.Error()}
 	}
 	defer read.Close()
-	cmd := exec.Cmd{Path: path, Args: c.Argv, Env: c.Env, Dir: Work, Stdout: write, Stderr: write}
+	cmd := exec.Cmd{Path: path, Args: c.Argv, Env: c.Env, Dir: Work, Stdout: write, Stderr: write,
+		SysProcAttr: &syscall.SysProcAttr{Ptrace: true}} // it stops before its first instruction
 	start := time.Now()
 	err = cmd.Start()
 	_ = write.Close()
 	if err != nil {
 		return reply{Problem: err.Error()}
 	}
-	bound(cmd.Process.Pid, c)
+	if err := bound(cmd.Process.Pid, c); err != nil {
+		killAll()
+		_ = cmd.Wait()
+		return reply{Problem: err.Error()}
+	}
 	output := make(chan collected, 1)
 	go func() { output <- collect(read, c.OutputBytes) }()
 	timedOut := make(chan struct{})
@@ -90,22 +96,31 @@ func run(c Command) (r reply) {
 		return reply{Problem: waitErr.Error()}
 	}
 	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() && !r.TimedOut && !r.Flooded {
-		r.Signal = unix.SignalName(ws.Signal())
-	}
-	if r.Signal == "SIGXCPU" {
-		r.Signal, r.TimedOut = "", true
+		// SIGKILL is the kernel's answer to too much processor time, which several threads can use in
+		// less than the time of the timer.
+		used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+		if r.TimedOut = ws.Signal() == unix.SIGKILL && used >= c.Time; !r.TimedOut {
+			r.Signal = unix.SignalName(ws.Signal())
+		}
 	}
 	return r
 }
 
-// bound sets the bounds that the kernel keeps. The program has begun by then, but for less time than
-// it needs to do harm.
-func bound(pid int, c Command) {
-	seconds := uint64(c.Time/time.Second) + 1
-	_ = unix.Prlimit(pid, unix.RLIMIT_CPU, &unix.Rlimit{Cur: seconds, Max: seconds + 1}, nil)
-	if c.MemoryBytes > 0 {
-		_ = unix.Prlimit(pid, unix.RLIMIT_AS, &unix.Rlimit{Cur: c.MemoryBytes, Max: c.MemoryBytes}, nil)
+// bound sets the bounds that the kernel keeps on a program that stopped before its first
+// instruction, and lets it run.
+func bound(pid int, c Command) error {
+	if _, err := unix.Wait4(pid, nil, 0, nil); err != nil {
+		return fmt.Errorf("waiting for the program to stop: %w", err)
 	}
+	seconds := uint64(c.Time/time.Second) + 1
+	limit := func(resource int, n uint64) error {
+		return unix.Prlimit(pid, resource, &unix.Rlimit{Cur: n, Max: n}, nil)
+	}
+	err := limit(unix.RLIMIT_CPU, seconds)
+	if c.MemoryBytes > 0 {
+		err = errors.Join(err, limit(unix.RLIMIT_AS, c.MemoryBytes))
+	}
+	return errors.Join(err, unix.PtraceDetach(pid))
 }
 
 type collected struct {

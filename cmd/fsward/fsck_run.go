@@ -1,0 +1,202 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fsward/change"
+	"fsward/hostd/output"
+	"fsward/repair/campaign"
+)
+
+func fsckRunCommand() *cobra.Command {
+	cfg := campaign.Config{}
+	var limits campaign.Limits
+	var out string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "run --fs FS --out DIR",
+		Short: "Damage an image in many ways, and test what a repair program does with each",
+		Long: `Makes an image of a file system, or takes --image. Damages one field of it, runs the program
+twice, and compares what the two runs claim; then the next field. The first damages set each field to
+values at the ends of its range and near the old one. After these, fields of one and of two bytes get
+every value.
+
+DIR gets a folder for each group of failures: one program, one field, and the same messages. Its file
+what.txt says what happened. fsward fsck replay shows it again.
+
+Exit status: 0 nothing was found, 1 something was found.`,
+		Example: `  fsward fsck run --fs ext3 --program e2fsck --time 60s --out found
+  fsward fsck run --fs ext3 --program mychecker.yaml --image disk.img --out found`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			run, err := campaign.Create(c.Context(), out, cfg)
+			if err != nil {
+				return err
+			}
+			return runFsck(c, run, limits, asJSON)
+		},
+	}
+	c.Flags().StringVar(&cfg.FS, "fs", "", "file system of the image: fsward fsck list prints them")
+	c.Flags().StringVar(&cfg.Program, "program", "", "`NAME` of a known program, or FILE.yaml that "+
+		"describes another (default: the one for the file system)")
+	c.Flags().StringVar(&cfg.Image, "image", "", "damage copies of `IMG` instead of a made image")
+	c.Flags().StringSliceVar(&cfg.Checks, "check", []string{campaign.Consistency},
+		"`CHECKS` to make, separated by commas: "+strings.Join(campaign.CheckNames(), ", "))
+	c.Flags().StringVar(&out, "out", "", "`DIR` for what is found; it must not exist, or be empty")
+	_ = c.MarkFlagRequired("fs")
+	_ = c.MarkFlagRequired("out")
+	c.Flags().IntVar(&cfg.Workers, "workers", runtime.NumCPU(), "run `N` programs at a time")
+	addFsckLimits(c, &limits, &asJSON)
+	return c
+}
+
+func addFsckLimits(c *cobra.Command, limits *campaign.Limits, asJSON *bool) {
+	c.Flags().DurationVar(&limits.Time, "time", 10*time.Minute,
+		"stop after `DURATION`, such as 10m; 0 to try everything")
+	c.Flags().Uint64Var(&limits.Damages, "damages", 0, "stop after `N` damages; 0 for no limit")
+	addJSONFlag(c, asJSON)
+}
+
+func fsckResumeCommand() *cobra.Command {
+	var limits campaign.Limits
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "resume DIR",
+		Short: "Go on with a campaign that ended before everything was tried",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			run, err := campaign.Open(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return runFsck(c, run, limits, asJSON)
+		},
+	}
+	addFsckLimits(c, &limits, &asJSON)
+	return c
+}
+
+// runFsck runs a campaign and prints what it finds.
+func runFsck(c *cobra.Command, run *campaign.Campaign, limits campaign.Limits,
+	asJSON bool) (err error) {
+	defer func() { err = errors.Join(err, run.Close()) }()
+	p := &fsckProgress{out: os.Stdout, log: os.Stderr, json: asJSON, limit: limits,
+		dir: run.Folder(), start: time.Now()}
+	if !asJSON {
+		fmt.Fprintln(p.log, run.Describe())
+	}
+	sum, complete, err := run.Run(c.Context(), limits, p.tell)
+	if err != nil {
+		return err
+	}
+	if err := p.tested(sum, complete); err != nil {
+		return err
+	}
+	if sum.Findings > 0 {
+		return outcome(change.Violated)
+	}
+	return nil
+}
+
+// fsckProgress prints the events of a campaign: findings on stdout, progress on stderr.
+type fsckProgress struct {
+	out, log io.Writer
+	json     bool
+	limit    campaign.Limits
+	dir      string
+	start    time.Time
+	first    *campaign.Progress // at the begin of this run
+	last     time.Time          // of the last line of progress
+}
+
+// fsckLine is the time between two lines of progress.
+const fsckLine = 5 * time.Second
+
+// fsckFound is the JSON line of a finding.
+type fsckFound struct {
+	Event string `json:"event"`
+	Dir   string `json:"dir"`
+	Kind  string `json:"kind"`
+	Group string `json:"group"`
+	What  string `json:"damage"`
+	Note  string `json:"detail"`
+}
+
+func (p *fsckProgress) tell(e campaign.Event) {
+	if p.first == nil {
+		p.first = &e.Progress
+	}
+	if f := e.Finding; f != nil {
+		dir := filepath.Join(p.dir, f.Dir)
+		if p.json {
+			_ = output.NewLines(p.out, "").Print(fsckFound{"finding", dir, f.Kind, f.Group, f.Damage,
+				f.Detail})
+			return
+		}
+		fmt.Fprintf(p.out, "%s: %s: %s\n  %s\n", f.Kind, f.Damage, f.Detail, dir)
+		return
+	}
+	if time.Since(p.last) < fsckLine {
+		return
+	}
+	p.last = time.Now()
+	if p.json {
+		_ = output.NewLines(p.out, "").Print(struct {
+			Event string `json:"event"`
+			campaign.Progress
+		}{"progress", e.Progress})
+		return
+	}
+	fmt.Fprintf(p.log, "%4.0f s: %s; %s\n", e.Seconds, counts(e.Progress), p.estimate(e.Progress))
+}
+
+// counts says how far a campaign is.
+func counts(p campaign.Progress) string {
+	return fmt.Sprintf("%d damages, %d runs, %d paths, %d failures in %d findings", p.Damages, p.Runs,
+		p.Paths, p.Failures, p.Findings)
+}
+
+// estimate says how long the rest takes at the pace so far.
+func (p *fsckProgress) estimate(now campaign.Progress) string {
+	took := time.Since(p.start)
+	done := now.Next - min(now.Next, p.first.Next)
+	if done == 0 {
+		return "no estimate yet"
+	}
+	rest, what := now.First-min(now.Next, now.First), "the first damages need"
+	if rest == 0 {
+		rest, what = now.Count-min(now.Next, now.Count), "all values need"
+	}
+	left := time.Duration(float64(rest) / float64(done) * float64(took))
+	text := fmt.Sprintf("%s %v", what, left.Round(time.Second))
+	if p.limit.Time > 0 {
+		text += fmt.Sprintf(", %v left", max(0, p.limit.Time-took).Round(time.Second))
+	}
+	return text
+}
+
+// tested prints the summary of a campaign.
+func (p *fsckProgress) tested(sum campaign.Progress, complete bool) error {
+	if p.json {
+		return output.NewLines(p.out, "").Print(struct {
+			Event string `json:"event"`
+			campaign.Progress
+			Complete bool `json:"complete"`
+		}{"tested", sum, complete})
+	}
+	how := "everything was tried"
+	if !complete {
+		how = fmt.Sprintf("%d damages are left: fsward fsck resume %s", sum.Count-sum.Next, p.dir)
+	}
+	fmt.Fprintf(p.out, "%s in %.0f s; %s\n", counts(sum), sum.Seconds, how)
+	return nil
+}

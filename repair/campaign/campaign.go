@@ -1,0 +1,159 @@
+package campaign
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"fsward/repair/adapter"
+	"fsward/repair/damage"
+	"fsward/repair/testimage"
+)
+
+// Names of the files of a campaign, beside its findings.
+const (
+	configFile   = "campaign.json"
+	progressFile = "progress.json"
+)
+
+// Config says what a campaign tests. Its JSON text is kept with the results.
+type Config struct {
+	FS      string   `json:"fs"`
+	Program string   `json:"program"`         // name, or path of a description
+	Image   string   `json:"image,omitempty"` // path; "": an image is made
+	Checks  []string `json:"checks,omitempty"`
+	Workers int      `json:"workers"`
+}
+
+// Event is a report of a campaign: its progress, or a new finding.
+type Event struct {
+	Progress
+	Finding *Finding // nil: only progress
+}
+
+// A Campaign is a test of one program on one image. Its folder holds all that it needs to go on.
+type Campaign struct {
+	Config
+	dir     string
+	tmp     string
+	base    *testimage.Image
+	program *adapter.Program
+	text    []byte // of the program's description
+	version string
+	checks  *checks
+	model   *damage.Model
+	state   *state
+}
+
+// Create makes the folder of a new campaign, which must not exist or be empty.
+func Create(ctx context.Context, dir string, cfg Config) (c *Campaign, err error) {
+	c = &Campaign{Config: cfg, dir: dir, tmp: os.TempDir(), state: newState()}
+	if c.program, c.text, err = adapter.Find(cfg.Program, cfg.FS); err != nil {
+		return nil, err
+	}
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+		return nil, fmt.Errorf("%s is not empty; to go on with a campaign: fsward fsck resume", dir)
+	}
+	if c.Image != "" {
+		c.base, err = testimage.Open(c.Image)
+	} else {
+		c.base, err = testimage.Build(ctx, c.FS, c.tmp)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := c.prepare(ctx); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	if err := c.saveFolder(); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// saveFolder writes the files that a later Open needs.
+func (c *Campaign) saveFolder() error {
+	if err := os.MkdirAll(c.dir, 0o755); err != nil {
+		return err
+	}
+	if err := c.base.Save(filepath.Join(c.dir, baseFile)); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(c.dir, adapterFile), c.text, 0o644); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(c.Config, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(c.dir, configFile), append(text, '\n'), 0o644)
+}
+
+// Open opens the folder of a campaign, to go on with it.
+func Open(ctx context.Context, dir string) (*Campaign, error) {
+	c := &Campaign{dir: dir, tmp: os.TempDir()}
+	text, err := readBounded(filepath.Join(dir, configFile))
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, &c.Config); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, configFile), err)
+	}
+	if c.text, err = readBounded(filepath.Join(dir, adapterFile)); err != nil {
+		return nil, err
+	}
+	if c.program, err = adapter.Parse(c.text); err != nil {
+		return nil, err
+	}
+	if c.state, err = loadState(dir); err != nil {
+		return nil, err
+	}
+	if c.base, err = testimage.Load(filepath.Join(dir, baseFile), c.tmp); err != nil {
+		return nil, err
+	}
+	if err := c.prepare(ctx); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// prepare reads the image's fields, and runs the program on the image without damage: it must call
+// it consistent.
+func (c *Campaign) prepare(ctx context.Context) error {
+	var err error
+	if c.checks, err = newChecks(c.Checks); err != nil {
+		return err
+	}
+	if c.model, err = damage.NewModel(c.base, c.FS); err != nil {
+		return err
+	}
+	w, err := newWorker(c.program, c.base, c.checks)
+	if err != nil {
+		return err
+	}
+	c.version = c.program.VersionText(ctx)
+	return errors.Join(w.sound(), w.close())
+}
+
+// Close frees the image.
+func (c *Campaign) Close() error { return c.base.Close() }
+
+// Folder returns the path of the campaign's folder.
+func (c *Campaign) Folder() string { return c.dir }
+
+// Describe returns what is tested, for people.
+func (c *Campaign) Describe() string {
+	fields, groups := c.model.Fields()
+	return fmt.Sprintf("%s (%s) on %s: %d fields in %d groups, %d damages first, %d in all",
+		c.program.Name, c.version, c.FS, fields, groups, c.model.First(), c.model.Count())
+}
+
+// Limits bound a run of a campaign. 0 is no bound.
+type Limits struct {
+	Time    time.Duration
+	Damages uint64
+}

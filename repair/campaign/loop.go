@@ -1,0 +1,182 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+	"golang.org/x/sync/errgroup"
+
+	"fsward/interp"
+	"fsward/repair/adapter"
+	"fsward/repair/damage"
+)
+
+// A job is one damage to try.
+type job struct {
+	n      uint64
+	damage *damage.Damage
+}
+
+// Run tries damages until limits or ctx end it, or until all were tried. It calls tell with each new
+// finding, and with the progress once a second, from one goroutine at a time. complete reports that
+// nothing is left to try.
+func (c *Campaign) Run(ctx context.Context, limits Limits,
+	tell func(Event)) (p Progress, complete bool, err error) {
+	if limits.Time > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limits.Time)
+		defer cancel()
+	}
+	start := time.Now()
+	now := func() Progress { return c.state.snapshot(c.model, time.Since(start).Seconds()) }
+	jobs, found := make(chan job), make(chan *Finding)
+	group, failed := errgroup.WithContext(context.Background())
+	group.Go(func() error {
+		defer close(jobs)
+		return c.produce(ctx, failed, limits.Damages, jobs)
+	})
+	workers, _ := errgroup.WithContext(context.Background())
+	for range max(c.Workers, 1) {
+		workers.Go(func() error { return c.work(failed, jobs, found) })
+	}
+	group.Go(func() error {
+		defer close(found)
+		return workers.Wait()
+	})
+	group.Go(func() error { return c.report(found, now, tell) })
+	err = group.Wait()
+	p = now()
+	err = errors.Join(err, c.state.save(filepath.Join(c.dir, progressFile), p))
+	return p, err == nil && p.Next >= c.model.Count(), err
+}
+
+// produce sends the damages that were not tried yet.
+func (c *Campaign) produce(ctx, failed context.Context, most uint64, jobs chan<- job) error {
+	first := c.state.progress.Next
+	for n := first; n < c.model.Count() && (most == 0 || n-first < most); n++ {
+		if ctx.Err() != nil {
+			return nil
+		}
+		d, err := c.model.At(n)
+		if errors.Is(err, damage.ErrNone) {
+			c.state.finish(n, true)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		select {
+		case jobs <- job{n, d}:
+		case <-ctx.Done():
+			return nil
+		case <-failed.Done():
+			return nil
+		}
+	}
+	return nil
+}
+
+// report calls tell until there are no more findings to come.
+func (c *Campaign) report(found <-chan *Finding, now func() Progress, tell func(Event)) error {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	save := time.NewTicker(saveEvery)
+	defer save.Stop()
+	for {
+		select {
+		case f, ok := <-found:
+			if !ok {
+				return nil
+			}
+			tell(Event{now(), f})
+		case <-tick.C:
+			tell(Event{Progress: now()})
+		case <-save.C:
+			if err := c.state.save(filepath.Join(c.dir, progressFile), now()); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// work tries damages in one sandbox.
+func (c *Campaign) work(failed context.Context, jobs <-chan job,
+	found chan<- *Finding) (err error) {
+	w, err := newWorker(c.program, c.base, c.checks)
+	if err != nil {
+		drain(jobs)
+		return err
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	for j := range jobs {
+		if failed.Err() != nil {
+			continue
+		}
+		for i := range c.program.Repairs {
+			if err := c.tryMode(w, j.damage, &c.program.Repairs[i], found); err != nil {
+				drain(jobs)
+				return err
+			}
+		}
+		c.state.finish(j.n, false)
+	}
+	return nil
+}
+
+// drain takes the jobs that a failed worker leaves, so that nobody waits for it.
+func drain(jobs <-chan job) {
+	for range jobs {
+	}
+}
+
+// tryMode tries a damage with one mode, and saves what is found for the first time.
+func (c *Campaign) tryMode(w *worker, d *damage.Damage, m *adapter.Mode,
+	found chan<- *Finding) error {
+	t, err := w.try(d.Patches, m)
+	if err != nil {
+		return err
+	}
+	c.state.tried(t, path(w.program, m, t))
+	for _, failure := range t.failures {
+		f := c.finding(d, m, t, failure)
+		if !c.state.claim(f) {
+			continue
+		}
+		if err := w.minimize(f, d.Patches, m); err != nil {
+			return err
+		}
+		if err := f.save(c.dir, c.base, c.text); err != nil {
+			return err
+		}
+		found <- f
+	}
+	return nil
+}
+
+// path returns a hash of what the first run of a mode did, as far as its messages show it.
+func path(p *adapter.Program, m *adapter.Mode, t *trial) uint64 {
+	if len(t.runs) == 0 {
+		return 0
+	}
+	r := t.runs[0]
+	return xxhash.Sum64String(strings.Join(append(messages(p, r.Output), m.Name, r.Ended()), "\n"))
+}
+
+// finding returns a finding of a failure, with the bytes of the damage still missing.
+func (c *Campaign) finding(d *damage.Damage, m *adapter.Mode, t *trial, failure Failure) *Finding {
+	f := &Finding{Schema: 1, Program: c.program.Name, Version: c.version, FS: c.FS, Repair: m.Name,
+		Group: d.Group, Damage: d.What, Spec: d.Spec, Checks: c.Checks, Failure: failure, Runs: t.runs}
+	f.Dir = f.folder()
+	return f
+}
+
+// setPatches sets the bytes that the finding's damage changes, and the runs that show it.
+func (f *Finding) setPatches(base interp.Disk, patches []interp.Patch, t *trial) (err error) {
+	f.Runs = t.runs
+	f.Patches, err = hexPatches(base, patches)
+	return err
+}

@@ -1,0 +1,126 @@
+package campaign
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"fsward/interp"
+	"fsward/repair"
+	"fsward/repair/adapter"
+)
+
+// A Failure is one thing that is wrong with what a program did.
+type Failure struct {
+	Kind   string `json:"kind"`
+	Detail string `json:"detail"` // one sentence
+	// Run is the number of the run that shows it, from 1.
+	Run int `json:"run"`
+	// Messages are those by which failures are grouped.
+	Messages []string `json:"messages,omitempty"`
+}
+
+// A trial is what a program did with one damage.
+type trial struct {
+	runs     []*Run
+	failures []Failure
+}
+
+// maxRuns bounds the runs on one image.
+const maxRuns = 6
+
+// try runs a mode of the program on a damaged image, twice or more, and judges what it did.
+func (w *worker) try(patches []interp.Patch, m *adapter.Mode) (*trial, error) {
+	t := &trial{}
+	if err := w.reset(patches); err != nil {
+		return nil, err
+	}
+	if w.checks.agree {
+		if err := w.ask(t, m); err != nil || len(t.failures) > 0 {
+			return t, err
+		}
+	}
+	first, err := w.next(t, m)
+	if err != nil || len(t.failures) > 0 {
+		return t, err
+	}
+	at := len(t.runs)
+	if err := w.afterFirst(t, patches); err != nil {
+		return t, err
+	}
+	second, err := w.next(t, w.program.Second(m))
+	if err != nil || len(t.failures) > 0 && t.failures[len(t.failures)-1].Run == len(t.runs) {
+		return t, err
+	}
+	if !repair.Allowed(first.Outcome, second.Outcome) {
+		return t, w.contradict(t, m, at)
+	}
+	if second.Outcome.Clean() {
+		return t, w.afterClean(t)
+	}
+	return t, nil
+}
+
+// next runs the program once more, and adds a failure if the run is broken.
+func (w *worker) next(t *trial, m *adapter.Mode) (*Run, error) {
+	r, err := w.run(m)
+	if err != nil {
+		return nil, err
+	}
+	t.runs = append(t.runs, r)
+	if kind := broken(w.program, r); kind != "" {
+		t.fail(w.program, kind, r.Ended())
+	}
+	return r, nil
+}
+
+// fail adds a failure that the last run shows.
+func (t *trial) fail(p *adapter.Program, kind, detail string) {
+	f := Failure{Kind: kind, Detail: detail, Run: len(t.runs)}
+	r := t.runs[len(t.runs)-1]
+	switch kind {
+	case Hang, Flood: // where the output was cut is chance
+	default:
+		f.Messages = messages(p, r.Output)
+	}
+	t.failures = append(t.failures, f)
+}
+
+// contradict adds the failure of a second run that contradicts the run before it, which was run
+// number at, and finds out by further runs whether the program ever comes to an end.
+func (w *worker) contradict(t *trial, m *adapter.Mode, at int) error {
+	first, second := t.runs[at-1], t.runs[at]
+	f := Failure{Kind: Again, Run: at + 1, Messages: messages(w.program, second.Output)}
+	seen := []uint64{}
+	var claims []string
+	for _, r := range t.runs[at-1:] {
+		claims = append(claims, r.Outcome.String())
+	}
+	for len(t.runs) < at-1+maxRuns && second.Outcome != repair.Consistent {
+		h, err := w.hash()
+		if err != nil {
+			return err
+		}
+		if slices.Contains(seen, h) {
+			f.Kind = Cycle
+			break
+		}
+		seen = append(seen, h)
+		if second, err = w.run(m); err != nil {
+			return err
+		}
+		t.runs = append(t.runs, second)
+		claims = append(claims, second.Outcome.String())
+		if broken(w.program, second) != "" {
+			break
+		}
+	}
+	if first.Outcome.Clean() && !slices.ContainsFunc(t.runs[at:], func(r *Run) bool {
+		return r.Outcome == repair.Consistent
+	}) {
+		f.Kind = Cycle
+	}
+	f.Detail = fmt.Sprintf("runs in a row claim: %s", strings.Join(claims, ", "))
+	t.failures = append(t.failures, f)
+	return nil
+}

@@ -1,0 +1,130 @@
+package campaign
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/cespare/xxhash/v2"
+
+	"fsward/interp"
+	"fsward/repair/adapter"
+	"fsward/repair/sandbox"
+	"fsward/repair/testimage"
+)
+
+// imageName is the name of the image in a sandbox.
+const imageName = "disk.img"
+
+// A worker runs a program on damaged copies of an image, one after the other.
+type worker struct {
+	program *adapter.Program
+	base    *testimage.Image
+	box     *sandbox.Box
+	checks  *checks
+	image   *os.File // the copy in the sandbox
+}
+
+func newWorker(p *adapter.Program, base *testimage.Image, c *checks) (*worker, error) {
+	// A program may write a second copy, and some more.
+	const more = 64 << 20
+	size := base.Size()
+	box, err := sandbox.Start(sandbox.Config{WorkBytes: 2*size + more, FileBytes: size + more})
+	if err != nil {
+		return nil, err
+	}
+	return &worker{program: p, base: base, box: box, checks: c}, nil
+}
+
+func (w *worker) close() error {
+	var err error
+	if w.image != nil {
+		err = w.image.Close()
+	}
+	return errors.Join(err, w.box.Close())
+}
+
+// reset makes the image in the sandbox the base with patches. No other file is left there.
+func (w *worker) reset(patches []interp.Patch) error {
+	if err := w.clear(); err != nil {
+		return err
+	}
+	if err := w.base.CopyTo(w.image); err != nil {
+		return err
+	}
+	for _, p := range patches {
+		if _, err := w.image.WriteAt(p.Data, int64(p.Off)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clear opens the image, and removes what a program left beside it or in its place.
+func (w *worker) clear() error {
+	dir := w.box.Path("")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	kept := false
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if e.Name() == imageName && w.image != nil {
+			now, err := os.Lstat(path)
+			was, werr := w.image.Stat()
+			if kept = err == nil && werr == nil && os.SameFile(now, was); kept {
+				continue
+			}
+		}
+		if err := os.RemoveAll(path); err != nil {
+			return err
+		}
+	}
+	if kept {
+		return nil
+	}
+	if w.image != nil {
+		_ = w.image.Close() // the file was replaced, and nothing of it is needed
+	}
+	w.image, err = os.OpenFile(filepath.Join(dir, imageName), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	return err
+}
+
+// run runs the program in a mode on the image as it is.
+func (w *worker) run(m *adapter.Mode) (*Run, error) {
+	argv := m.Argv(filepath.Join(sandbox.Work, imageName))
+	b := w.program.Bounds
+	got, err := w.box.Run(sandbox.Command{Argv: argv, Env: w.program.Env(), Time: b.Time,
+		MemoryBytes: b.Memory, OutputBytes: b.Output})
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{Mode: m.Name, Argv: argv, Result: got}
+	if r.Signal == "" && !r.TimedOut && !r.Flooded {
+		r.Outcome = w.program.Outcome(m, r.Status, r.Output)
+	}
+	return r, nil
+}
+
+// hash returns a hash of the image as it is.
+func (w *worker) hash() (uint64, error) {
+	st, err := w.image.Stat()
+	if err != nil {
+		return 0, err
+	}
+	h := xxhash.New()
+	_, err = io.Copy(h, io.NewSectionReader(w.image, 0, st.Size()))
+	return h.Sum64(), err
+}
+
+// contents returns the image as it is. A program may have cut it off, or made it longer.
+func (w *worker) contents() (*testimage.Image, error) {
+	m, err := testimage.Open(filepath.Join(w.box.Path(""), imageName))
+	if err != nil {
+		return nil, fmt.Errorf("the image after a run: %w", err)
+	}
+	return m, nil
+}

@@ -1,0 +1,103 @@
+package damage
+
+import (
+	"fmt"
+
+	"fsward/interp"
+)
+
+// A Model numbers the damages of an image from 0. The first are one value of each field, then
+// another one, and so on, so that a short test reaches each field. Fields of one byte, and then those
+// of two, follow with all their values. A Model is used by one goroutine.
+type Model struct {
+	base   interp.Disk
+	fields []*Field
+	first  []choice // interesting values
+	one    []*Field // of one byte
+	two    []*Field
+}
+
+type choice struct {
+	field *Field
+	value uint64
+}
+
+// newModel returns the model of fields.
+func newModel(base interp.Disk, fields []*Field) (*Model, error) {
+	if len(fields) == 0 {
+		return nil, fmt.Errorf("the image has no field that can be damaged")
+	}
+	m := &Model{base: base, fields: fields}
+	given := donors(fields)
+	lists := make([][]uint64, len(fields))
+	longest := 0
+	for i, f := range fields {
+		lists[i] = f.interesting(given[f.Group])
+		longest = max(longest, len(lists[i]))
+		switch f.Width {
+		case 1:
+			m.one = append(m.one, f)
+		case 2:
+			m.two = append(m.two, f)
+		}
+	}
+	for round := range longest {
+		for i, f := range fields {
+			if round < len(lists[i]) {
+				m.first = append(m.first, choice{f, lists[i][round]})
+			}
+		}
+	}
+	return m, nil
+}
+
+// Fields returns the number of fields, and of groups of them.
+func (m *Model) Fields() (fields, groups int) {
+	seen := map[string]bool{}
+	for _, f := range m.fields {
+		seen[f.Group] = true
+	}
+	return len(m.fields), len(seen)
+}
+
+// First returns the number of damages before fields are enumerated whole.
+func (m *Model) First() uint64 { return uint64(len(m.first)) }
+
+// Count returns the number of damages.
+func (m *Model) Count() uint64 {
+	return m.First() + uint64(len(m.one))<<8 + uint64(len(m.two))<<16
+}
+
+// At returns the damage with a number. The error is ErrNone if it changes nothing.
+func (m *Model) At(n uint64) (*Damage, error) {
+	c, err := m.choose(n)
+	if err != nil {
+		return nil, err
+	}
+	if c.field.Known && c.field.Width > 0 && c.value == c.field.Old {
+		return nil, ErrNone
+	}
+	return c.field.Damage(m.base, c.value)
+}
+
+func (m *Model) choose(n uint64) (choice, error) {
+	if n < m.First() {
+		return m.first[n], nil
+	}
+	n -= m.First()
+	if k := uint64(len(m.one)); n < k<<8 {
+		return choice{m.one[n%k], n / k}, nil
+	} else {
+		n -= k << 8
+	}
+	if k := uint64(len(m.two)); n < k<<16 {
+		// An odd factor permutes the values, so that a part of them is spread over the range.
+		return choice{m.two[n%k], n / k * 40503 & 0xffff}, nil
+	}
+	return choice{}, fmt.Errorf("damage %d of %d", n, m.Count())
+}
+
+// NewModel returns the model of an image.
+func NewModel(base interp.Disk, fs string) (*Model, error) {
+	return Interpreted(base, fs)
+}
