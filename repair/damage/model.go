@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"fsward/interp"
+	"fsward/repair/fieldmap"
 )
 
 // A Model numbers the damages of an image from 0. The first are one value of each field, then
@@ -97,7 +98,18 @@ func (m *Model) choose(n uint64) (choice, error) {
 	return choice{}, fmt.Errorf("damage %d of %d", n, m.Count())
 }
 
-// NewModel returns the model of an image.
+// NewModel returns the model of an image: by the map of its file system if there is one, and else by
+// fsward's interpreter of it.
 func NewModel(base interp.Disk, fs string) (*Model, error) {
+	m, err := fieldmap.Known(fs)
+	if err != nil {
+		return nil, err
+	}
+	if m != nil {
+		return Mapped(base, m)
+	}
+	if fs == "ext2" {
+		fs = "ext3" // the interpreter knows ext2 as ext3 without a journal
+	}
 	return Interpreted(base, fs)
 }

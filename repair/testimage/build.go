@@ -15,9 +15,12 @@ type builder func(ctx context.Context, image string) error
 
 // builders has the file systems of which Build makes images.
 var builders = map[string]builder{
-	"ext2": ext("-t", "ext2", "-O", "^resize_inode"),
-	"ext3": ext("-t", "ext3", "-J", "size=1"),
-	"ext4": ext("-t", "ext4", "-J", "size=1", "-O", "^has_journal,^64bit"),
+	"minix1": minixImage("1"),
+	"minix2": minixImage("2"),
+	"minix3": minixImage("3"),
+	"ext2":   ext("-t", "ext2", "-O", "^resize_inode"),
+	"ext3":   ext("-t", "ext3", "-J", "size=1"),
+	"ext4":   ext("-t", "ext4", "-J", "size=1", "-O", "^has_journal,^64bit"),
 }
 
 // FileSystems lists the file systems of which Build makes images.
