@@ -35,6 +35,15 @@ func (o Outcome) String() string {
 // Clean reports whether the run claims that the file system has no errors when it ends.
 func (o Outcome) Clean() bool { return o == Consistent || o == Corrected }
 
+// Agrees reports whether a run that only checks and a run that repairs may claim o and p of the same
+// image: both find errors, or neither. A program that cannot do its work may also call that errors.
+func (o Outcome) Agrees(p Outcome) bool {
+	if o == Operational || p == Operational {
+		return !o.Clean() && !p.Clean()
+	}
+	return (o == Consistent) == (p == Consistent)
+}
+
 // UnmarshalText reads the name of an outcome.
 func (o *Outcome) UnmarshalText(text []byte) error {
 	for i, name := range outcomeNames {

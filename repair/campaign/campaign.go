@@ -125,7 +125,7 @@ func Open(ctx context.Context, dir string) (*Campaign, error) {
 // it consistent.
 func (c *Campaign) prepare(ctx context.Context) error {
 	var err error
-	if c.checks, err = newChecks(c.Checks); err != nil {
+	if c.checks, err = newChecks(c.Checks, c.FS, c.base); err != nil {
 		return err
 	}
 	if c.model, err = damage.NewModel(c.base, c.FS); err != nil {

@@ -5,34 +5,119 @@ import (
 	"slices"
 	"strings"
 
-	"fsward/interp"
-	"fsward/repair/adapter"
+	"fsward/repair/testimage"
+	"fsward/repair/tree"
 )
 
 // Names of checks. Consistency is always checked.
 const (
 	Consistency = "consistency"
+	Harmless    = "harmless"
+	Agree       = "agree"
 )
 
 // CheckNames lists the checks that a campaign can make.
-func CheckNames() []string { return []string{Consistency} }
+func CheckNames() []string { return []string{Consistency, Harmless, Agree} }
 
 // checks are the questions that are asked about each damage, besides the second run.
 type checks struct {
+	fs    string
 	agree bool
+	rules *rules    // nil: fsward does not interpret the file system, or agree is not asked
+	tree  tree.Tree // of the image without damage; nil: harmless is not asked
 }
 
-// newChecks reads the names of checks.
-func newChecks(names []string) (*checks, error) {
-	c := &checks{}
+// newChecks reads the names of checks, and what they need of the image without damage.
+func newChecks(names []string, fs string, base *testimage.Image) (*checks, error) {
+	c := &checks{fs: fs}
+	var err error
 	for _, n := range names {
-		if !slices.Contains(CheckNames(), n) {
+		switch n {
+		case Consistency:
+		case Harmless:
+			if c.tree, err = tree.Read(base, fs); err != nil {
+				return nil, fmt.Errorf("check %s: the image without damage: %w", n, err)
+			}
+		case Agree:
+			c.agree = true
+			if c.rules, err = newRules(fs, base); err != nil {
+				return nil, fmt.Errorf("check %s: %w", n, err)
+			}
+		default:
 			return nil, fmt.Errorf("check %q is not one of %s", n, strings.Join(CheckNames(), ", "))
 		}
 	}
 	return c, nil
 }
 
-func (w *worker) ask(*trial, *adapter.Mode) error         { return nil }
-func (w *worker) afterFirst(*trial, []interp.Patch) error { return nil }
-func (w *worker) afterClean(*trial) error                 { return nil }
+// ask runs the program's check on the damaged image. It must leave the image as it is. What it says
+// is compared with what the repair says.
+func (w *worker) ask(t *trial) error {
+	if w.program.Check == nil {
+		return nil
+	}
+	before, err := w.hash()
+	if err != nil {
+		return err
+	}
+	if _, err := w.next(t, w.program.Check); err != nil || len(t.failures) > 0 {
+		return err
+	}
+	after, err := w.hash()
+	if err == nil && before != after {
+		t.fail(w.program, Disagree, "a run that only checks changed the image")
+	}
+	return err
+}
+
+// compareModes compares the claims of a check and of a repair of the same image.
+func (w *worker) compareModes(t *trial) {
+	if n := len(t.runs); w.checks.agree && n >= 2 {
+		check, repaired := t.runs[n-2], t.runs[n-1]
+		if !check.Outcome.Agrees(repaired.Outcome) {
+			t.fail(w.program, Disagree, fmt.Sprintf("%s claims %s, and %s claims %s of the same image",
+				check.Mode, check.Outcome, repaired.Mode, repaired.Outcome))
+		}
+	}
+}
+
+// maxLosses bounds the losses that a failure names.
+const maxLosses = 5
+
+// compareTrees compares the files before the damage with those after a run that claims a clean file
+// system.
+func (w *worker) compareTrees(t *trial) error {
+	if w.checks.tree == nil || !t.runs[len(t.runs)-1].Outcome.Clean() {
+		return nil
+	}
+	now, err := w.contents()
+	if err != nil {
+		return err
+	}
+	defer now.Close()
+	after, err := tree.Read(now, w.checks.fs)
+	if err != nil {
+		t.add(Failure{Kind: Lost, Run: len(t.runs), Messages: messages(w.program, []byte(err.Error())),
+			Detail: "the program calls the file system clean, but its files cannot be read: " + err.Error()})
+		return nil
+	}
+	losses := tree.Losses(w.checks.tree, after, t.patches)
+	if len(losses) == 0 {
+		return nil
+	}
+	var list, kinds []string
+	for _, l := range losses {
+		list = append(list, l.Path+" "+l.What)
+		if k := string(numbers.ReplaceAll([]byte(l.What), []byte("N"))); !slices.Contains(kinds, k) {
+			kinds = append(kinds, k)
+		}
+	}
+	text := strings.Join(list[:min(len(list), maxLosses)], ", ")
+	if len(list) > maxLosses {
+		text += fmt.Sprintf(", and %d more", len(list)-maxLosses)
+	}
+	slices.Sort(kinds)
+	t.add(Failure{Kind: Lost, Run: len(t.runs), Messages: kinds,
+		Detail: "the damage did not touch these files: " + text})
+	return nil
+}

@@ -41,7 +41,7 @@ func (c *Campaign) Run(ctx context.Context, limits Limits,
 	})
 	workers, _ := errgroup.WithContext(context.Background())
 	for range max(c.Workers, 1) {
-		workers.Go(func() error { return c.work(failed, jobs, found) })
+		workers.Go(func() error { return c.work(ctx, failed, jobs, found) })
 	}
 	group.Go(func() error {
 		defer close(found)
@@ -104,7 +104,7 @@ func (c *Campaign) report(found <-chan *Finding, now func() Progress, tell func(
 }
 
 // work tries damages in one sandbox.
-func (c *Campaign) work(failed context.Context, jobs <-chan job,
+func (c *Campaign) work(ctx, failed context.Context, jobs <-chan job,
 	found chan<- *Finding) (err error) {
 	w, err := newWorker(c.program, c.base, c.checks)
 	if err != nil {
@@ -117,7 +117,7 @@ func (c *Campaign) work(failed context.Context, jobs <-chan job,
 			continue
 		}
 		for i := range c.program.Repairs {
-			if err := c.tryMode(w, j.damage, &c.program.Repairs[i], found); err != nil {
+			if err := c.tryMode(ctx, w, j.damage, &c.program.Repairs[i], found); err != nil {
 				drain(jobs)
 				return err
 			}
@@ -134,7 +134,7 @@ func drain(jobs <-chan job) {
 }
 
 // tryMode tries a damage with one mode, and saves what is found for the first time.
-func (c *Campaign) tryMode(w *worker, d *damage.Damage, m *adapter.Mode,
+func (c *Campaign) tryMode(ctx context.Context, w *worker, d *damage.Damage, m *adapter.Mode,
 	found chan<- *Finding) error {
 	t, err := w.try(d.Patches, m)
 	if err != nil {
@@ -146,7 +146,7 @@ func (c *Campaign) tryMode(w *worker, d *damage.Damage, m *adapter.Mode,
 		if !c.state.claim(f) {
 			continue
 		}
-		if err := w.minimize(f, d.Patches, m); err != nil {
+		if err := w.minimize(ctx, f, d.Patches, m); err != nil {
 			return err
 		}
 		if err := f.save(c.dir, c.base, c.text); err != nil {

@@ -1,27 +1,36 @@
 package campaign
 
 import (
+	"context"
 	"slices"
 
 	"fsward/interp"
 	"fsward/repair/adapter"
 )
 
-// maxTries bounds the trials with which a damage is minimized.
-const maxTries = 60
+// Bounds of the trials with which a damage is minimized. Those of a program that does not end are
+// slow.
+const (
+	maxTries     = 60
+	maxSlowTries = 6
+)
 
-// minimize leaves out bytes of a finding's damage as long as the same failure shows, and gives the
-// finding what is left. The bytes of a checksum stay if the program needs them.
-func (w *worker) minimize(f *Finding, patches []interp.Patch, m *adapter.Mode) error {
+// minimize leaves out bytes of a finding's damage as long as the same failure shows, until ctx is
+// done, and gives the finding what is left. The bytes of a checksum stay if the program needs them.
+func (w *worker) minimize(ctx context.Context, f *Finding, patches []interp.Patch,
+	m *adapter.Mode) error {
 	bytes := split(patches)
 	best, err := w.try(join(bytes), m)
 	if err != nil {
 		return err
 	}
-	tries, minimal := 1, true
+	tries, minimal, most := 1, true, maxTries
+	if f.Kind == Hang || f.Kind == Flood {
+		most = maxSlowTries
+	}
 	for size := len(bytes) / 2; size > 0; size /= 2 {
 		for at := 0; at < len(bytes) && len(bytes) > 1; {
-			if tries == maxTries {
+			if tries == most || ctx.Err() != nil {
 				minimal = false
 				break
 			}

@@ -22,7 +22,7 @@ func Replay(dir string) (f *Finding, runs []*Run, shows bool, err error) {
 		return nil, nil, false, err
 	}
 	defer func() { err = errors.Join(err, base.Close()) }()
-	c, err := newChecks(f.Checks)
+	c, err := newChecks(f.Checks, f.FS, base)
 	if err != nil {
 		return nil, nil, false, err
 	}

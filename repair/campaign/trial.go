@@ -22,6 +22,7 @@ type Failure struct {
 
 // A trial is what a program did with one damage.
 type trial struct {
+	patches  []interp.Patch
 	runs     []*Run
 	failures []Failure
 }
@@ -29,14 +30,15 @@ type trial struct {
 // maxRuns bounds the runs on one image.
 const maxRuns = 6
 
-// try runs a mode of the program on a damaged image, twice or more, and judges what it did.
+// try runs a mode of the program on a damaged image, twice or more, and judges what it did. With
+// agree, the program's check runs first.
 func (w *worker) try(patches []interp.Patch, m *adapter.Mode) (*trial, error) {
-	t := &trial{}
+	t := &trial{patches: patches}
 	if err := w.reset(patches); err != nil {
 		return nil, err
 	}
 	if w.checks.agree {
-		if err := w.ask(t, m); err != nil || len(t.failures) > 0 {
+		if err := w.ask(t); err != nil || len(t.failures) > 0 {
 			return t, err
 		}
 	}
@@ -44,19 +46,20 @@ func (w *worker) try(patches []interp.Patch, m *adapter.Mode) (*trial, error) {
 	if err != nil || len(t.failures) > 0 {
 		return t, err
 	}
-	at := len(t.runs)
-	if err := w.afterFirst(t, patches); err != nil {
+	w.compareModes(t)
+	if err := w.compareTrees(t); err != nil {
 		return t, err
 	}
+	earlier, at := len(t.failures), len(t.runs)
 	second, err := w.next(t, w.program.Second(m))
-	if err != nil || len(t.failures) > 0 && t.failures[len(t.failures)-1].Run == len(t.runs) {
+	if err != nil || len(t.failures) > earlier {
 		return t, err
 	}
 	if !repair.Allowed(first.Outcome, second.Outcome) {
 		return t, w.contradict(t, m, at)
 	}
 	if second.Outcome.Clean() {
-		return t, w.afterClean(t)
+		return t, w.compareRules(t)
 	}
 	return t, nil
 }
@@ -85,6 +88,8 @@ func (t *trial) fail(p *adapter.Program, kind, detail string) {
 	}
 	t.failures = append(t.failures, f)
 }
+
+func (t *trial) add(f Failure) { t.failures = append(t.failures, f) }
 
 // contradict adds the failure of a second run that contradicts the run before it, which was run
 // number at, and finds out by further runs whether the program ever comes to an end.

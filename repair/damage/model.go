@@ -108,8 +108,13 @@ func NewModel(base interp.Disk, fs string) (*Model, error) {
 	if m != nil {
 		return Mapped(base, m)
 	}
+	return Interpreted(base, Interpreter(fs))
+}
+
+// Interpreter returns the name of fsward's interpreter of a file system, if it has one.
+func Interpreter(fs string) string {
 	if fs == "ext2" {
-		fs = "ext3" // the interpreter knows ext2 as ext3 without a journal
+		return "ext3" // which knows ext2 as ext3 without a journal
 	}
-	return Interpreted(base, fs)
+	return fs
 }
