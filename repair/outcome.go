@@ -35,14 +35,22 @@ func (o Outcome) String() string {
 // Clean reports whether the run claims that the file system has no errors when it ends.
 func (o Outcome) Clean() bool { return o == Consistent || o == Corrected }
 
-// Agrees reports whether a run that only checks and a run that repairs may claim o and p of the same
-// image: both find errors, or neither. A program that cannot do its work may also call that errors.
-func (o Outcome) Agrees(p Outcome) bool {
-	if o == Operational || p == Operational {
-		return !o.Clean() && !p.Clean()
+// AllowedCheck reports whether a run that only checks may claim check after a repair that claimed
+// first. A check cannot tell errors that are left from those that made the repair give up.
+func AllowedCheck(first, check Outcome) bool {
+	switch first {
+	case Consistent, Corrected:
+		return check == Consistent
+	case Partly, Left, Operational:
+		return check == Left || check == Operational
+	default:
+		return false
 	}
-	return (o == Consistent) == (p == Consistent)
 }
+
+// Agrees reports whether a run that only checks and a run that repairs may claim o and p of the same
+// image: both call it consistent, or neither.
+func (o Outcome) Agrees(p Outcome) bool { return (o == Consistent) == (p == Consistent) }
 
 // UnmarshalText reads the name of an outcome.
 func (o *Outcome) UnmarshalText(text []byte) error {

@@ -49,6 +49,8 @@ Exit status: 0 nothing was found, 1 something was found.`,
 	c.Flags().StringVar(&cfg.Program, "program", "", "`NAME` of a known program, or FILE.yaml that "+
 		"describes another (default: the one for the file system)")
 	c.Flags().StringVar(&cfg.Image, "image", "", "damage copies of `IMG` instead of a made image")
+	c.Flags().StringSliceVar(&cfg.Modes, "mode", nil,
+		"try only these repair `MODES` of the program, separated by commas (default: all)")
 	c.Flags().StringSliceVar(&cfg.Checks, "check", []string{campaign.Consistency},
 		"`CHECKS` to make, separated by commas: "+strings.Join(campaign.CheckNames(), ", "))
 	c.Flags().StringVar(&out, "out", "", "`DIR` for what is found; it must not exist, or be empty")

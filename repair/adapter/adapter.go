@@ -192,3 +192,18 @@ func (p *Program) Mode(name string) *Mode {
 	}
 	return nil
 }
+
+// Keep removes all repair modes but those with names; without names it removes none.
+func (p *Program) Keep(names []string) error {
+	for _, n := range names {
+		if p.Mode(n) == nil {
+			return fmt.Errorf("%s has no mode %q", p.Name, n)
+		}
+	}
+	if len(names) > 0 {
+		p.Repairs = slices.DeleteFunc(p.Repairs, func(m Mode) bool {
+			return !slices.Contains(names, m.Name)
+		})
+	}
+	return nil
+}

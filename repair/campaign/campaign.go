@@ -26,6 +26,7 @@ type Config struct {
 	Program string   `json:"program"`         // name, or path of a description
 	Image   string   `json:"image,omitempty"` // path; "": an image is made
 	Checks  []string `json:"checks,omitempty"`
+	Modes   []string `json:"modes,omitempty"` // of the program; none: all
 	Workers int      `json:"workers"`
 }
 
@@ -125,6 +126,9 @@ func Open(ctx context.Context, dir string) (*Campaign, error) {
 // it consistent.
 func (c *Campaign) prepare(ctx context.Context) error {
 	var err error
+	if err := c.program.Keep(c.Modes); err != nil {
+		return err
+	}
 	if c.checks, err = newChecks(c.Checks, c.FS, c.base); err != nil {
 		return err
 	}

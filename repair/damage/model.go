@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"fsward/interp"
+	"fsward/interp/detect"
 	"fsward/repair/fieldmap"
 )
 
@@ -98,17 +99,19 @@ func (m *Model) choose(n uint64) (choice, error) {
 	return choice{}, fmt.Errorf("damage %d of %d", n, m.Count())
 }
 
-// NewModel returns the model of an image: by the map of its file system if there is one, and else by
-// fsward's interpreter of it.
+// NewModel returns the model of an image: by the map of its file system if there is one, by fsward's
+// interpreter of it, or else word by word.
 func NewModel(base interp.Disk, fs string) (*Model, error) {
 	m, err := fieldmap.Known(fs)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if m != nil {
+	case m != nil:
 		return Mapped(base, m)
+	case detect.Alterables(Interpreter(fs)) != nil:
+		return Interpreted(base, Interpreter(fs))
 	}
-	return Interpreted(base, Interpreter(fs))
+	return Raw(base)
 }
 
 // Interpreter returns the name of fsward's interpreter of a file system, if it has one.
