@@ -28,7 +28,8 @@ docs/user/repair.md is an introduction.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(fsckRunCommand(), fsckResumeCommand(), fsckReplayCommand(), fsckListCommand())
+	c.AddCommand(fsckRunCommand(), fsckResumeCommand(), fsckReplayCommand(), fsckReportCommand(),
+		fsckListCommand())
 	return c
 }
 

@@ -31,6 +31,7 @@ type Program struct {
 	Version     []string          `yaml:"version"` // a command whose first lines name the version
 	Environment map[string]string `yaml:"environment"`
 	Bounds      Bounds            `yaml:"bounds"`
+	Input       string            `yaml:"input"` // of each run
 	// Crash matches the output of a program that caught the signal of a crash itself.
 	Crash   Pattern `yaml:"crash"`
 	Repairs []Mode  `yaml:"repairs"`
@@ -83,7 +84,7 @@ func Parse(text []byte) (*Program, error) {
 	if len(text) > maxFile {
 		return nil, fmt.Errorf("an adapter of %d bytes; at most %d are allowed", len(text), maxFile)
 	}
-	p := &Program{Bounds: Bounds{Time: 20 * time.Second, Memory: 1 << 30, Output: 256 << 10}}
+	p := &Program{Bounds: Bounds{Time: 10 * time.Second, Memory: 1 << 30, Output: 256 << 10}}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	dec.KnownFields(true)
 	if err := dec.Decode(p); err != nil {

@@ -56,6 +56,9 @@ func Create(ctx context.Context, dir string, cfg Config) (c *Campaign, err error
 	if c.program, c.text, err = adapter.Find(cfg.Program, cfg.FS); err != nil {
 		return nil, err
 	}
+	if c.Program == "" {
+		c.Config.Program = c.program.Name
+	}
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return nil, fmt.Errorf("%s is not empty; to go on with a campaign: fsward fsck resume", dir)
 	}

@@ -46,6 +46,7 @@ type Finding struct {
 	// Minimized reports that no byte of the damage can be left out.
 	Minimized bool   `json:"minimized"`
 	Dir       string `json:"dir"` // name of the folder
+	path      string // of the folder, once it was loaded
 }
 
 // A Patch is a range of the image that the damage changes.
@@ -180,7 +181,7 @@ func LoadFindings(dir string) (list []*Finding, err error) {
 		if err != nil {
 			return nil, err
 		}
-		f.Dir = e.Name()
+		f.Dir, f.path = e.Name(), filepath.Join(dir, e.Name())
 		list = append(list, f)
 	}
 	return list, nil

@@ -19,12 +19,8 @@ const (
 // done, and gives the finding what is left. The bytes of a checksum stay if the program needs them.
 func (w *worker) minimize(ctx context.Context, f *Finding, patches []interp.Patch,
 	m *adapter.Mode) error {
-	bytes := split(patches)
-	best, err := w.try(join(bytes), m)
-	if err != nil {
-		return err
-	}
-	tries, minimal, most := 1, true, maxTries
+	bytes, best := split(patches), &trial{runs: f.Runs, failures: []Failure{f.Failure}}
+	tries, minimal, most := 0, true, maxTries
 	if f.Kind == Hang || f.Kind == Flood {
 		most = maxSlowTries
 	}

@@ -77,8 +77,13 @@ func (w *worker) next(t *trial, m *adapter.Mode) (*Run, error) {
 	t.runs = append(t.runs, r)
 	if kind := broken(w.program, r); kind != "" {
 		t.fail(w.program, kind, r.Ended())
+		return r, nil
 	}
-	return r, nil
+	st, err := w.image.Stat()
+	if err == nil && uint64(st.Size()) > w.base.Size()+spare {
+		t.fail(w.program, Flood, fmt.Sprintf("the image grew to %d bytes", st.Size()))
+	}
+	return r, err
 }
 
 // fail adds a failure that the last run shows.

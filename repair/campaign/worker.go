@@ -18,6 +18,10 @@ import (
 // imageName is the name of the image in a sandbox.
 const imageName = "disk.img"
 
+// spare is what a program may write beyond the size of the image: an image that grows is a failure,
+// and a second file may stand beside the image.
+const spare = 64 << 20
+
 // A worker runs a program on damaged copies of an image, one after the other.
 type worker struct {
 	program *adapter.Program
@@ -28,10 +32,7 @@ type worker struct {
 }
 
 func newWorker(p *adapter.Program, base *testimage.Image, c *checks) (*worker, error) {
-	// A program may write a second copy, and some more.
-	const more = 64 << 20
-	size := base.Size()
-	box, err := sandbox.Start(sandbox.Config{WorkBytes: 2*size + more, FileBytes: size + more})
+	box, err := sandbox.Start(sandbox.Config{WorkBytes: 2*base.Size() + spare})
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +98,9 @@ func (w *worker) clear() error {
 func (w *worker) run(m *adapter.Mode) (*Run, error) {
 	argv := m.Argv(filepath.Join(sandbox.Work, imageName))
 	b := w.program.Bounds
-	got, err := w.box.Run(sandbox.Command{Argv: argv, Env: w.program.Env(), Time: b.Time,
-		MemoryBytes: b.Memory, OutputBytes: b.Output})
+	got, err := w.box.Run(sandbox.Command{Argv: argv, Env: w.program.Env(),
+		Input: w.program.Input, Time: b.Time,
+		MemoryBytes: b.Memory, FileBytes: w.base.Size() + spare, OutputBytes: b.Output})
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package fieldmap
 
 import (
+	"bytes"
 	"fmt"
 	"hash/crc32"
 )
@@ -13,6 +14,8 @@ type Checksum struct {
 	From  string `yaml:"from"`
 	Size  string `yaml:"size"`
 	Seed  string `yaml:"seed"`
+	// Repeat is the number of bytes that the checksum fills again and again; 0: those of the field.
+	Repeat int `yaml:"repeat"`
 }
 
 // maxSummed bounds the bytes under one checksum.
@@ -25,12 +28,14 @@ type seal struct {
 	width     int    // of the field
 	from, len uint64
 	seed      uint32
+	repeat    int
+	little    bool // whatever the order of other numbers
 }
 
 // sums has the checksums that a map can name. The field of the checksum is at an offset of the bytes;
 // it counts as zeros, or is left out, as the file system has it.
 var sums = map[string]func(b []byte, at int, seed uint32) uint32{
-	// XFS: the field counts as zeros, the sum begins with ones and is inverted.
+	// XFS: the field counts as zeros, and is little-endian.
 	"crc32c": func(b []byte, at int, _ uint32) uint32 {
 		return crc32.Checksum(zeroed(b, at), crc32.MakeTable(crc32.Castagnoli))
 	},
@@ -84,7 +89,8 @@ func (f *finder) seals(structure *Structure, s *scope) (list []seal, err error) 
 			return nil, err
 		}
 		at := s.values["at"]
-		one := seal{sum: sums[c.Kind], from: at + from, len: size, seed: uint32(seed)}
+		one := seal{sum: sums[c.Kind], from: at + from, len: size, seed: uint32(seed),
+			repeat: c.Repeat, little: c.Kind == "crc32c"}
 		if size > maxSummed || one.from > f.disk.Size() || size > f.disk.Size()-one.from {
 			return nil, fmt.Errorf("a checksum of %d bytes at %d", size, one.from)
 		}
@@ -116,9 +122,9 @@ func (f *Found) Seal(disk Disk, change Change) (list []Change, err error) {
 				b[at-s.from] = v
 			}
 		}
-		field := Found{Width: s.width, big: f.big}
-		v := s.sum(b, int(s.off-s.from), s.seed)
-		list = append(list, Change{s.off, field.Bytes(uint64(v))})
+		field := Found{Width: s.width, big: f.big && !s.little}
+		sum := field.Bytes(uint64(s.sum(b, int(s.off-s.from), s.seed)))
+		list = append(list, Change{s.off, bytes.Repeat(sum, max(1, s.repeat/s.width))})
 	}
 	return list, nil
 }

@@ -118,6 +118,9 @@ func (s *Structure) check() error {
 		if sums[c.Kind] == nil {
 			return fmt.Errorf("checksum %q is not known", c.Kind)
 		}
+		if c.Repeat < 0 || c.Repeat > 1<<16 {
+			return fmt.Errorf("a checksum fills %d bytes", c.Repeat)
+		}
 		if !slices.ContainsFunc(s.Fields, func(f Field) bool { return f.Name == c.Field }) {
 			return fmt.Errorf("the checksum's field %q does not exist", c.Field)
 		}

@@ -23,8 +23,6 @@ const argv0 = "fsward-sandbox"
 type Config struct {
 	// WorkBytes bounds the files in Work, together. Programs that write more see ENOSPC.
 	WorkBytes uint64
-	// FileBytes bounds each file that a program writes. Beyond it a program sees EFBIG or SIGXFSZ.
-	FileBytes uint64
 }
 
 // A Command is one run of a program. Each bound must be greater than 0, except that no memory bound
@@ -32,8 +30,12 @@ type Config struct {
 type Command struct {
 	Argv        []string // Argv[0] is a path, or a name that is looked up in $PATH
 	Env         []string // the whole environment, NAME=VALUE
+	Input       string   // on stdin
 	Time        time.Duration
 	MemoryBytes uint64 // of address space
+	// FileBytes bounds each file that the program writes, unless the program raises the bound itself.
+	// Beyond it the program sees EFBIG or SIGXFSZ. 0: only Config.WorkBytes bounds them.
+	FileBytes   uint64
 	OutputBytes int
 }
 
@@ -69,8 +71,7 @@ func Start(cfg Config) (*Box, error) {
 		return nil, err
 	}
 	b := &Box{cmd: exec.Command(self)}
-	b.cmd.Args = []string{argv0, strconv.FormatUint(cfg.WorkBytes, 10),
-		strconv.FormatUint(cfg.FileBytes, 10), strconv.Itoa(os.Geteuid())}
+	b.cmd.Args = []string{argv0, strconv.FormatUint(cfg.WorkBytes, 10), strconv.Itoa(os.Geteuid())}
 	b.cmd.Env = os.Environ()
 	b.cmd.Stderr = os.Stderr
 	b.cmd.SysProcAttr = attributes()

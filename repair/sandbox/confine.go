@@ -8,9 +8,9 @@ import (
 )
 
 // confine leaves this process, which is in new namespaces, without devices and with one writable
-// folder. It bounds each file that the process or a child writes. With user, the process is root of a
+// folder. With user, the process is root of a
 // user namespace only.
-func confine(workBytes, fileBytes uint64, user bool) error {
+func confine(workBytes uint64, user bool) error {
 	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID}
 	if !user { // a user namespace has no right to open the host's devices anyway
 		attr.Attr_set |= unix.MOUNT_ATTR_NODEV
@@ -33,9 +33,6 @@ func confine(workBytes, fileBytes uint64, user bool) error {
 			return unix.Mount("none", Work, "tmpfs", unix.MS_NODEV|unix.MS_NOSUID, size)
 		}},
 		{"making devices", func() error { return makeDevices(user) }},
-		{"bounding files", func() error {
-			return unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: fileBytes, Max: fileBytes})
-		}},
 		{"bounding core dumps", func() error {
 			return unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
 		}},

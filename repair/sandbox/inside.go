@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 )
 
 // Inside reports whether this process is a Box, and has to call Main.
-func Inside() bool { return len(os.Args) == 4 && os.Args[0] == argv0 }
+func Inside() bool { return len(os.Args) == 3 && os.Args[0] == argv0 }
 
 // Main serves the requests of the process that started the Box, and ends with the last one. It is
 // the first process of its PID namespace, so that the kernel ends every other with it.
@@ -26,9 +27,8 @@ func Main() {
 	runtime.LockOSThread()
 	enc := json.NewEncoder(os.Stdout)
 	work, err := strconv.ParseUint(os.Args[1], 10, 64)
-	file, fileErr := strconv.ParseUint(os.Args[2], 10, 64)
-	if err = errors.Join(err, fileErr); err == nil {
-		err = confine(work, file, os.Args[3] != "0")
+	if err == nil {
+		err = confine(work, os.Args[2] != "0")
 	}
 	var first reply
 	if err != nil {
@@ -60,7 +60,7 @@ func run(c Command) (r reply) {
 		return reply{Problem: err.Error()}
 	}
 	defer read.Close()
-	cmd := exec.Cmd{Path: path, Args: c.Argv, Env: c.Env, Dir: Work, Stdout: write, Stderr: write,
+	cmd := exec.Cmd{Path: path, Args: c.Argv, Stdin: strings.NewReader(c.Input), Env: c.Env, Dir: Work, Stdout: write, Stderr: write,
 		SysProcAttr: &syscall.SysProcAttr{Ptrace: true}} // it stops before its first instruction
 	start := time.Now()
 	err = cmd.Start()
@@ -113,12 +113,15 @@ func bound(pid int, c Command) error {
 		return fmt.Errorf("waiting for the program to stop: %w", err)
 	}
 	seconds := uint64(c.Time/time.Second) + 1
-	limit := func(resource int, n uint64) error {
-		return unix.Prlimit(pid, resource, &unix.Rlimit{Cur: n, Max: n}, nil)
+	limit := func(resource int, soft, hard uint64) error {
+		return unix.Prlimit(pid, resource, &unix.Rlimit{Cur: soft, Max: hard}, nil)
 	}
-	err := limit(unix.RLIMIT_CPU, seconds)
-	if c.MemoryBytes > 0 {
-		err = errors.Join(err, limit(unix.RLIMIT_AS, c.MemoryBytes))
+	err := limit(unix.RLIMIT_CPU, seconds, seconds)
+	if n := c.MemoryBytes; n > 0 {
+		err = errors.Join(err, limit(unix.RLIMIT_AS, n, n))
+	}
+	if n := c.FileBytes; n > 0 { // xfs_repair fails if it cannot raise it
+		err = errors.Join(err, limit(unix.RLIMIT_FSIZE, n, unix.RLIM_INFINITY))
 	}
 	return errors.Join(err, unix.PtraceDetach(pid))
 }

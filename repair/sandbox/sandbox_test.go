@@ -18,12 +18,12 @@ func TestMain(m *testing.M) {
 // shell returns a command that runs a script, within bounds that the tests below can reach.
 func shell(script string) Command {
 	return Command{Argv: []string{"sh", "-c", script}, Env: os.Environ(), Time: 10 * time.Second,
-		MemoryBytes: 1 << 30, OutputBytes: 4096}
+		MemoryBytes: 1 << 30, FileBytes: 1 << 18, OutputBytes: 4096}
 }
 
 func start(t *testing.T) *Box {
 	t.Helper()
-	b, err := Start(Config{WorkBytes: 1 << 20, FileBytes: 1 << 18})
+	b, err := Start(Config{WorkBytes: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,6 +55,9 @@ func TestBounds(t *testing.T) {
 			func(c *Command) { c.MemoryBytes = 64 << 20 },
 			func(r Result) bool { return strings.Contains(string(r.Output), "memory") }},
 		{"file", "head -c 1m /dev/zero >big", nil, func(r Result) bool { return r.Status != 0 }},
+		{"files", "ulimit -f unlimited; head -c 2m /dev/zero >big", nil, func(r Result) bool {
+			return strings.Contains(string(r.Output), "No space left")
+		}},
 		{"read-only", "touch /etc/x /tmp/x /dev/x/x", nil, func(r Result) bool {
 			return strings.Count(string(r.Output), "cannot touch") == 3
 		}},
