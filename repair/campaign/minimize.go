@@ -12,7 +12,7 @@ import (
 // slow.
 const (
 	maxTries     = 60
-	maxSlowTries = 6
+	maxSlowTries = 3
 )
 
 // minimize leaves out bytes of a finding's damage as long as the same failure shows, until ctx is

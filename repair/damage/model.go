@@ -2,6 +2,7 @@ package damage
 
 import (
 	"fmt"
+	"slices"
 
 	"fsward/interp"
 	"fsward/interp/detect"
@@ -24,6 +25,9 @@ type choice struct {
 	value uint64
 }
 
+// actionRounds is the number of rounds over which actions, which have one value, are spread.
+const actionRounds = 16
+
 // newModel returns the model of fields.
 func newModel(base interp.Disk, fields []*Field) (*Model, error) {
 	if len(fields) == 0 {
@@ -31,25 +35,31 @@ func newModel(base interp.Disk, fields []*Field) (*Model, error) {
 	}
 	m := &Model{base: base, fields: fields}
 	given := donors(fields)
-	lists := make([][]uint64, len(fields))
-	longest := 0
-	for i, f := range fields {
-		lists[i] = f.interesting(given[f.Group])
-		longest = max(longest, len(lists[i]))
+	rounds := make([][]choice, 0, actionRounds)
+	at := func(round int) *[]choice {
+		for len(rounds) <= round {
+			rounds = append(rounds, nil)
+		}
+		return &rounds[round]
+	}
+	actions := 0
+	for _, f := range fields {
+		from := 0
 		switch f.Width {
+		case 0: // the bits of a bitmap are many
+			from = actions % actionRounds
+			actions++
 		case 1:
 			m.one = append(m.one, f)
 		case 2:
 			m.two = append(m.two, f)
 		}
-	}
-	for round := range longest {
-		for i, f := range fields {
-			if round < len(lists[i]) {
-				m.first = append(m.first, choice{f, lists[i][round]})
-			}
+		for i, v := range f.interesting(given[f.Group]) {
+			r := at(from + i)
+			*r = append(*r, choice{f, v})
 		}
 	}
+	m.first = slices.Concat(rounds...)
 	return m, nil
 }
 

@@ -1,0 +1,206 @@
+package campaign
+
+import (
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"fsward/repair/sandbox"
+)
+
+func TestMain(m *testing.M) {
+	if sandbox.Inside() {
+		sandbox.Main()
+		return
+	}
+	if len(os.Args) == 5 && os.Args[1] == "planted" {
+		os.Exit(planted(os.Args[2], os.Args[3], os.Args[4]))
+	}
+	os.Exit(m.Run())
+}
+
+// test runs a campaign over a number of damages, and returns the findings by kind.
+func test(t *testing.T, cfg Config, damages uint64) (map[string][]*Finding, Progress) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "out")
+	cfg.Workers = 2
+	c, err := Create(t.Context(), dir, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	found := map[string][]*Finding{}
+	sum, _, err := c.Run(t.Context(), Limits{Damages: damages}, func(e Event) {
+		if f := e.Finding; f != nil {
+			f.path = filepath.Join(dir, f.Dir)
+			found[f.Kind] = append(found[f.Kind], f)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum.Damages == 0 || sum.Next != damages {
+		t.Errorf("%+v", sum)
+	}
+	return found, sum
+}
+
+// write writes a file in a temporary folder.
+func write(t *testing.T, name string, text []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func plantedConfig(t *testing.T, bug, fs string) Config {
+	t.Helper()
+	text, err := plantedAdapter(bug, fs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := Config{FS: fs, Program: write(t, "planted.yaml", []byte(text)), Checks: []string{Agree}}
+	if fs == "toy" {
+		cfg.Image = write(t, "toy.img", toyImage())
+	}
+	return cfg
+}
+
+// TestPlanted finds each planted bug as what it is, and nothing in a sound checker.
+func TestPlanted(t *testing.T) {
+	for bug, want := range map[string]string{"none": "", "twice": Again, "cycles": Cycle,
+		"crashes": Crash, "hangs": Hang, "prints": Flood, "status": Status, "disagrees": Disagree,
+		"sanitizer": Crash} {
+		t.Run(bug, func(t *testing.T) {
+			damages := uint64(12)
+			if bug == "hangs" {
+				damages = 5
+			}
+			found, _ := test(t, plantedConfig(t, bug, "toy"), damages)
+			kinds := slices.Sorted(maps.Keys(found))
+			if strings.Join(kinds, " ") != want {
+				t.Fatalf("found %v, want %q", kinds, want)
+			}
+			if want != "" {
+				checkFinding(t, found[want][0])
+			}
+		})
+	}
+}
+
+// checkFinding replays a finding, and looks at its text.
+func checkFinding(t *testing.T, f *Finding) {
+	t.Helper()
+	_, runs, shows, err := Replay(f.path)
+	if err != nil || !shows || len(runs) == 0 {
+		t.Errorf("%s does not show again: %v", f.Dir, err)
+	}
+	what, err := os.ReadFile(filepath.Join(f.path, whatFile))
+	if err != nil || !strings.Contains(string(what), sentences[f.Kind]) ||
+		!strings.Contains(string(what), f.Damage) {
+		t.Errorf("%v\n%s", err, what)
+	}
+}
+
+// need skips a test if a program is missing.
+func need(t *testing.T, program string) {
+	t.Helper()
+	if _, err := exec.LookPath(program); err != nil {
+		t.Skipf("%s is not installed", program)
+	}
+}
+
+// TestPlantedLoss finds that a checker clears a file which the damage did not touch.
+func TestPlantedLoss(t *testing.T) {
+	need(t, "mkfs.minix")
+	cfg := plantedConfig(t, "loses", "minix1")
+	cfg.Checks = []string{Harmless}
+	found, _ := test(t, cfg, 25)
+	for _, f := range found[Lost] {
+		if strings.Contains(f.Detail, "/f has other contents") {
+			checkFinding(t, f)
+			return
+		}
+	}
+	t.Errorf("found %v", found)
+}
+
+// TestMinixTables finds that fsck.minix 2.38 writes its tables into files of version 3: it returns
+// from write_super_block before it has set the position of the writes that follow.
+func TestMinixTables(t *testing.T) {
+	need(t, "mkfs.minix")
+	found, _ := test(t, Config{FS: "minix3", Checks: []string{Harmless}}, 25)
+	if len(found[Lost]) == 0 {
+		t.Fatalf("found %v", found)
+	}
+	checkFinding(t, found[Lost][0])
+}
+
+// TestSecondRun finds that e2fsck needs a second run, and goes on with the campaign.
+func TestSecondRun(t *testing.T) {
+	need(t, "e2fsck")
+	found, _ := test(t, Config{FS: "ext3", Program: "e2fsck", Modes: []string{"-fy"}}, 100)
+	if len(found[Again])+len(found[Cycle]) == 0 {
+		t.Fatalf("found %v", found)
+	}
+	for _, f := range slices.Concat(found[Again], found[Cycle]) {
+		if !f.Minimized || len(f.Patches) == 0 {
+			t.Errorf("%+v is not minimized", f)
+		}
+	}
+}
+
+// TestResume stops a campaign and goes on: no damage is tried twice, and findings stay.
+func TestResume(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	cfg := plantedConfig(t, "twice", "toy")
+	cfg.Workers = 1
+	c, err := Create(t.Context(), dir, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, err := c.Run(t.Context(), Limits{Damages: 10}, func(Event) {})
+	if err != nil || c.Close() != nil || first.Findings == 0 {
+		t.Fatal(first, err)
+	}
+	if c, err = Open(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	second, _, err := c.Run(t.Context(), Limits{Damages: 10}, func(e Event) {
+		if f := e.Finding; f != nil && f.Group == "sector.0x0" && f.Count != 1 {
+			t.Errorf("%+v was known", f)
+		}
+	})
+	if err != nil || second.Next != 20 || second.Findings < first.Findings ||
+		second.Runs <= first.Runs {
+		t.Errorf("%+v, then %+v, %v", first, second, err)
+	}
+	r, err := LoadResults(dir)
+	if err != nil || len(r.Findings) != second.Findings || r.Progress.Next != 20 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if _, err := Create(t.Context(), dir, cfg); err == nil {
+		t.Error("a campaign was made in the folder of another")
+	}
+}
+
+func TestMessages(t *testing.T) {
+	cfg := plantedConfig(t, "none", "toy")
+	c, err := Create(t.Context(), filepath.Join(t.TempDir(), "out"), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	a := messages(c.program, []byte("Inode 12 (x) has 'y'.\n\nInode 7 (z) has 'w'.\nblock 0xff\n"))
+	b := messages(c.program, []byte("block 3\nInode 99 (…) has 'q'.\n"))
+	if !slices.Equal(a, b) || len(a) != 2 {
+		t.Errorf("%q and %q", a, b)
+	}
+}

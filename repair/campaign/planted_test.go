@@ -1,0 +1,141 @@
+package campaign
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// The planted checkers below are programs with one known bug each, for a toy file system: a magic
+// number, and two numbers that each stand twice, the second time inverted. They are this test's
+// executable, started again.
+
+const (
+	toyMagic = 0x594f5421
+	toyBytes = 1024
+)
+
+// toyImage returns a sound image.
+func toyImage() []byte {
+	b := make([]byte, toyBytes)
+	le := binary.LittleEndian
+	le.PutUint32(b, toyMagic)
+	for i, v := range []uint32{12, 3456} {
+		le.PutUint32(b[8+8*i:], v)
+		le.PutUint32(b[12+8*i:], ^v)
+	}
+	return b
+}
+
+// planted runs a planted checker on an image, and returns its exit status.
+func planted(bug, mode, path string) int {
+	if bug == "loses" {
+		return losesFile(mode, path)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil || len(b) < toyBytes {
+		return 8
+	}
+	first, fixed := binary.LittleEndian.Uint32(b[8:]), bytes.Clone(b)
+	wrong := repairToy(fixed, bug)
+	switch {
+	case bug == "crashes" && first > 1<<30:
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSEGV)
+		time.Sleep(time.Minute)
+	case bug == "hangs" && first > 1<<30:
+		time.Sleep(time.Minute)
+	case bug == "prints" && first > 1<<30:
+		for {
+			fmt.Println(strings.Repeat("error ", 1000))
+		}
+	case bug == "status" && wrong:
+		return 77
+	case bug == "disagrees" && mode == "check":
+		return 0
+	case bug == "sanitizer" && wrong:
+		fmt.Println("==1==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x1")
+		return 1
+	}
+	if !wrong {
+		return 0
+	}
+	fmt.Println("a number and its inverse differ")
+	if mode == "check" {
+		return 4
+	}
+	if os.WriteFile(path, fixed, 0o600) != nil {
+		return 8
+	}
+	return 1
+}
+
+// repairToy repairs an image as far as the bug lets it. It reports whether something was wrong.
+func repairToy(b []byte, bug string) (wrong bool) {
+	le := binary.LittleEndian
+	if le.Uint32(b) != toyMagic {
+		le.PutUint32(b, toyMagic)
+		wrong = true
+	}
+	for at := 8; at < 24; at += 8 {
+		v, inverse := le.Uint32(b[at:]), le.Uint32(b[at+4:])
+		if v == ^inverse {
+			continue
+		}
+		wrong = true
+		switch bug {
+		case "twice": // one half in each run
+			if uint16(v) != uint16(^inverse) {
+				le.PutUint16(b[at+4:], ^uint16(v))
+			} else {
+				le.PutUint32(b[at+4:], ^v)
+			}
+		case "cycles": // each run undoes the one before
+			le.PutUint32(b[at:], ^v)
+			le.PutUint32(b[at+4:], ^inverse)
+		default:
+			le.PutUint32(b[at+4:], ^v)
+		}
+	}
+	return wrong
+}
+
+// losesFile repairs Minix by fsck.minix, and then clears a file that has nothing to do with it.
+func losesFile(mode, path string) int {
+	argv := []string{"-f", "-a", path}
+	if mode == "check" {
+		argv = []string{"-f", path}
+	}
+	cmd := exec.Command("/usr/sbin/fsck.minix", argv...)
+	cmd.Stdout = os.Stdout
+	_ = cmd.Run()
+	status := cmd.ProcessState.ExitCode()
+	if f, err := os.OpenFile(path, os.O_RDWR, 0); err == nil && status == 3 {
+		const data = 200 << 10 // within /f
+		_, _ = f.WriteAt(make([]byte, 1024), data)
+		_ = f.Close()
+	}
+	return status
+}
+
+// plantedAdapter returns the description of a planted checker.
+func plantedAdapter(bug, fs string) (string, error) {
+	self, err := os.Executable()
+	return fmt.Sprintf(`program: planted
+file_systems: [%s]
+crash: '^SIGSEGV'
+bounds: {time: 1s, output: 65536, memory: 0}
+repairs: [{name: repair, run: [%q, planted, %s, repair, "{image}"]}]
+check: {name: check, run: [%q, planted, %s, check, "{image}"]}
+statuses:
+  - {is: [0], outcome: consistent}
+  - {is: [1, 3], outcome: corrected}
+  - {is: [4], outcome: left}
+  - {is: [7], outcome: partly}
+  - {is: [8], outcome: operational}
+`, fs, self, bug, self, bug), err
+}
