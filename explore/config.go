@@ -28,6 +28,9 @@ type Config struct {
 	// NewJudge makes a judge of the crash states of one execution. pristine are the pristine disks.
 	// If it is nil, only recovery and the checker find failures.
 	NewJudge func(ctx context.Context, pristine []crash.Base) (Judge, error)
+	// ReadCommitted reads the tree that the recovery of a crash state must give. If it is nil, a
+	// recovery may lose a commit that nobody asked for.
+	ReadCommitted ReadCommitted
 	// NewAccount makes an account of flushes for the disks, as crash.Join addresses them. With an
 	// account, a call that promised durability and returned too early is a failure. If it is nil,
 	// durability is not checked.

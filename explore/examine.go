@@ -82,6 +82,9 @@ func (x *explorer) countCrash(c crashCase, judge Judge) {
 	if !x.HostOnly {
 		x.asked[Recovered]++
 	}
+	if !x.HostOnly && x.ReadCommitted != nil {
+		x.asked[Committed]++
+	}
 }
 
 // An examiner checks the crash states of one execution.
@@ -181,7 +184,7 @@ func (x *explorer) recover(ctx context.Context, disk *crash.State,
 	about Crash, choices *Chooser) (*Failure, []ramdisk.Record, error) {
 	begin := time.Now()
 	x.totals.Recovered++
-	found, records, err := x.session.recovered(ctx, disk, about, choices)
+	found, records, err := x.session.recovered(ctx, disk, x.committed(disk), about, choices)
 	x.totals.Recovering += time.Since(begin).Seconds()
 	return found, records, err
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	bolt "go.etcd.io/bbolt"
+
+	"fsward/explore/agent"
 )
 
 // Signatures returns the sorted signatures of all states that the run in a folder has seen.
@@ -22,3 +24,6 @@ func Signatures(dir string) (out []string, err error) {
 	slices.Sort(out)
 	return out, err
 }
+
+// Differences returns the differences between the tree of a commit and a recovered tree.
+func (c *CommittedTree) Differences(got map[string]agent.Entry) string { return c.differences(got) }

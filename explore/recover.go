@@ -6,16 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"fsward/explore/agent"
 	"fsward/explore/crash"
 	"fsward/explore/ramdisk"
 )
 
-// recovered loads a crash state, recovers and mounts it, and asks the checker. All of them take
-// choices. records is the log of the recovery, if it is logged.
-func (s *session) recovered(ctx context.Context, disk *crash.State,
+// recovered loads a crash state, recovers and mounts it, compares its tree with must, and asks the
+// checker. All of them take choices. records is the log of the recovery, if it is logged. must is
+// nil if no tree is known that the recovery must give.
+func (s *session) recovered(ctx context.Context, disk *crash.State, must *CommittedTree,
 	about Crash, choices *Chooser) (f *Failure, records []ramdisk.Record, err error) {
 	e, err := s.putIn(ctx, disk, choices, s.logRecovery)
 	if err != nil {
@@ -28,9 +27,12 @@ func (s *session) recovered(ctx context.Context, disk *crash.State,
 		if records, err = s.recorder.records(ctx); err != nil {
 			return nil, nil, err
 		}
-		if s.repairs() {
+		if s.repairs() || must != nil {
 			quick, err = s.tree(e)
 			f = s.target.failure(e, "unreadable", err).withProperty(Recovered)
+		}
+		if f == nil {
+			f = must.check(quick)
 		}
 	}
 	if f == nil && fatal(e) == nil {
@@ -54,7 +56,7 @@ func (s *session) recovered(ctx context.Context, disk *crash.State,
 	if f == nil {
 		f = unmounted.withProperty(Recovered)
 	}
-	if f == nil && err == nil && quick != nil {
+	if f == nil && err == nil && s.repairs() {
 		f, err = s.compareRepair(ctx, disk, choices, quick)
 		f = f.withProperty(Recovered)
 	}
@@ -94,9 +96,8 @@ func (s *session) repairs() bool {
 		})
 }
 
-// tree returns the entries that are mounted at the top of the stack, by path. It clears the
-// attributes that no recovery promises: times, inode numbers and the sizes of directories. A tree
-// that cannot be read at all is empty.
+// tree returns the entries that are mounted at the top of the stack, by path, without their times.
+// A tree that cannot be read at all is empty.
 func (s *session) tree(e *Env) (map[string]agent.Entry, error) {
 	r, err := e.Try(agent.Tree(s.target.stack.Top.Path()))
 	if err != nil {
@@ -108,10 +109,7 @@ func (s *session) tree(e *Env) (map[string]agent.Entry, error) {
 	}
 	out := make(map[string]agent.Entry, len(entries))
 	for _, entry := range entries {
-		entry.Inode, entry.Mtime = 0, 0
-		if entry.Mode&unix.S_IFMT == unix.S_IFDIR {
-			entry.Size = 0 // fsck may free blocks of a directory
-		}
+		entry.Mtime = 0
 		out[entry.Path] = entry
 	}
 	return out, nil

@@ -22,6 +22,10 @@ type Totals struct {
 	Judged         uint64  `json:"judged"`    // crash states that were judged on the host
 	Undecided      uint64  `json:"undecided"` // judged crash states without a verdict
 	Recovered      uint64  `json:"recovered"` // recoveries in the guest
+	// CommitKnown counts the recoveries whose tree was compared with that of the last commit.
+	// CommitUnknown counts those for which fsward could not read that commit.
+	CommitKnown   uint64 `json:"commit_known,omitempty"`
+	CommitUnknown uint64 `json:"commit_unknown,omitempty"`
 	// Interrupted counts the crash states that crashes during recovery left. Unread counts the
 	// interrupted ones that differ only in blocks that the recovery does not read.
 	Interrupted uint64 `json:"interrupted,omitempty"`

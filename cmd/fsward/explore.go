@@ -177,6 +177,8 @@ func addCheckFlags(c *cobra.Command, r *spec.Run) {
 		"report it as an error if a recovery had to repair something")
 	c.Flags().BoolVar(&r.NoJudge, "no-invariants", false,
 		"do not check crash states by the invariants before recovery")
+	c.Flags().BoolVar(&r.NoCommits, "no-commits", false,
+		"do not compare recovered trees with the last commit that the crash state holds whole")
 	addAddRules(c, &r.AddRules)
 	c.Flags().BoolVar(&r.HostOnly, "host-only", false,
 		"check crash states by the invariants alone: no recovery, and no "+

@@ -100,6 +100,18 @@ func early(t explore.Totals) string {
 	return fmt.Sprintf(", %d of them with blocks written early", t.Early)
 }
 
+// committed says how many recovered trees were compared with the last commit, if any could be.
+func committed(t explore.Totals) string {
+	if t.CommitKnown+t.CommitUnknown == 0 {
+		return ""
+	}
+	text := fmt.Sprintf(", %d trees compared with the last commit", t.CommitKnown)
+	if t.CommitUnknown > 0 {
+		text += fmt.Sprintf(" (and %d not, since it cannot be read)", t.CommitUnknown)
+	}
+	return text
+}
+
 // available says how much memory the guest has left, if it reported that.
 func available(e explore.Event) string {
 	if e.Available == 0 {
@@ -145,8 +157,8 @@ func (p *exploreProgress) explored(sum explore.Summary, dir string) {
 		} else if p.runs > 0 && sum.Runs >= p.runs {
 			how = "its runs are done"
 		}
-		fmt.Fprintf(p.out, "%d states, %d crash states%s, %d errors%s in %.0f s; %s\n", sum.States,
-			sum.CrashStates, early(sum.Totals), sum.Broken(), surprised(&sum), sum.Seconds, how)
+		fmt.Fprintf(p.out, "%d states, %d crash states%s%s, %d errors%s in %.0f s; %s\n", sum.States,
+			sum.CrashStates, early(sum.Totals), committed(sum.Totals), sum.Broken(), surprised(&sum), sum.Seconds, how)
 		for _, e := range sum.Errors {
 			fmt.Fprintf(p.out, "  %s, %d times: %s\n", e.Kind, e.Count, e.ReplayCommand(dir))
 		}

@@ -41,7 +41,7 @@ var (
 		"sync", "syncfs", "fsync", "fdatasync", "O_SYNC", "O_DSYNC", "mount -o sync",
 		"mount -o dirsync", "reasonable",
 	}
-	lastProperties = []string{explore.Recovered, explore.Invariant, noCrash}
+	lastProperties = []string{explore.Committed, explore.Recovered, explore.Invariant, noCrash}
 )
 
 // compareProperties orders the columns.

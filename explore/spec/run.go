@@ -49,6 +49,8 @@ type Run struct {
 	AddRules []string `json:"add_rules,omitempty"`
 	// NoJudge: the invariants do not judge crash states.
 	NoJudge bool `json:"no_judge,omitempty"`
+	// NoCommits: recovered trees are not compared with the last commit.
+	NoCommits bool `json:"no_commits,omitempty"`
 	// NoPrune: equal crash states are not deduplicated.
 	NoPrune bool `json:"no_prune,omitempty"`
 	// Through: the disks have no write cache.
@@ -113,6 +115,9 @@ func (r Run) Config() (explore.Config, error) {
 	if !r.NoAccount && !r.Through {
 		cfg.NewAccount = top.NewAccount()
 	}
+	if !r.NoCommits {
+		cfg.ReadCommitted = readCommitted(cfg.Stack, top)
+	}
 	if !r.NoJudge {
 		cfg.NewJudge = r.newJudge(cfg.Stack, top)
 	}
@@ -142,11 +147,10 @@ func (r Run) checker(top *component.Component) (explore.Checker, error) {
 func (r Run) newJudge(
 	stack explore.Stack, top *component.Component,
 ) func(context.Context, []crash.Base) (explore.Judge, error) {
-	disk, ok := top.On[0].(*explore.Disk)
-	if !ok || len(top.On) != 1 || top.Kind.Oracle == "" {
+	i, ok := oracleDisk(stack, top)
+	if !ok {
 		return nil
 	}
-	i := slices.Index(stack.Disks(), disk)
 	return func(ctx context.Context, pristine []crash.Base) (explore.Judge, error) {
 		site, err := bundle.OpenAll(r.AddRules)
 		if err != nil {
@@ -156,6 +160,16 @@ func (r Run) newJudge(
 		o, err := oracle.New(ctx, top.Kind.Oracle, pristine[i], options)
 		return judge{o}, err
 	}
+}
+
+// oracleDisk returns the number of the disk of a file system that fsward reads. ok is false if top
+// is none, or is not alone on one disk.
+func oracleDisk(stack explore.Stack, top *component.Component) (i int, ok bool) {
+	disk, ok := top.On[0].(*explore.Disk)
+	if !ok || len(top.On) != 1 || top.Kind.Oracle == "" {
+		return 0, false
+	}
+	return slices.Index(stack.Disks(), disk), true
 }
 
 // A judge makes an oracle an explore.Judge.
