@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"fmt"
 	"slices"
 
 	"fsward/explore/crash"
@@ -34,7 +35,8 @@ func (d *diskSet) crashes(r *execution, options crash.Options,
 		windows: r.windows,
 		visit:   visit,
 	}
-	for ev, err := range crash.FromWriteSet(d.each(r.records), r.blocks, d.numbers()...) {
+	events := crash.FromWriteSet(d.each(r.records), r.blocks, d.numbers()...)
+	for ev, err := range withMarks(events, r.windows) {
 		if err == nil {
 			err = w.add(ev)
 		}
@@ -67,6 +69,8 @@ func (w *windowWalk) add(ev crash.Event) error {
 		w.begun = true
 	}
 	switch ok = ok && w.begun; {
+	case w.open && ok && kind == markNow:
+		return fmt.Errorf("a checker requested a crash after record %d, inside of a window", ev.At)
 	case w.open:
 		if err := w.states.Add(ev, w.visitState); err != nil || !ok || kind != markEnd {
 			return err

@@ -173,7 +173,8 @@ func (s *session) intercept(st *state) (i interceptors) {
 		i.process = &processCrasher{at: top, plan: st.crash, spans: make(map[int]callSpan)}
 	}
 	i.threads, i.kernel = s.threads, s.target.kernelChoices
-	if s.newAccount != nil && st.crash == nil {
+	_, reads := s.target.stack.Checker.(LogReader)
+	if (s.newAccount != nil || reads) && st.crash == nil {
 		i.promises = new(promiseMarker)
 	}
 	return i
@@ -229,7 +230,10 @@ func (s *session) observe(ctx context.Context, e *Env, r *execution) (err error)
 		r.history, err = s.recorder.history(ctx)
 		r.history = r.before.followedBy(r.history)
 	}
-	if err == nil && !s.target.dead && len(r.calls) > 0 {
+	if err == nil && !s.target.dead && r.found == nil {
+		err = r.requestCrashes(s.target.stack.Checker)
+	}
+	if err == nil && !s.target.dead && len(r.calls) > 0 && s.newAccount != nil {
 		var early *Failure
 		if early, err = r.checkDurability(s.disks, s.newAccount()); early != nil {
 			r.nonfatal = append(r.nonfatal, early)

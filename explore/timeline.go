@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"fsward/explore/ramdisk"
 )
@@ -15,12 +16,16 @@ const timelineName = "timeline.json"
 
 // A Tick is a write, a flush or a mark in the last step of an error.
 type Tick struct {
-	What    string `json:"what"`   // "write", "flush", or the text of a mark
-	Record  uint64 `json:"record"` // number of the log record
-	Bio     uint64 `json:"bio,omitempty"`
-	Disk    uint32 `json:"disk,omitempty"`
-	Sector  uint64 `json:"sector,omitempty"`
-	Sectors uint64 `json:"sectors,omitempty"`
+	What string `json:"what"` // "write", "flush", or the text of a mark
+	// Mark is the text of Env.Mark, if the checker set the mark.
+	Mark string `json:"mark,omitempty"`
+	// Returned says that a call that promises durability has returned.
+	Returned bool   `json:"returned,omitempty"`
+	Record   uint64 `json:"record"` // number of the log record
+	Bio      uint64 `json:"bio,omitempty"`
+	Disk     uint32 `json:"disk,omitempty"`
+	Sector   uint64 `json:"sector,omitempty"`
+	Sectors  uint64 `json:"sectors,omitempty"`
 }
 
 // ticks returns the ticks of the last step of an execution.
@@ -28,18 +33,11 @@ func ticks(r *execution) (out []Tick) {
 	for _, rec := range r.records {
 		switch {
 		case rec.Type == ramdisk.Mark:
-			text := string(rec.Data)
-			if kind, window, ok := parseWindowMark(text); kind == markStep {
+			if kind, _, _ := parseWindowMark(string(rec.Data)); kind == markStep {
 				out = nil // of earlier steps
 				continue
-			} else if ok && window < len(r.windows) {
-				text = kind
-			} else if n, ok := promiseMark(text, markBegin, r.calls); ok {
-				text = r.calls[n].call + " begins"
-			} else if n, ok := promiseMark(text, markReturn, r.calls); ok {
-				text = r.calls[n].call + " returns"
 			}
-			out = append(out, Tick{What: text, Record: rec.Seq})
+			out = append(out, r.markTick(rec.Seq, string(rec.Data)))
 		case rec.Type == ramdisk.Submit && (rec.Op == ramdisk.Flush || rec.Flags&ramdisk.Preflush != 0):
 			out = append(out, Tick{What: "flush", Record: rec.Seq, Bio: rec.ID, Disk: rec.Disk})
 		}
@@ -50,6 +48,21 @@ func ticks(r *execution) (out []Tick) {
 		}
 	}
 	return out
+}
+
+// markTick returns the tick of a mark.
+func (r *execution) markTick(record uint64, text string) Tick {
+	t := Tick{What: text, Record: record}
+	if kind, window, ok := parseWindowMark(text); ok && window < len(r.windows) {
+		t.What = kind
+	} else if n, ok := promiseMark(text, markBegin, r.calls); ok {
+		t.What = r.calls[n].call + " begins"
+	} else if n, ok := promiseMark(text, markReturn, r.calls); ok {
+		t.What, t.Returned = r.calls[n].call+" returns", true
+	} else if own, ok := strings.CutPrefix(text, markUser); ok {
+		t.Mark = own
+	}
+	return t
 }
 
 func writeTimeline(dir string, r *execution) error {

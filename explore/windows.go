@@ -10,6 +10,9 @@ import (
 type window struct {
 	now           bool // a moment: CheckCrashesNow
 	before, after any  // the expectations at the start and at the end
+	// fromLog: a LogReader requested the moment, which is right after a record.
+	fromLog bool
+	record  uint64
 }
 
 // crashWindows has the windows that a Mutate requested.

@@ -29,7 +29,7 @@ func New(checker string, on Storage, p model.Promises, l Limits) (explore.Checke
 	core := Core{At: on.Path(), Promises: p, Limits: l}
 	switch checker {
 	case "sync":
-		return &Sync{core}, nil
+		return &Sync{Core: core}, nil
 	case "reasonable":
 		return &Reasonable{core}, nil
 	case "recovery":

@@ -1,6 +1,9 @@
 package checkers
 
 import (
+	"errors"
+	"slices"
+
 	"golang.org/x/sys/unix"
 
 	"fsward/explore"
@@ -10,11 +13,17 @@ import (
 // Sync checks that data that was forced to the disk is there after a crash. Data is forced by
 // sync(2), syncfs(2), fsync(2), by fdatasync(2) with fsync of the directories, by writes through
 // O_SYNC and O_DSYNC, and by the mount options sync and dirsync (EXPLODE 7.3).
-type Sync struct{ Core }
+type Sync struct {
+	Core
+	durable *durableState // what the last step made durable; nil: nothing
+}
+
+var _ explore.LogReader = (*Sync)(nil)
 
 // Mutate does one operation. It then forces its effect to the disk in one of the possible ways, or
-// does not. If something is durable now, it tries crashes.
+// does not.
 func (c *Sync) Mutate(e *explore.Env) error {
+	c.durable = nil
 	ops := choose(e, c.Steps())
 	if err := c.Step(e, ops); err != nil {
 		return err
@@ -33,8 +42,34 @@ func (c *Sync) Mutate(e *explore.Env) error {
 	if property == "" {
 		return nil
 	}
-	return e.CheckCrashesNow(durableState{c.fs.Clone(), property})
+	c.durable = &durableState{c.fs.Clone(), property}
+	return e.Mark(stepEnd)
 }
+
+// stepEnd is the mark at the end of a step that made something durable.
+const stepEnd = "the step ends"
+
+// Crashes asks for crashes when the last call that made something durable has returned or, with a
+// mount option that does, when the step has ended.
+func (c *Sync) Crashes(log []explore.Tick) ([]explore.LogCrash, error) {
+	if c.durable == nil {
+		return nil, nil
+	}
+	ended := func(t explore.Tick) bool { return t.Mark == stepEnd }
+	returned := func(t explore.Tick) bool { return t.Returned }
+	at := slices.IndexFunc(log, ended)
+	if c.durable.property != bySyncMount && slices.ContainsFunc(log, returned) {
+		for at = len(log) - 1; !returned(log[at]); at-- {
+		}
+	}
+	if at < 0 {
+		return nil, errors.New("the log has no end of the step")
+	}
+	return []explore.LogCrash{{After: log[at].Record, Expect: *c.durable}}, nil
+}
+
+// bySyncMount is the property of a mount option that makes each operation durable.
+const bySyncMount = "mount -o sync"
 
 // A durableState is the state expected after a crash, with the call or mount option that made it
 // durable.
@@ -50,7 +85,7 @@ func (s durableState) Property() string { return s.property }
 func durableBy(p model.Promises, ops []model.Op) string {
 	switch {
 	case p.Sync:
-		return "mount -o sync"
+		return bySyncMount
 	case ops[0].Code == model.Sync:
 		return "sync"
 	}

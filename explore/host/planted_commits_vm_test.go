@@ -1,0 +1,104 @@
+//go:build vmtest
+
+package host
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"fsward/explore"
+	"fsward/explore/machine"
+	"fsward/explore/spec"
+)
+
+// Recoveries that lose the last commit, before the mount that recovers.
+const (
+	// dropsCommit erases the commit block with the highest number in the journal, which begins at
+	// block 594.
+	dropsCommit = `recover: |
+  last=$(dd if=$DEVICE bs=1024 skip=594 count=100 2>/dev/null | od -An -v -tx1 -w1024 |
+    grep -n '^ c0 3b 39 98 00 00 00 02' | cut -c -50 | sort -t' ' -k 10,13 | tail -n 1 | cut -d: -f 1)
+  [ -z "$last" ] ||
+    dd if=/dev/zero of=$DEVICE bs=1024 seek=$((593 + last)) count=1 conv=notrunc 2>/dev/null
+`
+	// endsJournal clears the flag that the journal has to be replayed: the mount empties it.
+	endsJournal = `recover: printf '\002' | dd of=$DEVICE bs=1 seek=1120 conv=notrunc 2>/dev/null
+`
+	// takesCopy takes the copy of the superblock, which is written without a flush.
+	takesCopy = `recover: |
+  dd if=/dev/zero of=$DEVICE bs=4096 seek=16 count=1 conv=notrunc 2>/dev/null
+  btrfs rescue super-recover -y $DEVICE; true
+`
+)
+
+const (
+	smallExt3 = `init: mke2fs -q -F -t ext3 -E nodiscard,lazy_itable_init=0 -b 1024 $DEVICE
+type: ext3
+bytes: 16777216
+oracle: ext3
+`
+	smallBtrfs = `init: mkfs.btrfs -q -f $DEVICE
+type: btrfs
+bytes: 134217728
+oracle: btrfs
+`
+	// indifferent asks for nothing after a crash.
+	indifferent = `mutate:
+- mkdir $AT/d
+- sync
+- crash: now
+check: true
+`
+)
+
+// loseCommits checks that recoveries which lose a commit are found although no checker asks for
+// what was committed, and that the recoveries of the kernel are not.
+func loseCommits(ctx context.Context, t *testing.T, m *machine.Machine) error {
+	dir := t.TempDir()
+	for _, p := range []struct {
+		name, kind string
+		found      bool
+	}{
+		{"ext3", smallExt3, false},
+		{"a commit block is erased", smallExt3 + dropsCommit, true},
+		{"the journal ends early", smallExt3 + endsJournal, true},
+		{"btrfs", smallBtrfs, false},
+		{"an old copy of the superblock", smallBtrfs + takesCopy, true},
+	} {
+		fs, checker := filepath.Join(dir, "kind.yaml"), filepath.Join(dir, "indifferent.yaml")
+		for name, text := range map[string]string{fs: p.kind, checker: indifferent} {
+			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+				return err
+			}
+		}
+		r := spec.Run{Strategy: explore.BreadthFirst, Depth: 1, Limit: 8}
+		var err error
+		if r.Spec, err = spec.FileSystem(fs, "", "", checker, ""); err != nil {
+			return err
+		}
+		cfg, err := r.Config()
+		if err != nil {
+			return err
+		}
+		cfg.System, cfg.Dir = m, t.TempDir()
+		sum, err := explore.Run(ctx, cfg)
+		if err != nil {
+			return err
+		}
+		t.Logf("%s: %d recoveries, %d compared, %.1f s", p.name, sum.Recovered, sum.CommitKnown,
+			sum.Seconds)
+		if sum.CommitKnown == 0 || sum.CommitUnknown != 0 {
+			t.Errorf("%s: %+v", p.name, sum.Totals)
+		}
+		switch found := withoutSurprises(sum.Errors); {
+		case !p.found && len(found) > 0, p.found && len(found) != 1:
+			t.Errorf("%s: found %+v", p.name, found)
+		case p.found && (found[0].Kind != "commit lost" || found[0].Property != explore.Committed ||
+			found[0].Shown == 0):
+			t.Errorf("%s: found %+v", p.name, found[0])
+		}
+	}
+	return nil
+}
