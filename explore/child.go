@@ -182,6 +182,9 @@ func (x *explorer) addState(c *change, r *execution, recovered uint64) error {
 	if err != nil {
 		return err
 	}
+	if x.Strategy == LeastSeen && p > 0 {
+		x.totals.Familiar++
+	}
 	x.totals.Waiting++
 	return c.enqueue(p, &state{Setup: r.setup, Steps: r.steps, Faults: r.allFaults(), Sig: r.sig})
 }

@@ -155,6 +155,11 @@ func (by *examiner) check(ctx context.Context,
 			break
 		}
 	}
+	if bad == nil && !x.HostOnly {
+		if bad, err = by.checkMountFaults(ctx, c); err != nil || bad != nil && !bad.Surprise {
+			return bad, wrote, err
+		}
+	}
 	switch {
 	case !known:
 	case bad == nil:

@@ -23,6 +23,8 @@ type explorer struct {
 	lastProgress time.Time // of the last "progress" event
 	memo         memo
 	surprised    memo            // crash states that showed surprises only
+	mountSites   map[uint64]bool // call stacks that failed in a mount or an unmount
+	siteless     int             // crash states in a row whose mount hit no further call stack
 	stop         context.Context // when it ends, the run stops between two operations of the machine
 }
 
@@ -51,7 +53,7 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 		return sum, err
 	}
 	x := &explorer{Config: cfg, began: time.Now(), asked: make(map[string]uint64),
-		memo: make(memo), surprised: make(memo), stop: ctx}
+		memo: make(memo), surprised: make(memo), mountSites: make(map[uint64]bool), stop: ctx}
 	// Canceling an operation midway would leave the guest in an unknown state.
 	ctx = context.WithoutCancel(ctx)
 	if x.store, err = openStore(cfg.Dir); err != nil {

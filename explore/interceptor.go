@@ -47,6 +47,7 @@ func (passThrough) promised(_ *Env, _ promise, next func() error) error { return
 // interceptors has the interceptors of one Env. A nil field means none of that kind.
 type interceptors struct {
 	faults   *faultInjector
+	mounts   *mountFaultInjector
 	process  *processCrasher
 	threads  *threadScheduler
 	promises *promiseMarker
@@ -54,7 +55,7 @@ type interceptors struct {
 }
 
 // path lists them from the checker to the machine. The order has these reasons:
-//   - the fault injector is first: the operations that it adds are counted, noted and sent as the
+//   - a fault injector is first: the operations that it adds are counted, noted and sent as the
 //     checker's own;
 //   - the process crasher decides which operations remain, before they are noted;
 //   - the journal notes the remaining operations, and not those that the explorer adds for itself;
@@ -66,6 +67,9 @@ type interceptors struct {
 func (i interceptors) path() (out []interceptor) {
 	if i.faults != nil {
 		out = append(out, i.faults)
+	}
+	if i.mounts != nil {
+		out = append(out, i.mounts)
 	}
 	if i.process != nil {
 		out = append(out, i.process)

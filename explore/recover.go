@@ -20,6 +20,12 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, must *Commit
 	if err != nil {
 		return nil, nil, err
 	}
+	if mountsWithFault(choices) {
+		f, err = s.mountWithFault(ctx, e)
+		if f != nil || err != nil {
+			return f.withProperty(Recovered), nil, err
+		}
+	}
 	quickly := func(e *Env, c Component) error { return c.Recover(e) }
 	f = s.target.mount(e, quickly).withProperty(Recovered)
 	var quick map[string]agent.Entry // the recovered tree; nil: it is not compared

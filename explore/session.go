@@ -24,6 +24,7 @@ type session struct {
 	newAccount  func() *durable.Account // Config.NewAccount
 	inject      bool                    // record which calls in the kernel can fail
 	faulty      faultyCalls             // which calls fail if faults are injected
+	mountHits   []agent.Hit             // of the last mountWithFault
 	countCalls  bool                    // count the system calls of the last step
 	logRecovery bool                    // log the reads and writes of recoveries
 	verify      bool                    // Config.Verify

@@ -31,14 +31,19 @@ type Totals struct {
 	Interrupted uint64 `json:"interrupted,omitempty"`
 	Unread      uint64 `json:"unread,omitempty"`
 	// Remembered counts recoveries that were skipped, since an earlier recovery had read the same.
-	Remembered  uint64 `json:"remembered,omitempty"`
-	Failed      uint64 `json:"failed"`            // executions with injected faults
+	Remembered uint64 `json:"remembered,omitempty"`
+	Failed     uint64 `json:"failed"` // executions with injected faults
+	// MountFaults counts the faults in a mount or an unmount before a recovery.
+	MountFaults uint64 `json:"mount_faults,omitempty"`
 	Loaded      uint64 `json:"loaded,omitempty"`  // executions that began with a checkpoint
 	Diverged    uint64 `json:"diverged"`          // replays that diverged
 	Idle        uint64 `json:"idle,omitempty"`    // executions whose chosen thread found no work
 	Unscheduled uint64 `json:"strayed,omitempty"` // executions with unscheduled threads
 	Waiting     uint64 `json:"waiting"`           // states in the frontier
-	Deepest     int    `json:"deepest"`           // the most steps of an execution
+	// Familiar counts the states with a feature that an earlier state had. LeastSeen puts them behind
+	// states whose features are new.
+	Familiar uint64 `json:"familiar,omitempty"`
+	Deepest  int    `json:"deepest"` // the most steps of an execution
 	// Seconds is the duration of the run. Restoring is its part for reaching the parent states
 	// again, and Recovering its part for recovering and checking crash states.
 	Seconds    float64 `json:"seconds"`

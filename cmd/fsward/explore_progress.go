@@ -100,6 +100,14 @@ func early(t explore.Totals) string {
 	return fmt.Sprintf(", %d of them with blocks written early", t.Early)
 }
 
+// familiar says how many states have features that earlier ones had, if the search looks at them.
+func familiar(t explore.Totals) string {
+	if t.Familiar == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d with features of earlier ones)", t.Familiar)
+}
+
 // committed says how many recovered trees were compared with the last commit, if any could be.
 func committed(t explore.Totals) string {
 	if t.CommitKnown+t.CommitUnknown == 0 {
@@ -157,8 +165,8 @@ func (p *exploreProgress) explored(sum explore.Summary, dir string) {
 		} else if p.runs > 0 && sum.Runs >= p.runs {
 			how = "its runs are done"
 		}
-		fmt.Fprintf(p.out, "%d states, %d crash states%s%s, %d errors%s in %.0f s; %s\n", sum.States,
-			sum.CrashStates, early(sum.Totals), committed(sum.Totals), sum.Broken(), surprised(&sum), sum.Seconds, how)
+		fmt.Fprintf(p.out, "%d states%s, %d crash states%s%s, %d errors%s in %.0f s; %s\n", sum.States,
+			familiar(sum.Totals), sum.CrashStates, early(sum.Totals), committed(sum.Totals), sum.Broken(), surprised(&sum), sum.Seconds, how)
 		for _, e := range sum.Errors {
 			fmt.Fprintf(p.out, "  %s, %d times: %s\n", e.Kind, e.Count, e.ReplayCommand(dir))
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"fsward/explore"
 	"fsward/explore/machine"
@@ -101,4 +102,11 @@ func loseCommits(ctx context.Context, t *testing.T, m *machine.Machine) error {
 		}
 	}
 	return nil
+}
+
+// TestGuestCommits checks that recoveries which lose the last commit are found.
+func TestGuestCommits(t *testing.T) {
+	inGuest(t, 10*time.Minute, func(ctx context.Context, m *machine.Machine) error {
+		return loseCommits(ctx, t, m)
+	})
 }

@@ -1,0 +1,164 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"fsward/explore/agent"
+	"fsward/explore/ekm"
+)
+
+// A crash state that is recovered for the first time is mounted and unmounted once before, with one
+// call inside the kernel failing. That mount or unmount may fail. What it leaves must recover as
+// the crash state does.
+
+// mountFaultSite is the site of the choice of the call that fails: a number of a hit.
+const mountFaultSite = "call that fails in an earlier mount and unmount"
+
+// noMountFault is the choice that lets no call fail. No larger number of a hit can be chosen.
+const noMountFault = 4095
+
+// mountFaultsPerState is how many calls fail for one crash state, one after the other. Each call
+// site fails once in a run.
+const mountFaultsPerState = 4
+
+// A mountFaultInjector makes a call inside the kernel fail during mount(2) and umount(2), and
+// records which calls could have failed.
+type mountFaultInjector struct {
+	passThrough
+	points []ekm.Point
+	at     uint32 // number of the hit that fails, counted over all requests
+	hits   []agent.Hit
+}
+
+var (
+	mountCode   = agent.Mount("", "", "", 0, "").Code
+	unmountCode = agent.Unmount("", 0).Code
+)
+
+// batch puts the operations that start and end the injection around a mount or an unmount. The
+// caches of the kernel are dropped before, so that it reads from the disk.
+func (f *mountFaultInjector) batch(_ *Env, r request, next sendBatch) (agent.Done, error) {
+	if len(r.Ops) != 1 || r.Ops[0].Code != mountCode && r.Ops[0].Code != unmountCode {
+		return next(r)
+	}
+	var at []uint32
+	if seen := uint32(len(f.hits)); f.at >= seen && f.at != noMountFault {
+		at = []uint32{f.at - seen}
+	}
+	var p padded
+	p.add(agent.DropCaches())
+	p.add(agent.FailAt(f.points, at))
+	p.own(r.Ops[0])
+	p.add(agent.FailEnd())
+	r.Ops, r.StopAtError = p.ops, false
+	done, err := next(r)
+	done.Results, err = p.strip(done.Results, err, func(op agent.Op, result agent.Result) error {
+		if op.Code != agent.FailEnd().Code {
+			return nil
+		}
+		hits, err := agent.DecodeHits(result.Data)
+		f.hits = append(f.hits, hits...)
+		return err
+	})
+	return done, err
+}
+
+// mountsWithFault reports whether the next choice of a recovery is the call that fails in an
+// earlier mount and unmount. Only chooseMountFault makes it so.
+func mountsWithFault(choices *Chooser) bool {
+	n := len(choices.taken)
+	return n < len(choices.want) && choices.want[n].Site == mountFaultSite
+}
+
+// chooseMountFault makes the next recovery begin with an earlier mount in which a call fails.
+func chooseMountFault(hit uint32) *Chooser {
+	c := new(Chooser)
+	c.Replay([]Choice{{N: noMountFault + 1, Value: hit, Site: mountFaultSite}})
+	return c
+}
+
+// mountWithFault mounts and unmounts the stack while a call fails. It returns a failure if the
+// kernel reports a bug, or if a component stays mounted. It keeps the hits in s.mountHits.
+func (s *session) mountWithFault(ctx context.Context, e *Env) (*Failure, error) {
+	f := &mountFaultInjector{points: s.faulty.points, at: e.ChooseAt(noMountFault+1, mountFaultSite)}
+	faulty := newEnv(ctx, s.target.system, new(Chooser), interceptors{mounts: f})
+	defer func() { s.mountHits = f.hits }()
+	var mounted []Component
+	_ = s.target.stack.up(func(c Component) error { // it may fail
+		err := c.Mount(faulty)
+		if err == nil {
+			mounted = append(mounted, c)
+		}
+		return err
+	})
+	for _, c := range slices.Backward(mounted) {
+		if c.Unmount(faulty) == nil || faulty.Err() != nil {
+			continue
+		}
+		again := s.target.env(ctx)
+		if err := c.Unmount(again); err != nil {
+			s.target.dead = true
+			return s.target.failure(again, "unmount failed", err), fatal(again)
+		}
+	}
+	return s.target.failure(faulty, "", nil), fatal(faulty)
+}
+
+// failedSite names the call that failed in the last mountWithFault; "": none did.
+func (s *session) failedSite() string {
+	i := slices.IndexFunc(s.mountHits, func(h agent.Hit) bool { return h.Failed })
+	if i < 0 {
+		return ""
+	}
+	return s.mountHits[i].Site
+}
+
+// checkMountFaults recovers a crash state after mounts and unmounts in which a call failed, each at
+// a call site that has not failed yet.
+func (by *examiner) checkMountFaults(ctx context.Context, c crashCase) (bad *badDisk, err error) {
+	x := by.x
+	if !by.exploring || x.MaxFaults == 0 || x.siteless >= mountFaultsPerState {
+		return nil, nil
+	}
+	try := func(hit uint32) (*badDisk, error) {
+		found, _, err := x.recover(ctx, c.State, c.Crash, chooseMountFault(hit))
+		var diverged *DivergedError
+		if errors.As(err, &diverged) {
+			x.noteDiverged(err, 0)
+			return nil, nil
+		}
+		if err != nil || found == nil {
+			return nil, err
+		}
+		if site := x.session.failedSite(); site != "" {
+			found.Text += fmt.Sprintf("\nbefore, the call at %s had failed in a mount or unmount", site)
+		}
+		return &badDisk{found, c, chooseMountFault(hit).want}, nil
+	}
+	if bad, err = try(noMountFault); bad != nil || err != nil {
+		return bad, err
+	}
+	tried := 0
+	for i, h := range slices.Clone(x.session.mountHits) {
+		if x.mountSites[h.Stack] || i == noMountFault {
+			continue
+		}
+		if tried == mountFaultsPerState {
+			break
+		}
+		tried++
+		x.mountSites[h.Stack] = true
+		x.totals.MountFaults++
+		if bad, err = try(uint32(i)); bad != nil && !bad.Surprise || err != nil {
+			return bad, err
+		}
+	}
+	x.siteless++
+	if tried > 0 {
+		x.siteless = 0
+	}
+	return bad, nil
+}
