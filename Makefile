@@ -12,7 +12,7 @@ GOLANGCI_LINT_VERSION := v2.15.0
 GOTESTSUM_VERSION := v1.13.0
 
 .PHONY: help setup build run test test-disks test-apart vm-test layout restarts planted search-table \
-	variants lint fuzz bench soak shapes cliffs matrix mutants man clean guest
+	variants lint fuzz bench soak shapes cliffs matrix mutants man clean guest guest-debug
 
 ## list the targets
 help:
@@ -43,6 +43,12 @@ export FSWARD_GUEST := $(CURDIR)/build/guest$(addprefix -,$(filter-out cloud-amd
 ## build/guest-KERNEL
 guest:
 	@guest/build.sh $(FSWARD_GUEST) $(KERNEL)
+
+## build a guest whose kernel checks itself (KASAN, PROVE_LOCKING, KMEMLEAK, DEBUG_LIST) into
+## build/guest-debug, from Debian's linux-source-6.1: an hour of one processor, once
+guest-debug:
+	@guest/debug.sh $(CURDIR)/build/guest-debug
+	@guest/build.sh $(CURDIR)/build/guest-debug
 
 ## show the main job in about three minutes: a guest, two guarded disks, two bugs, two refusals
 run: setup build guest

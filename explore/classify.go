@@ -69,10 +69,13 @@ func fatal(e *Env) error {
 }
 
 // kernelBugs are the prefixes of the kernel's messages about its own bugs: BUG() and WARN()
-// (lib/bug.c), and hung tasks (kernel/hung_task.c). Stalls (kernel/rcu, kernel/watchdog.c) are left
-// out, since they also occur on an emulated processor of a busy host.
+// (lib/bug.c), and hung tasks (kernel/hung_task.c). KASAN begins with BUG, and DEBUG_LIST warns. The
+// others are those of PROVE_LOCKING (kernel/locking/lockdep.c) and of KMEMLEAK. Stalls (kernel/rcu,
+// kernel/watchdog.c) are left out, since they also occur on an emulated processor of a busy host.
 var kernelBugs = []string{"BUG: ", "kernel BUG at ", "WARNING: CPU: ", "INFO: task ",
-	"general protection fault", "Oops: "}
+	"general protection fault", "Oops: ", "WARNING: possible ", "WARNING: inconsistent lock state",
+	"WARNING: bad unlock balance", "WARNING: suspicious RCU usage", "WARNING: held lock freed",
+	"new suspected memory leaks"}
 
 // findKernelBug returns the part of the kernel's log from its first message about a bug on; "":
 // there is none.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"fsward/explore/crash"
-	"fsward/explore/ramdisk"
 )
 
 // A failureContext is a failure with the execution and the crash that led to it.
@@ -176,20 +175,20 @@ func (by *examiner) recover(ctx context.Context, c crashCase,
 	if by.recovering != nil {
 		return by.recovering.check(c, choices)
 	}
-	found, records, err := by.x.recover(ctx, c.State, c.Crash, choices)
+	found, logs, err := by.x.recover(ctx, c.State, c.Crash, choices)
 	if err == nil && found != nil {
 		bad = &badDisk{found, c, choices.Taken()}
 	}
-	return bad, written(records), err
+	return bad, written(logs.records), err
 }
 
-// recover recovers a crash state and asks the checker. The records are the log of the recovery, if
-// it is logged.
+// recover recovers a crash state and asks the checker. The history has the logs of the recovery,
+// if it is logged.
 func (x *explorer) recover(ctx context.Context, disk *crash.State,
-	about Crash, choices *Chooser) (*Failure, []ramdisk.Record, error) {
+	about Crash, choices *Chooser) (*Failure, history, error) {
 	begin := time.Now()
 	x.totals.Recovered++
-	found, records, err := x.session.recovered(ctx, disk, x.committed(disk), about, choices)
+	found, logs, err := x.session.recovered(ctx, disk, x.committed(disk), about, choices)
 	x.totals.Recovering += time.Since(begin).Seconds()
-	return found, records, err
+	return found, logs, err
 }

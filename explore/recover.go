@@ -8,30 +8,29 @@ import (
 
 	"fsward/explore/agent"
 	"fsward/explore/crash"
-	"fsward/explore/ramdisk"
 )
 
 // recovered loads a crash state, recovers and mounts it, compares its tree with must, and asks the
-// checker. All of them take choices. records is the log of the recovery, if it is logged. must is
+// checker. All of them take choices. logs are those of the recovery, if it is logged. must is
 // nil if no tree is known that the recovery must give.
 func (s *session) recovered(ctx context.Context, disk *crash.State, must *CommittedTree,
-	about Crash, choices *Chooser) (f *Failure, records []ramdisk.Record, err error) {
+	about Crash, choices *Chooser) (f *Failure, logs history, err error) {
 	e, err := s.putIn(ctx, disk, choices, s.logRecovery)
 	if err != nil {
-		return nil, nil, err
+		return nil, logs, err
 	}
 	if mountsWithFault(choices) {
 		f, err = s.mountWithFault(ctx, e)
 		if f != nil || err != nil {
-			return f.withProperty(Recovered), nil, err
+			return f.withProperty(Recovered), logs, err
 		}
 	}
 	quickly := func(e *Env, c Component) error { return c.Recover(e) }
 	f = s.target.mount(e, quickly).withProperty(Recovered)
 	var quick map[string]agent.Entry // the recovered tree; nil: it is not compared
 	if f == nil && fatal(e) == nil {
-		if records, err = s.recorder.records(ctx); err != nil {
-			return nil, nil, err
+		if logs, err = s.recorder.history(ctx); err != nil {
+			return nil, logs, err
 		}
 		if s.repairs() || must != nil {
 			quick, err = s.tree(e)
@@ -46,10 +45,10 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, must *Commit
 		f = s.target.failure(e, "check failed", err).withProperty(about.property())
 	}
 	if err := fatal(e); err != nil {
-		return nil, nil, err
+		return nil, logs, err
 	}
 	if s.target.dead {
-		return f, nil, nil
+		return f, history{}, nil
 	}
 	var surprise *Failure
 	if f == nil {
@@ -69,11 +68,11 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, must *Commit
 	if f == nil {
 		f = surprise
 	}
-	return f, records, errors.Join(err, choices.err)
+	return f, logs, errors.Join(err, choices.err)
 }
 
-// putIn unmounts the stack, and loads a crash state. With log, bios are logged from then on.
-// Crashes cannot be requested through the Env.
+// putIn unmounts the stack, and loads a crash state. With log, both logs are on from
+// then on. Crashes cannot be requested through the Env.
 func (s *session) putIn(ctx context.Context, disk *crash.State, choices *Chooser,
 	log bool) (*Env, error) {
 	if _, err := s.target.unmount(s.target.env(ctx), false); err != nil {
@@ -83,8 +82,10 @@ func (s *session) putIn(ctx context.Context, disk *crash.State, choices *Chooser
 	if err := s.load(ctx, s.disks.pages(disk)); err != nil {
 		return nil, err
 	}
-	if err := s.recorder.log(ctx, log); err != nil {
-		return nil, err
+	if log {
+		if err := s.recorder.begin(ctx); err != nil {
+			return nil, err
+		}
 	}
 	e := s.target.choosing(ctx, s.target.system, choices)
 	e.windows.frozen = true

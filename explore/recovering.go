@@ -67,14 +67,14 @@ func (r *recovering) recover(disk *crash.State) (done crash.Recovered, err error
 	}
 	at := r.of
 	if disk == at.State {
-		found, records, err := r.x.recover(r.ctx, disk, at.Crash, r.choices)
-		return r.result(found, records, at, r.choices, err)
+		found, logs, err := r.x.recover(r.ctx, disk, at.Crash, r.choices)
+		return r.result(found, logs, at, r.choices, err)
 	}
 	at.second = disk
 	for choices := new(Chooser); ; {
 		first := len(choices.loaded) == 0
-		found, records, err := r.x.recover(r.ctx, disk, at.Crash, choices)
-		result, err := r.result(found, records, at, choices, err)
+		found, logs, err := r.x.recover(r.ctx, disk, at.Crash, choices)
+		result, err := r.result(found, logs, at, choices, err)
 		if err != nil {
 			return result, err
 		}
@@ -89,16 +89,16 @@ func (r *recovering) recover(disk *crash.State) (done crash.Recovered, err error
 
 // result returns what a recovery read and wrote. If it showed a failure, result sets r.bad, and
 // returns errFailureFound.
-func (r *recovering) result(found *Failure, records []ramdisk.Record, at crashCase,
+func (r *recovering) result(found *Failure, logs history, at crashCase,
 	choices *Chooser, err error) (done crash.Recovered, _ error) {
 	if err != nil {
 		return done, err
 	}
-	r.ran, r.wrote = true, max(r.wrote, written(records))
+	r.ran, r.wrote = true, max(r.wrote, written(logs.records))
 	if err := r.show(found, at, choices.Taken()); err != nil {
 		return done, err
 	}
-	return r.x.session.disks.recoveredFrom(records)
+	return r.x.session.disks.recoveredFrom(logs)
 }
 
 // show sets r.bad if a recovery showed a failure, and then returns errFailureFound. After a
@@ -145,10 +145,11 @@ func (r *recovering) visit(second, left *crash.State) error {
 	return nil
 }
 
-// recoveredFrom returns the pages that a recovery read, and the events of its writes.
-func (d *diskSet) recoveredFrom(records []ramdisk.Record) (done crash.Recovered, err error) {
+// recoveredFrom returns the pages that a recovery read, and the events of its writes
+// and of the blocks that it marked dirty.
+func (d *diskSet) recoveredFrom(logs history) (done crash.Recovered, err error) {
 	for i, disk := range d.list {
-		for _, r := range records {
+		for _, r := range logs.records {
 			if r.Disk != disk.Number || r.Type != ramdisk.Submit || r.Op != ramdisk.Read || r.Len == 0 {
 				continue
 			}
@@ -158,7 +159,7 @@ func (d *diskSet) recoveredFrom(records []ramdisk.Record) (done crash.Recovered,
 			}
 		}
 	}
-	for ev, err := range crash.FromBios(d.each(records), d.numbers()...) {
+	for ev, err := range crash.FromWriteSet(d.each(logs.records), logs.blocks, d.numbers()...) {
 		if err != nil {
 			return done, err
 		}

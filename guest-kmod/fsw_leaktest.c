@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A leak, to test the checkers of leaks: each call, or each n-th call, of a function of the kernel
- * loses memory.
+ * A bug in the use of memory, to test what finds such bugs: each call, or each n-th call, of a
+ * function of the kernel loses memory, or reads memory that it has freed.
  */
 #include <linux/atomic.h>
 #include <linux/gfp.h>
@@ -13,11 +13,11 @@
 
 static char *symbol = "vfs_link";
 module_param(symbol, charp, 0444);
-MODULE_PARM_DESC(symbol, "function whose calls lose memory (vfs_link)");
+MODULE_PARM_DESC(symbol, "function whose calls have the bug (vfs_link)");
 
 static char *kind = "slab";
 module_param(kind, charp, 0444);
-MODULE_PARM_DESC(kind, "what is lost: slab, page or vmalloc (slab)");
+MODULE_PARM_DESC(kind, "what is lost: slab, page or vmalloc; or freed: read after free (slab)");
 
 static unsigned int bytes = 255;
 module_param(bytes, uint, 0444);
@@ -25,17 +25,29 @@ MODULE_PARM_DESC(bytes, "bytes of each lost object of slab or vmalloc (255)");
 
 static unsigned int every = 1;
 module_param(every, uint, 0444);
-MODULE_PARM_DESC(every, "number of calls for each loss, at least 1 (1)");
+MODULE_PARM_DESC(every, "number of calls for each bug, at least 1 (1)");
 
 static atomic_t calls;
 
-/* The loss is in a work item, because a probe must not sleep. */
+static noinline void read_freed(void)
+{
+	char *p = kmalloc(bytes, GFP_KERNEL);
+
+	kfree(p);
+	OPTIMIZER_HIDE_VAR(p);	/* the compiler would warn */
+	if (p)
+		READ_ONCE(*p);
+}
+
+/* The bug is in a work item, because a probe must not sleep. */
 static void lose(struct work_struct *unused)
 {
 	if (!strcmp(kind, "page"))
 		alloc_page(GFP_KERNEL);
 	else if (!strcmp(kind, "vmalloc"))
 		vmalloc(bytes);
+	else if (!strcmp(kind, "freed"))
+		read_freed();
 	else
 		kmalloc(bytes, GFP_KERNEL);
 }
@@ -80,5 +92,5 @@ static void __exit leaktest_exit(void)
 
 module_init(leaktest_init);
 module_exit(leaktest_exit);
-MODULE_DESCRIPTION("fsward: loses memory, to test the checkers of leaks");
+MODULE_DESCRIPTION("fsward: misuses memory, to test what finds leaks and reads after free");
 MODULE_LICENSE("GPL");

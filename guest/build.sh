@@ -267,10 +267,10 @@ done
 
 # All modules are in one folder, with a list in the order of loading.
 for module in $MODULES; do
-	modprobe -d "$out/kernel" -S "$release" --show-depends "$module" |
-		sed -n 's/^insmod \([^ ]*\).*$/\1/p'
-done | awk '!seen[$0]++' >"$out/modules"
-[ -s "$out/modules" ] || die "no modules found in the kernel package"
+	modprobe -d "$out/kernel" -S "$release" --show-depends "$module"
+done | awk '!seen[$0]++' >"$out/depends"
+[ -s "$out/depends" ] || die "no modules found in the kernel package"
+sed -n 's/^insmod \([^ ]*\).*$/\1/p' "$out/depends" >"$out/modules" # the others are built in
 while read -r module; do
 	name=$(basename "$module")
 	case $name in
@@ -295,7 +295,7 @@ cp "$out/kernel/boot/vmlinuz-$release" "$out/vmlinuz.new"
 mv "$out/explorer.new" "$out/explorer.cpio.zst"
 mv "$out/initramfs.new" "$out/initramfs.cpio.zst"
 mv "$out/vmlinuz.new" "$out/vmlinuz"
-rm -rf "$root" "$out/modules"
+rm -rf "$root" "$out/modules" "$out/depends"
 echo "$stamp" >"$out/explorer.cpio.zst.stamp"
 echo "guest/build.sh: $have, initramfs $(($(wc -c <"$out/initramfs.cpio.zst") / 1024)) KiB," \
 	"the explorer's $(($(wc -c <"$out/explorer.cpio.zst") / 1024)) KiB" >&2

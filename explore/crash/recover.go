@@ -132,10 +132,14 @@ func (r *Recoveries) recover(disk *State, page func(number uint64) Signature) (R
 	return done, nil
 }
 
-// afterRecovery visits the disk that a recovery leaves when it has ended and all is durable.
+// afterRecovery visits the disk that a recovery leaves when it has ended and all is durable. Blocks
+// that it has only marked dirty are not on that disk.
 func afterRecovery(base Base, done Recovered, visit func(*State) error) error {
 	e := New(base, Options{})
 	for _, ev := range done.Events {
+		if ev.Kind == Dirtied {
+			continue
+		}
 		if err := e.Add(ev, nil); err != nil {
 			return err
 		}

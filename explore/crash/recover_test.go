@@ -118,3 +118,34 @@ func TestRecoverError(t *testing.T) {
 		t.Errorf("error %v, want %v", err, broken)
 	}
 }
+
+// A block that a recovery only marks dirty is on some disks that a crash during the recovery
+// leaves, and not on the disk that it leaves by itself.
+func TestRecoveryMarksDirty(t *testing.T) {
+	base := diskOf(make([]byte, journalPages*PageSize))
+	marks := func(*State) (done Recovered, err error) {
+		ev := write(dirtyIDs|1, 5, 7)
+		ev.Kind = Dirtied
+		done.Events = []Event{write(1, 4, 6), ev}
+		return done, nil
+	}
+	early, ended := 0, 0
+	_, err := Each(base, list(), Options{}, func(s *State) error {
+		return NewRecoveries(marks, RecoveryOptions{NoPrune: true}).Each(s,
+			func(crashed, done *State) error {
+				switch {
+				case crashed == nil:
+					ended++
+					if done.Page(4) == (Signature{}) || done.Page(5) != (Signature{}) {
+						t.Error("the recovery alone leaves the wrong pages")
+					}
+				case crashed.Page(5) != (Signature{}):
+					early++
+				}
+				return nil
+			})
+	})
+	if err != nil || early == 0 || ended != 1 {
+		t.Errorf("%d disks with the early block, %d without a crash, %v", early, ended, err)
+	}
+}
