@@ -109,7 +109,9 @@ func TestCommitLost(t *testing.T) {
 // What the log of fsync may change is not compared: logged inodes, the names that it gives them,
 // and what is below them.
 func TestCommitWithLog(t *testing.T) {
-	entry := func(inode uint64, mode uint32) agent.Entry { return agent.Entry{Inode: inode, Mode: mode} }
+	entry := func(inode uint64, mode uint32) agent.Entry {
+		return agent.Entry{Inode: inode, Mode: mode}
+	}
 	c := &explore.CommittedTree{
 		Entries: map[string]agent.Entry{".": entry(256, unix.S_IFDIR), "logged": entry(257, unix.S_IFDIR),
 			"logged/f": entry(258, 0), "other": entry(259, 0), "renamed": entry(260, 0)},

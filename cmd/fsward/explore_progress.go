@@ -166,7 +166,8 @@ func (p *exploreProgress) explored(sum explore.Summary, dir string) {
 			how = "its runs are done"
 		}
 		fmt.Fprintf(p.out, "%d states%s, %d crash states%s%s, %d errors%s in %.0f s; %s\n", sum.States,
-			familiar(sum.Totals), sum.CrashStates, early(sum.Totals), committed(sum.Totals), sum.Broken(), surprised(&sum), sum.Seconds, how)
+			familiar(sum.Totals), sum.CrashStates, early(sum.Totals), committed(sum.Totals),
+			sum.Broken(), surprised(&sum), sum.Seconds, how)
 		for _, e := range sum.Errors {
 			fmt.Fprintf(p.out, "  %s, %d times: %s\n", e.Kind, e.Count, e.ReplayCommand(dir))
 		}

@@ -57,7 +57,8 @@ func makeImage(t *testing.T, size int64, program ...string) image {
 		t.Fatal(err)
 	}
 	//nolint:gosec // constant programs
-	if out, err := exec.Command(program[0], append(program[1:], f.Name())...).CombinedOutput(); err != nil {
+	mkfs := exec.Command(program[0], append(program[1:], f.Name())...)
+	if out, err := mkfs.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v: %s", program, err, out)
 	}
 	return image{f}
