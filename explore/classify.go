@@ -69,7 +69,7 @@ func fatal(e *Env) error {
 }
 
 // kernelBugs are the prefixes of the kernel's messages about its own bugs: BUG() and WARN()
-// (lib/bug.c), and hung tasks (kernel/hung_task.c). KASAN begins with BUG, and DEBUG_LIST warns. The
+// (lib/bug.c), and hung tasks (kernel/hung_task.c). KASAN begins with BUG; DEBUG_LIST warns. The
 // others are those of PROVE_LOCKING (kernel/locking/lockdep.c) and of KMEMLEAK. Stalls (kernel/rcu,
 // kernel/watchdog.c) are left out, since they also occur on an emulated processor of a busy host.
 var kernelBugs = []string{"BUG: ", "kernel BUG at ", "WARNING: CPU: ", "INFO: task ",

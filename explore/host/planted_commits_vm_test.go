@@ -20,7 +20,8 @@ const (
 	// block 594.
 	dropsCommit = `recover: |
   last=$(dd if=$DEVICE bs=1024 skip=594 count=100 2>/dev/null | od -An -v -tx1 -w1024 |
-    grep -n '^ c0 3b 39 98 00 00 00 02' | cut -c -50 | sort -t' ' -k 10,13 | tail -n 1 | cut -d: -f 1)
+    grep -n '^ c0 3b 39 98 00 00 00 02' | cut -c -50 | sort -t' ' -k 10,13 | tail -n 1 |
+    cut -d: -f 1)
   [ -z "$last" ] ||
     dd if=/dev/zero of=$DEVICE bs=1024 seek=$((593 + last)) count=1 conv=notrunc 2>/dev/null
 `
