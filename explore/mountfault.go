@@ -86,8 +86,10 @@ func (s *session) mountWithFault(ctx context.Context, e *Env) (*Failure, error) 
 	f := &mountFaultInjector{points: s.faulty.points, at: e.ChooseAt(noMountFault+1, mountFaultSite)}
 	faulty := newEnv(ctx, s.target.system, new(Chooser), interceptors{mounts: f})
 	defer func() { s.mountHits = f.hits }()
+	// Whatever fails here fails again in the recovery without the fault.
+	_ = s.target.stack.up(func(c Component) error { return c.Recover(faulty) })
 	var mounted []Component
-	_ = s.target.stack.up(func(c Component) error { // it may fail
+	_ = s.target.stack.up(func(c Component) error {
 		err := c.Mount(faulty)
 		if err == nil {
 			mounted = append(mounted, c)

@@ -21,6 +21,9 @@ type frail struct {
 	calls uint32   // since FailAt
 }
 
+// Recover does nothing: the mount recovers.
+func (*frail) Recover(*explore.Env) error { return nil }
+
 func (f *frail) Mount(e *explore.Env) error {
 	_, err := e.Do(agent.Mount("disk", f.At, "frail", 0, ""))
 	return err
