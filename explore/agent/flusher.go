@@ -2,10 +2,13 @@ package agent
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Flusher stands for the kernel's flusher where an operation takes the PID of a thread. The flusher
@@ -19,6 +22,8 @@ const (
 	// writebackPath is the flusher's period in 10 ms. At 0 it does not wake periodically. A change
 	// from 0 to another value wakes it at once.
 	writebackPath = "/proc/sys/vm/dirty_writeback_centisecs"
+	// expirePath is the age in 10 ms after which the flusher writes a page back.
+	expirePath = "/proc/sys/vm/dirty_expire_centisecs"
 	// refreshPath brings the counts of statPath up to date. They lag by up to a second otherwise.
 	refreshPath = "/proc/sys/vm/stat_refresh"
 	statPath    = "/proc/vmstat"
@@ -35,6 +40,36 @@ func holdFlusher() error { return os.WriteFile(writebackPath, []byte("0"), 0) }
 
 // releaseFlusher wakes the flusher and sets the kernel's default period.
 func releaseFlusher() error { return os.WriteFile(writebackPath, []byte("500"), 0) }
+
+// awaitOwnWriteback waits until the flusher has written back all dirty pages, for at most
+// ownWritebackMost. It then returns EAGAIN.
+func awaitOwnWriteback() error {
+	var before [2][]byte
+	settings := [2]string{expirePath, writebackPath}
+	for i, value := range []string{"1", "5"} {
+		var err error
+		if before[i], err = os.ReadFile(settings[i]); err == nil {
+			err = os.WriteFile(settings[i], []byte(value), 0)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	now, err := awaitWriteback()
+	for begin := time.Now(); err == nil && now.dirty > 0 && time.Since(begin) < ownWritebackMost; {
+		now, err = awaitWriteback()
+	}
+	for i, value := range before {
+		err = errors.Join(err, os.WriteFile(settings[i], value, 0))
+	}
+	if err == nil && now.dirty > 0 {
+		err = unix.EAGAIN
+	}
+	return err
+}
+
+// ownWritebackMost bounds the wait of awaitOwnWriteback.
+const ownWritebackMost = 10 * time.Second
 
 // pageCounts are numbers of pages in all memory.
 type pageCounts struct {

@@ -39,6 +39,13 @@ const (
 	opFill
 	opFtruncate
 	opFallocate
+	opDwrite
+	opMmapwrite
+	opMsync
+	opSyncFileRange
+	opClone
+	opDedupe
+	opLinkat
 	opFsync
 	opFdatasync
 	opSyncfs
@@ -48,6 +55,8 @@ const (
 	opMount
 	opUnmount
 	opDropCaches
+	opWriteback
+	opTogether
 	opDiskMake
 	opDiskRemove
 	opDiskLog
@@ -80,8 +89,12 @@ const (
 )
 
 // MaxSlots is the number of files that a Batch can have open, in the slots 0 to MaxSlots-1. The
-// agent closes them when the batch ends.
-const MaxSlots = 64
+// agent closes the files below FirstHeld when the batch ends. The others stay open until Close, or
+// until Unmount of any file system.
+const (
+	MaxSlots  = 64
+	FirstHeld = 56
+)
 
 // An Op is one operation of a Batch. The meaning of its fields depends on its Code: see the
 // constructors.
@@ -89,19 +102,20 @@ type Op struct {
 	Code    Code
 	n       uint32 // slot, or number of a RAM disk
 	a, b, c uint64
+	d       uint64
 	s, t, u string
 	data    []byte
 }
 
 // Fields returns the arguments of the operation's constructor, by type, in the order of the Op's
 // fields. A System that is not a guest, such as one of a test, uses it to perform operations.
-func (o Op) Fields() (slot uint32, numbers [3]uint64, texts [3]string, data []byte) {
-	return o.n, [3]uint64{o.a, o.b, o.c}, [3]string{o.s, o.t, o.u}, o.data
+func (o Op) Fields() (slot uint32, numbers [4]uint64, texts [3]string, data []byte) {
+	return o.n, [4]uint64{o.a, o.b, o.c, o.d}, [3]string{o.s, o.t, o.u}, o.data
 }
 
 func (o *Op) append(b []byte) []byte {
 	b = append(b, byte(o.Code))
-	for _, v := range [...]uint64{uint64(o.n), o.a, o.b, o.c} {
+	for _, v := range [...]uint64{uint64(o.n), o.a, o.b, o.c, o.d} {
 		b = appendNumber(b, v)
 	}
 	for _, v := range [...]string{o.s, o.t, o.u} {
@@ -116,7 +130,7 @@ func (d *decoder) op() Op {
 		d.fail(fmt.Errorf("an operation has no code"))
 	}
 	o.n = uint32(d.upTo(MaxSlots - 1))
-	o.a, o.b, o.c = d.number(), d.number(), d.number()
+	o.a, o.b, o.c, o.d = d.number(), d.number(), d.number(), d.number()
 	o.s, o.t, o.u = d.text(MaxPath), d.text(MaxPath), d.text(MaxPath)
 	o.data = d.bytes(MaxData)
 	return o

@@ -20,20 +20,21 @@ func errnoOf(err error) unix.Errno {
 	return unix.EPROTO
 }
 
-// A performer performs the operations of a batch, and holds the files that they open.
+// A performer performs the operations of a batch.
 type performer struct {
-	slots   [MaxSlots]int // file descriptors, -1 for none
-	stop    func() bool   // reports whether the time of the batch is up
+	slots   [FirstHeld]int // file descriptors, -1 for none
+	held    *heldFiles     // the slots from FirstHeld on
+	stop    func() bool    // reports whether the time of the batch is up
 	disks   diskOps
 	fail    failing
 	threads threadOps
 	took    int // bytes of data in all results
 }
 
-// newPerformer returns a performer without open files. stop reports whether the time of the batch
+// newPerformer returns a performer whose own slots are free. stop reports whether the time of the batch
 // is up.
-func newPerformer(stop func() bool) *performer {
-	p := &performer{stop: stop}
+func newPerformer(held *heldFiles, stop func() bool) *performer {
+	p := &performer{held: held, stop: stop}
 	for i := range p.slots {
 		p.slots[i] = -1
 	}
@@ -83,6 +84,9 @@ func (p *performer) do(o *Op) (value uint64, data []byte, err error) {
 	case o.Code == opWatchWrites || o.Code == opMarkWrites || o.Code == opEndWrites:
 		value, err := writeSet(o)
 		return value, nil, err
+	case o.Code == opTogether:
+		data, err = p.together(o)
+		return 0, data, err
 	case o.Code >= opHoldThread:
 		return p.threads.do(o)
 	case o.Code >= opDiskMake:
@@ -93,6 +97,9 @@ func (p *performer) do(o *Op) (value uint64, data []byte, err error) {
 	switch o.Code {
 	case opReadlink, opStat, opGetxattr, opListxattr, opReaddir, opTree:
 		return p.read(o)
+	}
+	if o.Code == opUnmount {
+		p.held.closeAll() // they would keep the file system busy
 	}
 	return 0, nil, change(o)
 }
@@ -136,6 +143,8 @@ func change(o *Op) error {
 		return unix.Unmount(o.s, int(o.a))
 	case opDropCaches:
 		return os.WriteFile("/proc/sys/vm/drop_caches", []byte("3"), 0)
+	case opWriteback:
+		return awaitOwnWriteback()
 	}
 	return unix.ENOSYS
 }
@@ -174,56 +183,4 @@ func readXattr(read func([]byte) (int, error)) ([]byte, error) {
 	b := make([]byte, 64<<10)
 	n, err := read(b)
 	return b[:max(n, 0)], err
-}
-
-// file performs an operation on an open file.
-func (p *performer) file(o *Op) (value uint64, data []byte, err error) {
-	fd := &p.slots[o.n%MaxSlots]
-	if o.Code == opOpen {
-		if *fd >= 0 {
-			_ = unix.Close(*fd)
-		}
-		*fd, err = unix.Open(o.s, int(o.a)|unix.O_CLOEXEC, uint32(o.b))
-		if err != nil {
-			*fd = -1
-		}
-		return 0, nil, err
-	}
-	if *fd < 0 {
-		return 0, nil, unix.EBADF
-	}
-	switch o.Code {
-	case opClose:
-		err = unix.Close(*fd)
-		*fd = -1
-	case opRead:
-		if o.b > MaxData {
-			return 0, nil, unix.EINVAL
-		}
-		data = make([]byte, o.b)
-		n, e := unix.Pread(*fd, data, int64(o.a))
-		data, err = data[:max(n, 0)], e
-	case opWrite:
-		n, e := unix.Pwrite(*fd, o.data, int64(o.a))
-		value, err = uint64(max(n, 0)), e
-	case opFill:
-		if o.b > MaxData {
-			return 0, nil, unix.EINVAL
-		}
-		b := make([]byte, o.b)
-		Pattern(b, o.a, o.c)
-		n, e := unix.Pwrite(*fd, b, int64(o.a))
-		value, err = uint64(max(n, 0)), e
-	case opFtruncate:
-		err = unix.Ftruncate(*fd, int64(o.a))
-	case opFallocate:
-		err = unix.Fallocate(*fd, uint32(o.a), int64(o.b), int64(o.c))
-	case opFsync:
-		err = unix.Fsync(*fd)
-	case opFdatasync:
-		err = unix.Fdatasync(*fd)
-	case opSyncfs:
-		err = unix.Syncfs(*fd)
-	}
-	return value, data, err
 }

@@ -24,13 +24,14 @@ const maxRunning = 32
 type Server struct {
 	conn    io.ReadWriter
 	running chan struct{} // holds an element for each request in progress
+	held    *heldFiles
 
 	mu sync.Mutex // serializes the writing of frames
 }
 
 // NewServer returns a server for the client at the other end of conn.
 func NewServer(conn io.ReadWriter) *Server {
-	return &Server{conn: conn, running: make(chan struct{}, maxRunning)}
+	return &Server{conn: conn, running: make(chan struct{}, maxRunning), held: newHeldFiles()}
 }
 
 // Serve reads and performs requests until conn ends. If conn ends between two frames, Serve returns
@@ -104,7 +105,7 @@ func (s *Server) handle(f *frame) (payload []byte, done <-chan struct{}, err err
 	case kindDo:
 		var b Batch
 		if b, err = decodeBatch(f.payload); err == nil {
-			payload, done = do(&b)
+			payload, done = s.do(&b)
 		}
 	case kindLog, kindWrites:
 		open := ramdisk.OpenLog
@@ -162,7 +163,7 @@ func hello() ([]byte, error) {
 // do performs a batch and returns the encoded Done. When time is up, do returns the results so far,
 // and does not wait for the operation in progress: its system call may never return. done is closed
 // when the last operation has ended.
-func do(b *Batch) (payload []byte, done <-chan struct{}) {
+func (s *Server) do(b *Batch) (payload []byte, done <-chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.Timeout)
 	defer cancel()
 	kernel := openKernelLog()
@@ -172,7 +173,7 @@ func do(b *Batch) (payload []byte, done <-chan struct{}) {
 	go func() {
 		defer close(ended)
 		defer close(results)
-		p := newPerformer(func() bool { return ctx.Err() != nil })
+		p := newPerformer(s.held, func() bool { return ctx.Err() != nil })
 		defer p.close()
 		for i := range b.Ops {
 			if ctx.Err() != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // opText holds the text of each operation. The verbs stand for its fields: %s, %t and %u for its
-// texts, %n for its slot or disk, %a, %b and %c for its numbers, %o for its first number as a mode,
+// texts, %n for its slot or disk, %a, %b, %c and %e for its numbers, %o for its first number as a mode,
 // %x for it as flags, both in octal, and %d for the length of its data.
 var opText = [opEnd]string{
 	opMkdir:              "mkdir %s %o",
@@ -34,6 +34,13 @@ var opText = [opEnd]string{
 	opFill:               "fill %n: at %a, %b bytes, seed %c",
 	opFtruncate:          "ftruncate %n: %a",
 	opFallocate:          "fallocate %n: mode %a, at %b, %c bytes",
+	opDwrite:             "dwrite %n: at %a, %b bytes, seed %c",
+	opMmapwrite:          "mmapwrite %n: at %a, %b bytes, seed %c",
+	opMsync:              "msync %n: from %a, %b bytes",
+	opSyncFileRange:      "sync_file_range %n: from %a, %b bytes, flags %c",
+	opClone:              "clone %n: at %c, %e bytes of %a: from %b",
+	opDedupe:             "dedupe %n: at %c, %e bytes of %a: from %b",
+	opLinkat:             "linkat %n: %s",
 	opFsync:              "fsync %n:",
 	opFdatasync:          "fdatasync %n:",
 	opSyncfs:             "syncfs %n:",
@@ -43,6 +50,8 @@ var opText = [opEnd]string{
 	opMount:              "mount %s %t %u options %d",
 	opUnmount:            "umount %s",
 	opDropCaches:         "drop caches",
+	opWriteback:          "wait until the kernel has written back",
+	opTogether:           "perform two operations at once",
 	opDiskMake:           "make disk %n of %a bytes",
 	opDiskRemove:         "remove disk %n",
 	opDiskLog:            "log disk %n %a",
@@ -75,6 +84,9 @@ var opText = [opEnd]string{
 
 // String returns the text of an operation for people.
 func (o Op) String() string {
+	if first, second, ok := o.Both(); ok {
+		return fmt.Sprintf("at once: %v, and %v", first, second)
+	}
 	if o.Code >= opEnd || opText[o.Code] == "" {
 		return fmt.Sprintf("operation %d", o.Code)
 	}
@@ -82,6 +94,6 @@ func (o Op) String() string {
 	octal := fmt.Sprintf("%#o", o.a)
 	size := fmt.Sprintf("%d bytes", len(o.data))
 	return strings.NewReplacer("%s", o.s, "%t", o.t, "%u", o.u,
-		"%n", number(uint64(o.n)), "%a", number(o.a), "%b", number(o.b), "%c", number(o.c),
+		"%n", number(uint64(o.n)), "%a", number(o.a), "%b", number(o.b), "%c", number(o.c), "%e", number(o.d),
 		"%o", octal, "%x", octal, "%d", size).Replace(opText[o.Code])
 }

@@ -26,6 +26,7 @@ type Entry struct {
 	UID    uint32
 	GID    uint32
 	Size   uint64 // bytes; for directories the file system defines it
+	Blocks uint64 // st_blocks: the space that it takes, in units of 512 bytes
 	Inode  uint64
 	Rdev   uint64
 	Mtime  int64             // ns since 1970
@@ -37,7 +38,7 @@ type Entry struct {
 func (e *Entry) append(b []byte) []byte {
 	b = appendBytes(b, e.Path)
 	for _, v := range [...]uint64{
-		uint64(e.Mode), e.Links, uint64(e.UID), uint64(e.GID), e.Size, e.Inode, e.Rdev,
+		uint64(e.Mode), e.Links, uint64(e.UID), uint64(e.GID), e.Size, e.Blocks, e.Inode, e.Rdev,
 		uint64(e.Mtime), uint64(e.Errno),
 	} {
 		b = appendNumber(b, v)
@@ -54,6 +55,7 @@ func (d *decoder) entry() Entry {
 		UID:    uint32(d.upTo(math.MaxUint32)),
 		GID:    uint32(d.upTo(math.MaxUint32)),
 		Size:   d.number(),
+		Blocks: d.number(),
 		Inode:  d.number(),
 		Rdev:   d.number(),
 		Mtime:  int64(d.number()),
@@ -125,7 +127,7 @@ func DecodePages(data []byte) (out []Page, err error) {
 // entryOf returns the entry of a file from its lstat(2).
 func entryOf(path string, st *unix.Stat_t) Entry {
 	return Entry{Path: path, Mode: st.Mode, Links: st.Nlink, UID: st.Uid, GID: st.Gid,
-		Size: uint64(st.Size), Inode: st.Ino, Rdev: st.Rdev, Mtime: st.Mtim.Nano()}
+		Size: uint64(st.Size), Blocks: uint64(st.Blocks), Inode: st.Ino, Rdev: st.Rdev, Mtime: st.Mtim.Nano()}
 }
 
 // statEntry performs Stat.

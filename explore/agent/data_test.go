@@ -1,0 +1,71 @@
+package agent
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+)
+
+// TestDataOps: direct and mapped writes, msync, sync_file_range and linkat act on the files of this
+// machine's /dev/shm.
+func TestDataOps(t *testing.T) {
+	c := connected(t)
+	dir, err := os.MkdirTemp("/dev/shm", "fsward-agent-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	f := filepath.Join(dir, "f")
+	got := perform(t, c,
+		Open(0, dir, unix.O_TMPFILE|unix.O_RDWR, 0o600),
+		Fill(0, 0, 8192, 1),
+		Linkat(0, f),
+		Linkat(0, f), // EEXIST
+		Mmapwrite(0, 100, 5000, 2),
+		Mmapwrite(0, 8000, 193, 2), // EFAULT: a byte more than the file has
+		Mmapwrite(0, 0, 0, 2),      // EINVAL
+		Msync(0, 4096, 4096),
+		SyncFileRange(0, 0, 4096, unix.SYNC_FILE_RANGE_WRITE),
+		SyncFileRange(0, 0, 4096, 64), // EINVAL
+		Clone(0, 0, 9, 0, 4096),       // EBADF
+		Together(Fsync(0), Fill(0, 8192, 10, 3)),
+		Together(Close(0), Fsync(0)), // EINVAL
+	)
+	want := []unix.Errno{0, 0, 0, unix.EEXIST, 0, unix.EFAULT, unix.EINVAL, 0, 0, unix.EINVAL,
+		unix.EBADF, 0, unix.EINVAL}
+	if diff := cmp.Diff(want, errnos(got)); diff != "" {
+		t.Error(diff)
+	}
+	first, second, err := BothResults(got[11].Data)
+	if err != nil || first.Errno != 0 || second.Errno != 0 || second.Value != 10 {
+		t.Errorf("both: %+v, %+v, %v", first, second, err)
+	}
+	is, err := os.ReadFile(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := make([]byte, 8202)
+	Pattern(content[:8192], 0, 1)
+	Pattern(content[100:5100], 100, 2)
+	Pattern(content[8192:], 8192, 3)
+	if diff := cmp.Diff(content, is); diff != "" {
+		t.Error("the file has other content")
+	}
+}
+
+// TestHeldFiles: a file in a slot from FirstHeld on stays open from one batch to the next, and
+// Unmount closes it, whatever it unmounts.
+func TestHeldFiles(t *testing.T) {
+	c := connected(t)
+	f := filepath.Join(t.TempDir(), "f")
+	perform(t, c, Open(FirstHeld, f, unix.O_CREAT|unix.O_RDWR, 0o600), Open(0, f, unix.O_RDWR, 0))
+	got := perform(t, c, Unlink(f), Fill(FirstHeld, 0, 10, 1), Read(FirstHeld, 0, 20), Fsync(0),
+		Unmount(t.TempDir(), 0), Fsync(FirstHeld))
+	want := []unix.Errno{0, 0, 0, unix.EBADF, unix.EINVAL, unix.EBADF}
+	if diff := cmp.Diff(want, errnos(got)); diff != "" || len(got[2].Data) != 10 {
+		t.Errorf("%s %d bytes", diff, len(got[2].Data))
+	}
+}
