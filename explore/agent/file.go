@@ -151,9 +151,10 @@ func directWrite(fd int, o *Op) (uint64, error) {
 	return uint64(max(n, 0)), errors.Join(err, restored, unix.Munmap(b))
 }
 
-// mapped maps a range of a file, from the begin of its first page on, and returns the offset of the
-// range in the mapping. It fails with EINVAL for an empty range, and with EFAULT for a range that
-// is not within the file: its use would end the agent by SIGBUS.
+// mapped maps a range of a file, from the begin of its first page on, and returns the offset of
+// the range in the mapping. It fails with ENODEV unless it is a regular file, with EINVAL for an
+// empty range, and with EFAULT for a range that is not within the file: its use would end the
+// agent by SIGBUS.
 func mapped(fd int, off, n uint64, prot int) (b []byte, within uint64, err error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
@@ -161,6 +162,8 @@ func mapped(fd int, off, n uint64, prot int) (b []byte, within uint64, err error
 	}
 	end := off + n
 	switch {
+	case st.Mode&unix.S_IFMT != unix.S_IFREG:
+		return nil, 0, unix.ENODEV
 	case n == 0 || n > MaxData:
 		return nil, 0, unix.EINVAL
 	case end < off || end > uint64(st.Size):

@@ -31,8 +31,8 @@ type performer struct {
 	took    int // bytes of data in all results
 }
 
-// newPerformer returns a performer whose own slots are free. stop reports whether the time of the batch
-// is up.
+// newPerformer returns a performer whose own slots are free. stop reports whether the time of the
+// batch is up.
 func newPerformer(held *heldFiles, stop func() bool) *performer {
 	p := &performer{held: held, stop: stop}
 	for i := range p.slots {

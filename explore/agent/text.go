@@ -7,8 +7,8 @@ import (
 )
 
 // opText holds the text of each operation. The verbs stand for its fields: %s, %t and %u for its
-// texts, %n for its slot or disk, %a, %b, %c and %e for its numbers, %o for its first number as a mode,
-// %x for it as flags, both in octal, and %d for the length of its data.
+// texts, %n for its slot or disk, %a, %b, %c and %e for its numbers, %o for its first number as a
+// mode, %x for it as flags, both in octal, and %d for the length of its data.
 var opText = [opEnd]string{
 	opMkdir:              "mkdir %s %o",
 	opRmdir:              "rmdir %s",
@@ -94,6 +94,7 @@ func (o Op) String() string {
 	octal := fmt.Sprintf("%#o", o.a)
 	size := fmt.Sprintf("%d bytes", len(o.data))
 	return strings.NewReplacer("%s", o.s, "%t", o.t, "%u", o.u,
-		"%n", number(uint64(o.n)), "%a", number(o.a), "%b", number(o.b), "%c", number(o.c), "%e", number(o.d),
+		"%n", number(uint64(o.n)), "%a", number(o.a), "%b", number(o.b),
+		"%c", number(o.c), "%e", number(o.d),
 		"%o", octal, "%x", octal, "%d", size).Replace(opText[o.Code])
 }

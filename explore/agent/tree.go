@@ -190,7 +190,7 @@ func readTree(root string, stop func() bool) (data []byte, n int, err error) {
 // read before it. readNames does not use os.ReadDir: where the file system does not give the type
 // of an entry, os.ReadDir calls lstat(2), and it ends at the first name without a file.
 func readNames(path string) ([]string, error) {
-	d, err := os.Open(path)
+	d, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY, 0) // the open of a FIFO would wait
 	if err != nil {
 		return nil, err
 	}

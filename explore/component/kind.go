@@ -167,6 +167,9 @@ func parse(data []byte) (*Kind, error) {
 	if k.Recovered == nil {
 		k.Recovered = []int{0}
 	}
+	if err := k.Promises.Check(); err != nil {
+		return nil, fmt.Errorf("promises: %w", err)
+	}
 	for _, pattern := range k.Promises.Own {
 		if _, err := path.Match(pattern, ""); err != nil {
 			return nil, fmt.Errorf("promises, own, %q: %w", pattern, err)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"golang.org/x/sys/unix"
 )
 
 // checkNode returns a *Mismatch if the observed node at path p cannot be inode i of the model.
@@ -23,6 +25,11 @@ func (m *matcher) checkNode(i int, p string, here *node) error {
 	}
 	if n.kind == Symbolic && here.Target != n.target {
 		return mismatchf("link", "/%s points to %q, not to %q", p, here.Target, n.target)
+	}
+	if typ := here.Mode & unix.S_IFMT; n.kind == Special &&
+		(typ != n.node.typ || here.Rdev != n.node.dev) {
+		return mismatchf("kind", "/%s has type %#o and device %#x, not %#o and %#x",
+			p, typ, here.Rdev, n.node.typ, n.node.dev)
 	}
 	if err := m.checkAttrs(n, p, here); err != nil {
 		return err
@@ -85,17 +92,17 @@ const sector = 512
 // checkContent compares the size and the content of a file with the versions that are allowed.
 func (m *matcher) checkContent(n *inode, p string, here *node) error {
 	list := n.data[len(n.data)-1:]
+	meta := m.moment
+	if meta == anyMoment {
+		meta = m.f.disk.meta
+	}
 	if !m.exact {
-		meta := m.moment
-		if meta == anyMoment {
-			meta = m.f.disk.meta
-		}
-		list = n.data.since(m.f.disk.dataSince(n, meta))
+		list = n.withRanges(n.data.since(m.f.disk.sizeSince(n, meta)))
 	}
 	sizes := false
 	for i, v := range list {
 		if v.value.size == here.Size {
-			if v.value.sum() == here.Sum {
+			if v.value.sum() == here.Sum && (len(n.ranges) == 0 || i == len(list)-1) {
 				return nil
 			}
 			sizes = true
@@ -113,11 +120,27 @@ func (m *matcher) checkContent(n *inode, p string, here *node) error {
 		return mismatchf("undecided", "/%s: its contents were not read", p)
 	}
 	for off := uint64(0); off < here.Size; off += sector {
-		if err := m.checkSector(list, off, here.data[off:min(off+sector, here.Size)]); err != nil {
+		end := min(off+sector, here.Size)
+		if !m.exact {
+			list = n.data.since(m.f.disk.sectorSince(n, meta, off, end))
+		}
+		if err := m.checkSector(list, off, here.data[off:end]); err != nil {
 			return mismatchf("contents", "/%s, %d bytes long, at offset %d: %v", p, here.Size, off, err)
 		}
 	}
 	return nil
+}
+
+// withRanges returns those of several versions that have all ranges that msync(2) made durable.
+func (n *inode) withRanges(list history[content]) (out history[content]) {
+	for _, v := range list {
+		if !slices.ContainsFunc(n.ranges, func(r syncedRange) bool {
+			return v.at < r.at && v.value.size < r.end
+		}) {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 // checkSector returns an error if no version in list has the bytes here at an offset, and

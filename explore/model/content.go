@@ -1,9 +1,9 @@
 package model
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -17,41 +17,77 @@ type content struct {
 }
 
 // A part is a range of bytes [off, end) that was written with agent.Pattern of one seed. The
-// pattern depends on the offset in the file. So a subrange of a part is a part, and adjacent parts
-// of the same seed are merged.
-type part struct{ off, end, seed uint64 }
+// pattern depends on the offset in the file, which was at for the byte at off: they differ after a
+// range was cloned or shifted. A subrange of a part is a part, and adjacent parts whose patterns
+// continue each other are merged.
+type part struct{ off, end, seed, at uint64 }
+
+// within returns the subrange of a part within [off, end).
+func (p part) within(off, end uint64) (sub part, ok bool) {
+	from, to := max(p.off, off), min(p.end, end)
+	return part{from, to, p.seed, p.at + from - p.off}, from < to
+}
+
+// shifted returns the part moved up by n bytes, or down for a negative n.
+func (p part) shifted(n int64) part {
+	return part{p.off + uint64(n), p.end + uint64(n), p.seed, p.at}
+}
 
 // clear returns the content with zeros in a range, and the same size.
 func (c content) clear(off, end uint64) content {
-	parts := make([]part, 0, len(c.parts)+1)
-	for _, p := range c.parts {
-		if p.off < off {
-			parts = append(parts, part{p.off, min(p.end, off), p.seed})
-		}
-		if p.end > end {
-			parts = append(parts, part{max(p.off, end), p.end, p.seed})
-		}
-	}
+	parts := append(c.window(0, off), c.window(end, math.MaxUint64)...)
 	return content{c.size, parts}
 }
 
 // write returns the content after pwrite(2) of n bytes of a pattern.
 func (c content) write(off, n, seed uint64) content {
-	end := off + n
-	c = c.clear(off, end)
-	byOffset := func(p part, off uint64) int { return cmp.Compare(p.off, off) }
-	i, _ := slices.BinarySearchFunc(c.parts, off, byOffset)
-	c.parts = slices.Insert(c.parts, i, part{off, end, seed})
-	if i+1 < len(c.parts) && c.parts[i+1].off == end && c.parts[i+1].seed == seed {
-		c.parts[i].end = c.parts[i+1].end
-		c.parts = slices.Delete(c.parts, i+1, i+2)
+	return c.replace(off, off+n, []part{{off, off + n, seed, off}})
+}
+
+// replace returns the content with other parts in a range. It grows to the end of the range.
+func (c content) replace(off, end uint64, parts []part) content {
+	all := slices.Concat(c.window(0, off), parts, c.window(end, math.MaxUint64))
+	return content{max(c.size, end), merged(all)}
+}
+
+// merged returns parts with those merged that continue each other.
+func merged(parts []part) (out []part) {
+	for _, p := range parts {
+		if n := len(out) - 1; n >= 0 && out[n].end == p.off && out[n].seed == p.seed &&
+			out[n].at+out[n].end-out[n].off == p.at {
+			out[n].end = p.end
+		} else {
+			out = append(out, p)
+		}
 	}
-	if i > 0 && c.parts[i-1].end == off && c.parts[i-1].seed == seed {
-		c.parts[i-1].end = c.parts[i].end
-		c.parts = slices.Delete(c.parts, i, i+1)
+	return out
+}
+
+// clone returns the content with n bytes of another one, from fromOff there, at off.
+func (c content) clone(off uint64, from content, fromOff, n uint64) content {
+	parts := from.window(fromOff, fromOff+n)
+	for i, p := range parts {
+		parts[i] = p.shifted(int64(off - fromOff))
 	}
-	c.size = max(c.size, end)
-	return c
+	return c.replace(off, off+n, parts)
+}
+
+// collapse returns the content without a range of n bytes. What follows it moves down.
+func (c content) collapse(off, n uint64) content {
+	after := c.window(off+n, math.MaxUint64)
+	for i, p := range after {
+		after[i] = p.shifted(-int64(n))
+	}
+	return content{c.size - n, merged(append(c.window(0, off), after...))}
+}
+
+// insert returns the content with n zeros at off. What was there moves up.
+func (c content) insert(off, n uint64) content {
+	after := c.window(off, math.MaxUint64)
+	for i, p := range after {
+		after[i] = p.shifted(int64(n))
+	}
+	return content{c.size + n, append(c.window(0, off), after...)}
 }
 
 // truncate returns the content with another size. New bytes are zeros.
@@ -67,11 +103,8 @@ func (c content) truncate(size uint64) content {
 func (c content) read(b []byte, off uint64) {
 	clear(b)
 	end := off + uint64(len(b))
-	for _, p := range c.parts {
-		from, to := max(p.off, off), min(p.end, end)
-		if from < to {
-			agent.Pattern(b[from-off:to-off], from, p.seed)
-		}
+	for _, p := range c.window(off, end) {
+		agent.Pattern(b[p.off-off:p.end-off], p.at, p.seed)
 	}
 }
 
@@ -84,8 +117,8 @@ func (c content) differs(d content, off, end uint64) bool {
 // window returns the parts within a range.
 func (c content) window(off, end uint64) (out []part) {
 	for _, p := range c.parts {
-		if from, to := max(p.off, off), min(p.end, end); from < to {
-			out = append(out, part{from, to, p.seed})
+		if sub, ok := p.within(off, end); ok {
+			out = append(out, sub)
 		}
 	}
 	return out
@@ -109,6 +142,9 @@ func (c content) String() string {
 	fmt.Fprintf(&b, "%d", c.size)
 	for _, p := range c.parts {
 		fmt.Fprintf(&b, " %d-%d:%d", p.off, p.end, p.seed)
+		if p.at != p.off {
+			fmt.Fprintf(&b, "@%d", p.at)
+		}
 	}
 	return b.String()
 }

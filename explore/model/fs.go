@@ -8,30 +8,34 @@
 // Start reading at FS.Apply (operations), disk (durability) and FS.Allowed (crash states).
 package model
 
-import (
-	"slices"
-
-	"fsward/explore/agent"
-)
+import "slices"
 
 // An FS is an abstract file system. It assumes that the calling process is root, with umask 022.
 type FS struct {
+	volume
+	log operations
+}
+
+// A volume has the state of a file system, and performs single operations on it.
+type volume struct {
 	promises Promises
 	tree     tree
 	disk     disk
-	files    [agent.MaxSlots]file
-	now      int  // number of the last operation
-	log      []Op // all operations: operation n is log[n-1]
-}
-
-// A file is an open file description.
-type file struct {
-	inode int // 0: the slot is free
-	flags int
+	files    descriptors
+	now      int // number of the last operation
 }
 
 // New returns an empty file system with a root directory of mode 0755.
-func New(p Promises) *FS { return &FS{promises: p, tree: newTree(), disk: disk{promises: p}} }
+func New(p Promises) *FS {
+	return &FS{volume: volume{promises: p, tree: newTree(), disk: disk{promises: p}}}
+}
+
+// Apply performs an operation. A failed operation has no effect.
+func (f *FS) Apply(o Op) Result {
+	f.now++
+	f.log = append(f.log, o)
+	return f.perform(o)
+}
 
 // Clone returns an independent copy.
 func (f *FS) Clone() *FS {
@@ -41,21 +45,21 @@ func (f *FS) Clone() *FS {
 }
 
 // create makes an inode without a name, and returns its number.
-func (f *FS) create(k Kind, mode uint32) (int, *inode) {
-	if f.promises.NoModes {
+func (v *volume) create(k Kind, mode uint32) (int, *inode) {
+	if v.promises.NoModes {
 		mode = 0o755
 	}
-	return f.tree.create(k, mode, f.now)
+	return v.tree.create(k, mode, v.now)
 }
 
 // setName makes name s of directory d refer to inode to, or removes it if to is 0. With -o sync or
 // -o dirsync the change is durable at once.
-func (f *FS) setName(d int, s string, to int) {
-	e := f.tree.setName(d, s, to, f.now)
-	if (f.promises.Sync || f.promises.Dirsync) && !f.disk.volatile {
-		e.stored = f.now
+func (v *volume) setName(d int, s string, to int) {
+	e := v.tree.setName(d, s, to, v.now)
+	if (v.promises.Sync || v.promises.Dirsync) && !v.disk.volatile {
+		e.stored = v.now
 		if to != 0 {
-			f.tree.inodes[to].meta = f.now
+			v.tree.inodes[to].meta = v.now
 		}
 	}
 }

@@ -15,29 +15,46 @@ const (
 	Dir Kind = iota + 1
 	File
 	Symbolic
+	Special // a FIFO, a socket or a device node
 )
 
 func (k Kind) String() string {
-	return [...]string{"nothing", "a directory", "a file", "a symbolic link"}[k]
+	return [...]string{"nothing", "a directory", "a file", "a symbolic link", "a special file"}[k]
 }
 
-// An inode is a file, a directory or a symbolic link, with its history.
+// A special is what mknod(2) makes.
+type special struct {
+	typ uint32 // of S_IFMT
+	dev uint64 // of a device node
+}
+
+// An inode is a file, a directory, a symbolic link or a special file, with its history.
 type inode struct {
 	kind   Kind
 	born   int // moment of its creation
 	attrs  history[attrs]
 	data   history[content] // of a file
 	target string           // of a symbolic link
+	node   special          // of a special file
 	names  map[string]*name // of a directory: its names now, and those since its last sync
 	parent int              // of a directory
 	links  int              // names that refer to it now
 	open   int              // open files
+	// linkable: linkat(2) may give it its first name, since O_TMPFILE made it.
+	linkable bool
 
 	// The moments since which metadata, a directory's names and content of this inode are durable,
 	// as disk.meta and disk.data are for all inodes. 0: never.
 	meta, stored, dataAt int
 	changed, sized       int // moment of the last change of metadata, and of size
 	named                int // the names that it had at this moment are durable
+	ranges               []syncedRange
+}
+
+// A syncedRange is a range of a file's content, [off, end), that is durable since a moment.
+type syncedRange struct {
+	off, end uint64
+	at       int
 }
 
 // attrs are the attributes that stat(2) and listxattr(2) return. A value is never modified.
@@ -95,8 +112,14 @@ func (n *inode) setAttrs(a attrs, now int) {
 
 // resize sets the size of a file in bytes, as truncate(2) does.
 func (n *inode) resize(size uint64, now int) {
-	if size != n.data.now().size {
+	n.setContent(n.data.now().truncate(size), now, true)
+}
+
+// setContent sets the content of a file. ordered: a journal orders the change among those of
+// metadata.
+func (n *inode) setContent(c content, now int, ordered bool) {
+	if c.size != n.data.now().size {
 		n.changed, n.sized = now, now
 	}
-	n.data = append(n.data, version[content]{now, n.data.now().truncate(size), true})
+	n.data = append(n.data, version[content]{now, c, ordered})
 }

@@ -14,8 +14,8 @@ import (
 type Perform func(ops ...agent.Op) ([]agent.Result, error)
 
 // Look reads the tree below directory dir of a real file system, with everything that Equal and
-// Allowed of f need. The error is a *Mismatch if the file system is at fault; any other error means
-// that the reading failed.
+// Allowed of f need. The error is a *Mismatch if the file system is at fault; any other error
+// means that the reading failed.
 func Look(do Perform, dir string, f *FS) (*Observed, error) {
 	r, err := do(agent.Tree(dir))
 	if err != nil {
@@ -81,7 +81,8 @@ func (s *Observed) readXattrs(do Perform, dir string, wants []Want) error {
 	return nil
 }
 
-// listXattrs lists the extended attributes in the namespace "user." of the files that want them.
+// listXattrs lists the extended attributes of users, and access control lists, of the files that
+// want them.
 func listXattrs(do Perform, dir string, wants []Want) (keys []xattrKey, err error) {
 	var list []agent.Op
 	var paths []string
@@ -106,7 +107,7 @@ func listXattrs(do Perform, dir string, wants []Want) (keys []xattrKey, err erro
 			return nil, mismatchf("unreadable", "%s: listxattr: %v", paths[i], r.Errno)
 		}
 		for name := range strings.SplitSeq(string(r.Data), "\x00") {
-			if strings.HasPrefix(name, "user.") {
+			if strings.HasPrefix(name, userPrefix) || name == aclName {
 				keys = append(keys, xattrKey{paths[i], name})
 			}
 		}

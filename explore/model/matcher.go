@@ -5,8 +5,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-
-	"golang.org/x/sys/unix"
 )
 
 // A matcher assigns an inode of the model to each observed file, by a search with backtracking.
@@ -171,33 +169,9 @@ func (m *matcher) explain(t task) string {
 		}
 	}
 	if since := m.f.disk.nameSince(d, e); since > 0 && !m.exact {
-		s += "; " + m.f.durableSince(since)
+		s += "; " + m.f.log.durableSince(since)
 	}
 	return s
-}
-
-// durableSince says that everything up to an operation is on the disk. If that operation makes
-// nothing durable itself, it names the last one that does.
-func (f *FS) durableSince(since int) string {
-	o := f.log[since-1]
-	for at := len(f.log); at > since && !o.persists(); at-- {
-		if by := f.log[at-1]; by.persists() {
-			return fmt.Sprintf("everything up to operation %d, %v, is on the disk since operation %d, %v",
-				since, o, at, by)
-		}
-	}
-	return fmt.Sprintf("on the disk since operation %d, %v", since, o)
-}
-
-// persists reports whether an operation makes something durable, whatever the mount options are.
-func (o Op) persists() bool {
-	switch o.Code {
-	case Sync, Syncfs, Fsync, Fdatasync:
-		return true
-	case Open:
-		return o.Flags&unix.O_DSYNC != 0 // of the writes that follow
-	}
-	return false
 }
 
 // bind assigns inode i of the model to an observed node.
@@ -230,24 +204,16 @@ func (m *matcher) checkLinks() bool {
 		case i == root:
 		case m.found[i] < least:
 			m.done++
-			m.note(mismatchf("lost", "%s has lost all its names: %s", m.f.tree.path(i), m.f.lastOf(n)))
+			m.note(mismatchf("lost", "%s has lost all its names: %s", m.f.tree.path(i), m.f.log.lastOf(n)))
 			m.done--
 			return false
 		case m.found[i] > most:
 			m.done++
 			m.note(mismatchf("renamed", "%s has %d names, and never had more than %d: %s",
-				m.f.tree.path(i), m.found[i], most, m.f.lastOf(n)))
+				m.f.tree.path(i), m.found[i], most, m.f.log.lastOf(n)))
 			m.done--
 			return false
 		}
 	}
 	return true
-}
-
-// lastOf describes the operation that last changed an inode.
-func (f *FS) lastOf(n *inode) string {
-	if n.changed < 1 || n.changed > len(f.log) {
-		return "it existed from the beginning"
-	}
-	return fmt.Sprintf("operation %d was %v", n.changed, f.log[n.changed-1])
 }

@@ -120,6 +120,8 @@ func (n *node) kind() Kind {
 		return File
 	case unix.S_IFLNK:
 		return Symbolic
+	case unix.S_IFIFO, unix.S_IFSOCK, unix.S_IFCHR, unix.S_IFBLK:
+		return Special
 	}
 	return 0
 }
@@ -174,11 +176,13 @@ func (f *FS) Observed() *Observed {
 	walk = func(i int, p string) {
 		n := f.tree.inodes[i]
 		a := n.attrs.now()
-		typeBits := [...]uint32{Dir: unix.S_IFDIR, File: unix.S_IFREG, Symbolic: unix.S_IFLNK}
+		typeBits := [...]uint32{Dir: unix.S_IFDIR, File: unix.S_IFREG, Symbolic: unix.S_IFLNK,
+			Special: 0}
 		e := agent.Entry{
 			Path: p, Inode: uint64(i), Links: uint64(n.links), Mode: a.mode | typeBits[n.kind],
-			UID: a.uid, GID: a.gid, Target: n.target,
+			UID: a.uid, GID: a.gid, Target: n.target, Rdev: n.node.dev,
 		}
+		e.Mode |= n.node.typ
 		here := &node{Entry: e, xattrs: a.xattrs, entries: n.current()}
 		if n.kind == File {
 			c := n.data.now()

@@ -6,51 +6,77 @@ import (
 	"fsward/explore/agent"
 )
 
+// openFlagsKnown are the flags of open(2) that the model knows. O_APPEND is not among them: it
+// ignores the offset of a write.
+const openFlagsKnown = unix.O_ACCMODE | unix.O_CREAT | unix.O_EXCL | unix.O_TRUNC |
+	unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_SYNC | unix.O_TMPFILE
+
 // open is open(2), in the order of path_openat and do_open (fs/namei.c).
-func (f *FS) open(o Op) unix.Errno {
-	slot := &f.files[o.Slot%agent.MaxSlots]
-	f.close(slot)
-	const known = unix.O_ACCMODE | unix.O_CREAT | unix.O_EXCL | unix.O_TRUNC |
-		unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_SYNC
-	if o.Flags&^known != 0 || o.Flags&unix.O_CREAT != 0 && o.Flags&unix.O_DIRECTORY != 0 {
+func (v *volume) open(o Op) unix.Errno {
+	v.files.close(&v.tree, o.Slot)
+	if o.Flags&^openFlagsKnown != 0 || o.Flags&unix.O_CREAT != 0 && o.Flags&unix.O_DIRECTORY != 0 {
 		return unix.EINVAL
 	}
-	w, errno := f.tree.parent(o.Path)
+	if o.Flags&unix.O_TMPFILE == unix.O_TMPFILE {
+		return v.openTmpfile(o)
+	}
+	w, errno := v.tree.parent(o.Path)
 	if errno != 0 {
 		return errno
 	}
 	const exclusive = unix.O_CREAT | unix.O_EXCL
 	follow := o.Flags&unix.O_NOFOLLOW == 0 && o.Flags&exclusive != exclusive
-	i, errno := f.tree.reach(&w, follow)
+	i, errno := v.tree.reach(&w, follow)
 	create := o.Flags&unix.O_CREAT != 0
 	switch {
 	case w.dir == 0:
 		return errno
+	case create && w.special() && o.Flags&unix.O_EXCL != 0:
+		return unix.EEXIST
 	case create && w.special():
 		return unix.EISDIR
 	}
 	if errno == unix.ENOENT && create {
-		i, _ = f.create(File, o.Mode&0o777)
-		f.setName(w.dir, w.name, i)
+		i, _ = v.create(File, o.Mode&0o777)
+		v.setName(w.dir, w.name, i)
 	} else {
 		if errno != 0 {
 			return errno
 		}
-		if errno = f.tree.inodes[i].openable(o.Flags); errno != 0 {
+		if errno = v.tree.inodes[i].openable(o.Flags, v.files.readers(i)); errno != 0 {
 			return errno
 		}
-		if o.Flags&unix.O_TRUNC != 0 && f.tree.inodes[i].kind == File {
-			f.tree.inodes[i].resize(0, f.now)
+		if o.Flags&unix.O_TRUNC != 0 && v.tree.inodes[i].kind == File {
+			v.tree.inodes[i].resize(0, v.now)
 		}
 	}
-	f.tree.inodes[i].open++
-	*slot = file{i, o.Flags}
+	v.files.open(&v.tree, o.Slot, i, o.Flags)
+	return 0
+}
+
+// openTmpfile is open(2) with O_TMPFILE: it makes a file without a name (do_tmpfile, fs/namei.c).
+func (v *volume) openTmpfile(o Op) unix.Errno {
+	if o.Flags&unix.O_ACCMODE == unix.O_RDONLY {
+		return unix.EINVAL
+	}
+	d, errno := v.tree.find(o.Path, o.Flags&unix.O_NOFOLLOW == 0)
+	switch {
+	case errno != 0:
+		return errno
+	case v.tree.inodes[d].kind != Dir:
+		return unix.ENOTDIR
+	case !v.promises.Has(Tmpfile):
+		return unix.EOPNOTSUPP
+	}
+	i, n := v.create(File, o.Mode&0o777)
+	n.linkable = o.Flags&unix.O_EXCL == 0
+	v.files.open(&v.tree, o.Slot, i, o.Flags)
 	return 0
 }
 
 // openable returns the error of opening an existing inode with these flags, as do_open and may_open
-// do (fs/namei.c).
-func (n *inode) openable(flags int) unix.Errno {
+// do (fs/namei.c). read reports whether somebody has opened it for reading.
+func (n *inode) openable(flags int, read bool) unix.Errno {
 	create := flags&unix.O_CREAT != 0
 	switch {
 	case create && flags&unix.O_EXCL != 0:
@@ -63,130 +89,161 @@ func (n *inode) openable(flags int) unix.Errno {
 		return unix.ELOOP
 	case n.kind == Dir && (flags&unix.O_ACCMODE != unix.O_RDONLY || flags&unix.O_TRUNC != 0):
 		return unix.EISDIR
+	case n.isFIFO() && flags&unix.O_ACCMODE == unix.O_WRONLY && !read,
+		n.kind == Special && !n.isFIFO(): // a socket, or a device without a driver
+		return unix.ENXIO
 	}
 	return 0
 }
 
-func (f *FS) close(s *file) {
-	if s.inode != 0 {
-		f.tree.inodes[s.inode].open--
-	}
-	*s = file{}
-}
-
-// CloseAll closes all open files, as an agent does at the end of a batch.
-func (f *FS) CloseAll() {
-	for i := range f.files {
-		f.close(&f.files[i])
-	}
-}
-
-const writable = unix.O_WRONLY | unix.O_RDWR
-
 // onFile performs an operation on an open file.
-func (f *FS) onFile(o Op) (r Result) {
-	slot := &f.files[o.Slot%agent.MaxSlots]
+func (v *volume) onFile(o Op) (r Result) {
+	slot := v.files.at(o.Slot)
 	if slot.inode == 0 {
 		return Result{Errno: unix.EBADF}
 	}
-	n := f.tree.inodes[slot.inode]
-	write := slot.flags&writable != 0
+	n := v.tree.inodes[slot.inode]
 	switch o.Code {
 	case Close:
-		f.close(slot)
+		v.files.close(&v.tree, o.Slot)
 	case Fsync, Fdatasync:
-		f.fsync(slot.inode, o.Code == Fdatasync)
-	case Syncfs:
-		f.Synced()
-	case Read:
-		switch {
-		case int64(o.Off) < 0:
-			r.Errno = unix.EINVAL
-		case slot.flags&unix.O_ACCMODE == unix.O_WRONLY:
-			r.Errno = unix.EBADF
-		case n.kind == Dir:
-			r.Errno = unix.EISDIR
-		default:
-			c := n.data.now()
-			b := make([]byte, min(o.Len, c.size-min(c.size, o.Off)))
-			c.read(b, o.Off)
-			r.Data = string(b)
-		}
-	case Ftruncate:
-		if !write || int64(o.Len) < 0 {
+		if n.isFIFO() {
 			return Result{Errno: unix.EINVAL}
 		}
-		n.resize(o.Len, f.now)
-	case Write:
-		r = f.write(slot, n, o)
-	case Fallocate:
-		if !write && int64(o.Off) >= 0 && int64(o.Len) > 0 && fallocateMode(o.Flags) == 0 {
-			return Result{Errno: unix.EBADF}
+		v.fsync(slot.inode, o.Code == Fdatasync)
+	case Syncfs:
+		v.disk.sync(&v.tree, v.now)
+	case SyncFileRange:
+		r.Errno = n.syncFileRange(o)
+	case Msync:
+		if r.Errno = n.mappable(slot, o); r.Errno == 0 && !v.disk.volatile {
+			v.disk.msync(n, o.Off, o.Off+o.Len, v.now)
 		}
-		r.Errno = f.fallocate(n, o)
+	case Read:
+		return slot.read(n, o)
+	case Ftruncate:
+		if !slot.writable() || int64(o.Len) < 0 || n.kind != File {
+			return Result{Errno: unix.EINVAL}
+		}
+		n.resize(o.Len, v.now)
+	case Write, Dwrite, Mmapwrite:
+		return v.write(slot, n, o)
+	case Fallocate:
+		r.Errno = n.fallocate(slot, o, v.promises, v.now)
+	case Clone:
+		return v.clone(slot, n, o)
+	case Dedupe:
+		return v.dedupe(n, o)
+	case Linkat:
+		r.Errno = v.linkat(slot.inode, o.To)
 	}
 	return r
 }
 
-// write is pwrite(2). Through O_SYNC and O_DSYNC, and with -o sync, it is followed by an fsync.
-func (f *FS) write(slot *file, n *inode, o Op) Result {
+// read is pread(2).
+func (s *file) read(n *inode, o Op) (r Result) {
 	switch {
 	case int64(o.Off) < 0:
-		return Result{Errno: unix.EINVAL}
-	case slot.flags&writable == 0:
-		return Result{Errno: unix.EBADF}
-	case o.Len == 0:
-		return Result{}
+		r.Errno = unix.EINVAL
+	case n.isFIFO():
+		r.Errno = unix.ESPIPE
+	case !s.readable():
+		r.Errno = unix.EBADF
+	case n.kind == Dir:
+		r.Errno = unix.EISDIR
+	default:
+		c := n.data.now()
+		b := make([]byte, min(o.Len, c.size-min(c.size, o.Off)))
+		c.read(b, o.Off)
+		r.Data = string(b)
+	}
+	return r
+}
+
+// write is pwrite(2), also with O_DIRECT, or a write through a mapping. Through O_SYNC and O_DSYNC,
+// and with -o sync, pwrite is followed by an fsync.
+func (v *volume) write(slot *file, n *inode, o Op) Result {
+	if errno := v.writable(slot, n, o); errno != 0 || o.Len == 0 {
+		return Result{Errno: errno}
 	}
 	old := n.data.now()
 	c := old.write(o.Off, o.Len, o.Seed)
-	n.data.set(f.now, c)
+	n.data.set(v.now, c)
 	// If the size stays, only the time changes, and at most once a tick (inode_needs_update_time).
 	if c.size != old.size {
-		n.changed, n.sized = f.now, f.now
+		n.changed, n.sized = v.now, v.now
 	}
 	switch {
-	case f.promises.Sync, slot.flags&unix.O_SYNC == unix.O_SYNC:
-		f.fsync(slot.inode, false)
+	case o.Code == Mmapwrite:
+		return Result{}
+	case v.promises.Sync, slot.flags&unix.O_SYNC == unix.O_SYNC:
+		v.fsync(slot.inode, false)
 	case slot.flags&unix.O_DSYNC != 0:
-		f.fsync(slot.inode, true)
+		v.fsync(slot.inode, true)
 	}
 	return Result{Value: o.Len}
 }
 
-// fallocateMode returns the error that vfs_fallocate returns for a mode before it looks at the file
-// (fs/open.c).
-func fallocateMode(mode int) unix.Errno {
-	switch mode {
-	case 0, unix.FALLOC_FL_KEEP_SIZE, unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE:
-		return 0
+// writable returns the error of a write.
+func (v *volume) writable(slot *file, n *inode, o Op) unix.Errno {
+	switch {
+	case o.Code == Mmapwrite:
+		return n.mappable(slot, o)
+	case o.Code == Dwrite && (n.kind == Dir || n.kind == File && !v.promises.Has(Direct)):
+		return unix.EINVAL // F_SETFL refuses O_DIRECT
+	case int64(o.Off) < 0:
+		return unix.EINVAL
+	case n.isFIFO():
+		return unix.ESPIPE
+	case !slot.writable():
+		return unix.EBADF
 	}
-	return unix.EOPNOTSUPP
+	return 0
 }
 
-// fallocate is fallocate(2): it reserves space, extends the file or punches a hole.
-func (f *FS) fallocate(n *inode, o Op) unix.Errno {
-	if int64(o.Off) < 0 || int64(o.Len) <= 0 {
-		return unix.EINVAL
-	}
-	if errno := fallocateMode(o.Flags); errno != 0 {
-		return errno
-	}
-	punch := o.Flags&unix.FALLOC_FL_PUNCH_HOLE != 0
-	if punch && f.promises.NoPunch || !punch && f.promises.NoFallocate {
-		return unix.EOPNOTSUPP
-	}
-	c := n.data.now()
-	stop := o.Off + o.Len
+// mappable returns the error of a mapped write and of msync(2), as agent.Mmapwrite and agent.Msync
+// have it.
+func (n *inode) mappable(s *file, o Op) unix.Errno {
 	switch {
-	case punch:
-		c = c.clear(o.Off, min(stop, c.size))
-	case o.Flags&unix.FALLOC_FL_KEEP_SIZE == 0 && stop > c.size:
-		c = c.truncate(stop)
+	case n.kind != File:
+		return unix.ENODEV
+	case o.Len == 0 || o.Len > agent.MaxData:
+		return unix.EINVAL
+	case o.Off+o.Len < o.Off || o.Off+o.Len > n.data.now().size:
+		return unix.EFAULT
+	case !s.readable() || o.Code == Mmapwrite && !s.writable():
+		return unix.EACCES
 	}
-	if n.data.now().size != c.size {
-		n.changed, n.sized = f.now, f.now
+	return 0
+}
+
+// syncFileRange returns the error of sync_file_range(2) (fs/sync.c). It promises nothing: "This
+// system call does not flush disk write caches" (sync_file_range(2)).
+func (n *inode) syncFileRange(o Op) unix.Errno {
+	const known = unix.SYNC_FILE_RANGE_WAIT_BEFORE | unix.SYNC_FILE_RANGE_WRITE |
+		unix.SYNC_FILE_RANGE_WAIT_AFTER
+	switch {
+	case o.Flags&^known != 0, int64(o.Off) < 0, int64(o.Off+o.Len) < int64(o.Off):
+		return unix.EINVAL
+	case n.kind == Special:
+		return unix.ESPIPE
 	}
-	n.data = append(n.data, version[content]{f.now, c, true})
+	return 0
+}
+
+// linkat is linkat(2) of an open file (vfs_link, fs/namei.c).
+func (v *volume) linkat(i int, to string) unix.Errno {
+	n := v.tree.inodes[i]
+	w, errno := v.tree.freeLocation(to)
+	switch {
+	case errno != 0:
+		return errno
+	case v.promises.NoLinks || n.kind == Dir:
+		return unix.EPERM
+	case n.links == 0 && !n.linkable:
+		return unix.ENOENT
+	}
+	n.linkable = false
+	v.setName(w.dir, w.name, i)
 	return 0
 }

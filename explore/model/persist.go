@@ -28,9 +28,9 @@ func (f *FS) ApplyVolatile(o Op) Result {
 }
 
 // fsync is fsync(2), or with dataOnly fdatasync(2), of inode i.
-func (f *FS) fsync(i int, dataOnly bool) {
-	if !f.disk.volatile {
-		f.disk.fsync(&f.tree, i, f.now, dataOnly)
+func (v *volume) fsync(i int, dataOnly bool) {
+	if !v.disk.volatile {
+		v.disk.fsync(&v.tree, i, v.now, dataOnly)
 	}
 }
 
@@ -42,7 +42,7 @@ func (d *disk) sync(t *tree, now int) {
 	d.meta, d.data = now, now
 	for _, n := range t.inodes {
 		n.attrs = n.attrs.since(now)
-		n.data = n.data.since(now)
+		n.data, n.ranges = n.data.since(now), nil
 		for _, e := range n.names {
 			e.history = e.since(now)
 		}
@@ -69,6 +69,33 @@ func (d *disk) fsync(t *tree, i, now int, dataOnly bool) {
 	}
 	if d.promises.FsyncNames {
 		t.keepNames(i, now)
+	}
+	if d.promises.FsyncEntries && n.kind == Dir {
+		t.keepEntries(n, now)
+	}
+}
+
+// msync makes the content of a range of a file durable, with the size that reading it needs.
+func (d *disk) msync(n *inode, off, end uint64, now int) {
+	n.ranges = append(n.ranges, syncedRange{off, end, now})
+	if d.promises.Ordered && !d.promises.FsyncAlone {
+		d.meta = max(d.meta, n.sized)
+	}
+}
+
+// keepEntries makes the inodes durable that have names in a directory, as they were created, and in
+// turn the names in those that are directories.
+func (t *tree) keepEntries(dir *inode, now int) {
+	for _, e := range dir.names {
+		n := t.inodes[e.now()]
+		if n == nil || n.meta >= n.born {
+			continue
+		}
+		n.meta = n.born
+		if n.kind == Dir {
+			n.stored = now
+			t.keepEntries(n, now)
+		}
 	}
 }
 
@@ -99,10 +126,13 @@ func (d *disk) metaSince(n *inode) int { return max(d.meta, n.meta) }
 // nameSince returns the moment since which a name in a directory is durable.
 func (d *disk) nameSince(dir *inode, e *name) int { return max(d.meta, dir.stored, e.stored) }
 
-// dataSince returns the moment since which a file's content is durable, if all metadata up to the
+// dataSince returns the moment since which a file's content is durable, whatever the metadata are.
+func (d *disk) dataSince(n *inode) int { return max(d.data, n.dataAt) }
+
+// sizeSince returns the moment since which a file's size is durable, if all metadata up to the
 // moment meta are. Changes by truncate(2) and fallocate(2) are durable with the metadata.
-func (d *disk) dataSince(n *inode, meta int) int {
-	since := max(d.data, n.dataAt)
+func (d *disk) sizeSince(n *inode, meta int) int {
+	since := d.dataSince(n)
 	for _, v := range n.data {
 		if v.meta && v.at <= meta {
 			since = max(since, v.at)
@@ -111,9 +141,33 @@ func (d *disk) dataSince(n *inode, meta int) int {
 	return since
 }
 
+// sectorSince returns the moment since which a range of a file's content is durable, if all
+// metadata up to the moment meta are. Of truncate(2) and fallocate(2) that is what they changed in
+// the range: earlier writes to the file need not be on the disk.
+func (d *disk) sectorSince(n *inode, meta int, off, end uint64) int {
+	since := d.dataSince(n)
+	for i, v := range n.data {
+		if v.meta && v.at <= meta && (i == 0 || v.value.differs(n.data[i-1].value, off, end)) {
+			since = max(since, v.at)
+		}
+	}
+	for _, r := range n.ranges {
+		if r.off <= off && end <= r.end {
+			since = max(since, r.at)
+		}
+	}
+	return since
+}
+
 // isDurable reports whether an inode itself is promised to be durable. If not, a name that refers
 // to it may be missing after a crash.
-func (d *disk) isDurable(n *inode) bool { return max(d.metaSince(n), n.dataAt) >= n.born }
+func (d *disk) isDurable(n *inode) bool {
+	since := max(d.metaSince(n), n.dataAt)
+	for _, r := range n.ranges {
+		since = max(since, r.at)
+	}
+	return since >= n.born
+}
 
 // moments returns the moments at which metadata or contents changed since all metadata were
 // durable, and that moment itself. The latest is first.

@@ -13,6 +13,9 @@ package model
 //   - sync(2) and syncfs(2): "Linux waits for I/O completions, and thus sync() or syncfs() provide
 //     the same guarantees as fsync() called on every file in the system or filesystem
 //     respectively." (sync(2); POSIX allows sync to return earlier)
+//   - msync(2) with MS_SYNC makes the data of its range durable: it "shall not return until all
+//     write operations are completed as defined for synchronized I/O data integrity completion"
+//     (POSIX, msync).
 //
 // Data and metadata that were not synchronized are promised only this much: a name refers to an
 // inode that it once referred to, or to none, and a range of a file that no later operation wrote
@@ -33,6 +36,9 @@ type Promises struct {
 	// durable. If the file's data did not change, fsync writes nothing; otherwise it writes only the
 	// data (NILFS2: nilfs_sync_file, nilfs_inode_dirty, order=relaxed).
 	FsyncAlone bool `yaml:"fsync_alone"`
+	// FsyncEntries: fsync of a directory also makes the new files in it durable, with the names in it
+	// and below. Btrfs (log_new_dir_dentries).
+	FsyncEntries bool `yaml:"fsync_entries"`
 	// AtomicRename: after a crash a renamed file has exactly one of its two names. All file systems
 	// with a journal or copy on write.
 	AtomicRename bool `yaml:"atomic_rename"`
@@ -65,6 +71,8 @@ type Promises struct {
 	NoExchange  bool `yaml:"no_exchange"`
 	NoFallocate bool `yaml:"no_fallocate"`
 	NoPunch     bool `yaml:"no_punch"`
+
+	Features []Feature `yaml:"features"` // that only some file systems have
 }
 
 // Data is what a crash may leave in ranges of a file that were written and not synchronized.

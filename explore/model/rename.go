@@ -2,6 +2,9 @@ package model
 
 import "golang.org/x/sys/unix"
 
+// renameWhiteout is RENAME_WHITEOUT: the old name becomes a whiteout, as of an overlay.
+const renameWhiteout = 1 << 2
+
 // A renaming is one call of renameat2(2). Its methods check for errors in the order of the kernel.
 type renaming struct {
 	tree           *tree
@@ -13,8 +16,8 @@ type renaming struct {
 
 // places looks up both locations.
 func (r *renaming) places(from, to string) (errno unix.Errno) {
-	const both = unix.RENAME_NOREPLACE | unix.RENAME_EXCHANGE
-	if r.flags&^both != 0 || r.flags == both {
+	const known = unix.RENAME_NOREPLACE | unix.RENAME_EXCHANGE | renameWhiteout
+	if r.flags&^known != 0 || r.flags&unix.RENAME_EXCHANGE != 0 && !r.exchange {
 		return unix.EINVAL
 	}
 	if r.from, errno = r.tree.parent(from); errno != 0 {
@@ -28,7 +31,7 @@ func (r *renaming) places(from, to string) (errno unix.Errno) {
 		return unix.EXDEV
 	case r.from.special():
 		return unix.EBUSY
-	case r.to.special() && r.flags == unix.RENAME_NOREPLACE:
+	case r.to.special() && r.flags&unix.RENAME_NOREPLACE != 0:
 		return unix.EEXIST
 	case r.to.special():
 		return unix.EBUSY
@@ -47,7 +50,7 @@ func (r *renaming) inodes() (errno unix.Errno) {
 		return errno
 	}
 	switch {
-	case r.target != 0 && r.flags == unix.RENAME_NOREPLACE:
+	case r.target != 0 && r.flags&unix.RENAME_NOREPLACE != 0:
 		return unix.EEXIST
 	case r.target == 0 && r.exchange:
 		return unix.ENOENT

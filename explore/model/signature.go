@@ -112,7 +112,8 @@ func (g *graph) join(a, b int, label uint32) {
 // label returns the properties of an inode as text.
 func (l labeler) label(i int, n *inode) string {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%d %t %t %q", n.kind, i == root, n.open > 0, n.target)
+	fmt.Fprintf(&b, "%d %t %s %q %d %t", n.kind, i == root, l.f.files.label(i), n.target, n.node,
+		n.linkable)
 	put := func(at int, ordered bool, v any) {
 		if l.history {
 			fmt.Fprintf(&b, " @%d %t", l.rank[at], ordered)
@@ -126,9 +127,12 @@ func (l labeler) label(i int, n *inode) string {
 	if l.history {
 		as = n.attrs.since(l.f.disk.metaSince(n))
 		if n.kind == File {
-			cs = n.data.since(l.f.disk.dataSince(n, l.f.disk.meta))
+			cs = n.data.since(l.f.disk.dataSince(n))
 		}
 		fmt.Fprintf(&b, " %t", l.f.disk.isDurable(n))
+		for _, r := range n.ranges {
+			fmt.Fprintf(&b, " %d-%d since %d", r.off, r.end, l.rank[n.data[max(0, n.data.at(r.at))].at])
+		}
 	}
 	for _, v := range as {
 		put(v.at, true, v.value) // fmt prints maps in the order of their keys

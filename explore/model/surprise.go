@@ -66,7 +66,7 @@ func (f *FS) surpriseOfName(found func(kind, format string, args ...any), dir *i
 	since := e.history[last].at
 	if here != nil && here.kind() == File && here.Size == 0 && !slices.ContainsFunc(
 		now.data.since(since), func(v version[content]) bool { return v.value.size == 0 }) {
-		found(EmptyFile, "%s is empty, and never led to an empty file: %s", p, f.lastOf(now))
+		found(EmptyFile, "%s is empty, and never led to an empty file: %s", p, f.log.lastOf(now))
 		return
 	}
 	if last == 0 || f.disk.nameSince(dir, e) < e.history[last-1].at {
@@ -143,9 +143,9 @@ func (f *FS) surpriseOfFile(found func(kind, format string, args ...any), s *Obs
 	case present:
 	case durableName && renamed && f.disk.isDurable(n):
 		found(RenamedGone, "%s was on the disk, and has none of its names: %s", f.tree.path(i),
-			f.lastOf(n))
+			f.log.lastOf(n))
 	case !durableName && synced:
 		found(FsyncedAbsent, "%s was forced to the disk, and has no name: %s", f.tree.path(i),
-			f.lastOf(n))
+			f.log.lastOf(n))
 	}
 }

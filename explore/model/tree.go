@@ -29,6 +29,7 @@ func (t *tree) clone() tree {
 	for i, n := range t.inodes {
 		m := *n
 		m.attrs, m.data = slices.Clip(n.attrs), slices.Clip(n.data)
+		m.ranges = slices.Clip(n.ranges)
 		if n.names != nil {
 			m.names = make(map[string]*name, len(n.names))
 			for s, e := range n.names {

@@ -1,0 +1,37 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A Feature is something that some file systems have. The model lets its operations fail as Linux
+// does where the feature is missing.
+type Feature string
+
+// The features.
+const (
+	Nodes     Feature = "nodes"      // mknod(2)
+	Tmpfile   Feature = "tmpfile"    // O_TMPFILE
+	Direct    Feature = "direct"     // O_DIRECT
+	Whiteout  Feature = "whiteout"   // RENAME_WHITEOUT
+	ACL       Feature = "acl"        // POSIX access control lists
+	ZeroRange Feature = "zero_range" // FALLOC_FL_ZERO_RANGE
+	Shift     Feature = "shift"      // FALLOC_FL_COLLAPSE_RANGE and FALLOC_FL_INSERT_RANGE
+	Reflink   Feature = "reflink"    // FICLONERANGE and FIDEDUPERANGE
+)
+
+var features = []Feature{Nodes, Tmpfile, Direct, Whiteout, ACL, ZeroRange, Shift, Reflink}
+
+// Has reports whether the file system has a feature.
+func (p Promises) Has(f Feature) bool { return slices.Contains(p.Features, f) }
+
+// Check returns an error if a feature is unknown.
+func (p Promises) Check() error {
+	for _, f := range p.Features {
+		if !slices.Contains(features, f) {
+			return fmt.Errorf("there is no feature %q; there are %v", f, features)
+		}
+	}
+	return nil
+}
