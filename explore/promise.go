@@ -41,6 +41,8 @@ var (
 	syncCode     = agent.Sync().Code
 	writeCode    = agent.Write(0, 0, nil).Code
 	fillCode     = agent.Fill(0, 0, 0, 0).Code
+	dwriteCode   = agent.Dwrite(0, 0, 0, 0).Code
+	msyncCode    = agent.Msync(0, 0, 0).Code
 )
 
 // promises returns the promise of each operation. One without a scope promises nothing.
@@ -60,11 +62,11 @@ func promises(ops []agent.Op) []promise {
 			case unix.O_DSYNC:
 				through[slot] = "O_DSYNC"
 			}
-		case fsyncCode, datasyncCode:
+		case fsyncCode, datasyncCode, msyncCode:
 			out[i] = promise{name: name, call: call, scope: durable.Own}
 		case syncCode, syncfsCode:
 			out[i] = promise{name: name, call: call, scope: durable.All}
-		case writeCode, fillCode:
+		case writeCode, fillCode, dwriteCode:
 			if how := through[slot]; how != "" {
 				out[i] = promise{name: how, call: call + " through " + how, scope: durable.Own}
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 
 	"fsward/change"
 	"fsward/explore"
+	"fsward/explore/checkers"
 	"fsward/explore/host"
 	"fsward/explore/machine"
 	"fsward/explore/spec"
@@ -117,6 +119,15 @@ func (n *nodeLimit) Set(text string) error {
 // Type returns the name of the value in the help.
 func (n *nodeLimit) Type() string { return "N" }
 
+// groupList returns the names of the groups of operations.
+func groupList() string {
+	var names []string
+	for _, g := range checkers.Groups() {
+		names = append(names, g[0])
+	}
+	return strings.Join(append(names, "or all"), ", ")
+}
+
 // addSearchFlags adds the flags that say which steps run, and in what order.
 func addSearchFlags(c *cobra.Command, r *spec.Run) {
 	r.Files, r.Dirs = defaultNodes, defaultNodes
@@ -124,8 +135,8 @@ func addSearchFlags(c *cobra.Command, r *spec.Run) {
 		"a checker makes at most `N` files and symbolic links")
 	c.Flags().Var((*nodeLimit)(&r.Dirs), "dirs",
 		"a checker makes at most `N` directories")
-	c.Flags().BoolVar(&r.Rare, "rare-operations", false,
-		"a checker also exchanges names, and uses open files whose names are gone, renamed or replaced")
+	c.Flags().StringVar(&r.Operations, "ops", "",
+		"a checker also performs the operations of these `GROUPS`, separated by commas: "+groupList())
 	c.Flags().StringVar((*string)(&r.Strategy), "search", string(explore.BreadthFirst),
 		fmt.Sprintf("`STRATEGY` that chooses the next state: one of %v", explore.Strategies()))
 	c.Flags().IntVar(&r.Depth, "depth", 0, "run at most `N` steps in a row; 0 for no limit")

@@ -28,11 +28,14 @@ File systems and other components: %s; or a YAML file.
 
 Checkers, and what they check:
 %s
+Operations that --ops adds, all of which docs/user/exploring.md describes:
+%s
 Exit status: 0 found nothing, 1 found errors, 2 wrong usage, 3 could not run. With --json the last
 line is {"event":"explored",...}. fsward explore resume DIR continues a run that was stopped, was
 killed or ran out of time.`,
 			strings.Join(component.Names(), ", "),
-			checkerList(),
+			listed(checkers.Names()),
+			listed(checkers.Groups()),
 		),
 		Example: `  fsward explore run --fs ext3 --checker sync --time 10m --out ext3
   fsward explore run --fs btrfs --mount-options compress=zstd --checker reasonable \
@@ -52,9 +55,10 @@ killed or ran out of time.`,
 	return c
 }
 
-func checkerList() string {
+// listed returns names and what they stand for, a line each.
+func listed(names [][2]string) string {
 	var b strings.Builder
-	for _, n := range checkers.Names() {
+	for _, n := range names {
 		fmt.Fprintf(&b, "  %-16s %s\n", n[0], n[1])
 	}
 	return b.String()

@@ -127,7 +127,8 @@ func DecodePages(data []byte) (out []Page, err error) {
 // entryOf returns the entry of a file from its lstat(2).
 func entryOf(path string, st *unix.Stat_t) Entry {
 	return Entry{Path: path, Mode: st.Mode, Links: st.Nlink, UID: st.Uid, GID: st.Gid,
-		Size: uint64(st.Size), Blocks: uint64(st.Blocks), Inode: st.Ino, Rdev: st.Rdev, Mtime: st.Mtim.Nano()}
+		Size: uint64(st.Size), Blocks: uint64(st.Blocks), Inode: st.Ino, Rdev: st.Rdev,
+		Mtime: st.Mtim.Nano()}
 }
 
 // statEntry performs Stat.

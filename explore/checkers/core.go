@@ -25,9 +25,10 @@ type Limits struct {
 	Dirs  int // number of directories below the root; 0: 2; -1: none
 	// Far is the offset of a write that leaves a hole before it, in bytes, so that a block map has
 	// indirect blocks. 0: 300 KiB.
-	Far uint64
-	// Rare adds operations that programs do rarely: see Core.rareSteps.
-	Rare bool
+	Far  uint64
+	Name int // length of the longest name that the file system accepts, in bytes; 0: 255
+	// Groups adds operations: see Groups.
+	Groups []Group
 }
 
 // withDefaults returns the limits with defaults in place of zeros.
@@ -37,6 +38,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.Dirs == 0 {
 		l.Dirs = 2
+	}
+	if l.Name == 0 {
+		l.Name = 255
 	}
 	if l.Far == 0 {
 		l.Far = 300 << 10
@@ -92,7 +96,7 @@ func (c *Core) Features() []string {
 // Step performs operations on the file system, in one batch, and on the model. If the results
 // differ, it returns an *explore.Failure.
 func (c *Core) Step(e *explore.Env, ops []model.Op) error {
-	results, err := e.Try(c.calls(ops)...)
+	results, err := c.try(e, ops)
 	if err != nil {
 		return err
 	}
@@ -109,13 +113,45 @@ func (c *Core) Step(e *explore.Env, ops []model.Op) error {
 	return nil
 }
 
-// calls returns operations as calls of the agent.
-func (c *Core) calls(ops []model.Op) []agent.Op {
-	out := make([]agent.Op, len(ops))
+// try performs operations on the file system, and returns the result of each.
+func (c *Core) try(e *explore.Env, ops []model.Op) (out []agent.Result, err error) {
+	calls := c.calls(ops)
+	results, err := e.Try(calls...)
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range results {
+		if _, _, both := calls[i].Both(); !both {
+			out = append(out, r)
+			continue
+		}
+		first, second, err := agent.BothResults(r.Data)
+		if err = errors.Join(r.Err(), err); err != nil {
+			return nil, fmt.Errorf("%v: %w", calls[i], err)
+		}
+		out = append(out, first, second)
+	}
+	return out, nil
+}
+
+// calls returns operations as calls of the agent. Two that are performed at once are one call.
+func (c *Core) calls(ops []model.Op) (out []agent.Op) {
 	for i, o := range ops {
-		out[i] = o.Call(c.At)
+		call := o.Call(c.At)
+		if i > 0 && o.AtOnce {
+			last := len(out) - 1
+			out[last] = agent.Together(out[last], call)
+			continue
+		}
+		out = append(out, call)
 	}
 	return out
+}
+
+// unmounted records an unmount: everything is durable, and held files are closed.
+func (c *Core) unmounted() {
+	c.fs.CloseHeld()
+	c.fs.Synced()
 }
 
 // resourceErrors are errors that any operation may return when memory, space or the disk fails. A

@@ -28,11 +28,11 @@ type fake struct {
 	options model.Promises // Sync and Dirsync are the mount options
 
 	fs              *model.FS
-	pending         []model.Op // not in the journal yet
-	next            uint64     // sector of the next record
-	seq             uint64     // sequence number of the next record
-	slots           [8]int     // flags of open files; -1: closed
-	inodes          [8]uint64  // of open files
+	pending         []model.Op             // not in the journal yet
+	next            uint64                 // sector of the next record
+	seq             uint64                 // sequence number of the next record
+	slots           [agent.MaxSlots]int    // flags of open files; -1: closed
+	inodes          [agent.MaxSlots]uint64 // of open files
 	mounts          int
 	fault           *ramdisk.Rule
 	writes          uint64   // since the fault was added
@@ -215,6 +215,9 @@ func withGarbage(text []byte) (ops []model.Op) {
 func (f *fake) load(s *exploretest.System) error {
 	f.fs, f.pending, f.next, f.seq = model.New(model.Promises{}), nil, 1, 1
 	f.closeAll()
+	for i := range f.slots {
+		f.slots[i] = -1
+	}
 	for {
 		ops, sectors, ok := f.read(s, f.next, f.seq)
 		if !ok && f.bug == "recovery skips holes" {

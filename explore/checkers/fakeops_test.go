@@ -14,7 +14,7 @@ import (
 )
 
 func (f *fake) closeAll() {
-	for i := range f.slots {
+	for i := range agent.FirstHeld {
 		f.slots[i] = -1
 	}
 	if f.fs != nil {
@@ -37,7 +37,7 @@ func (f *fake) perform(s *exploretest.System, call agent.Op) agent.Result {
 		_, n, _, _ := call.Fields()
 		f.fault, f.writes = &ramdisk.Rule{Nth: n[0], Times: n[1]}, 0
 		return agent.Result{}
-	case agent.DropCaches().Code:
+	case agent.DropCaches().Code, agent.Writeback().Code:
 		return agent.Result{}
 	case agent.DiskClear(0).Code:
 		f.fault = nil
@@ -56,6 +56,9 @@ func (f *fake) perform(s *exploretest.System, call agent.Op) agent.Result {
 			names += name + "\x00"
 		}
 		return agent.Result{Data: []byte(names)}
+	}
+	if first, second, both := call.Both(); both {
+		return agent.Result{Data: agent.EncodeBoth(f.perform(s, first), f.perform(s, second))}
 	}
 	o, ok := model.FromCall(fakeAt, call)
 	if !ok {
@@ -104,14 +107,17 @@ func (f *fake) do(s *exploretest.System, o model.Op) model.Result {
 		if created {
 			f.log(model.Op{Code: model.Open, Path: o.Path, Flags: o.Flags &^ unix.O_SYNC, Mode: o.Mode})
 		}
-	case model.Write, model.Ftruncate, model.Fallocate:
+	case model.Write, model.Dwrite, model.Mmapwrite, model.Ftruncate, model.Fallocate:
 		if o.Path = f.path(o.Slot); o.Path == "" {
 			return r // the file has no name, and is gone after a crash
 		}
-		o.Slot = 0
+		if o.Slot = 0; o.Code == model.Dwrite || o.Code == model.Mmapwrite {
+			o.Code = model.Write
+		}
 		f.log(o)
-	case model.Close, model.Read, model.Readdir, model.Readlink, model.Getxattr:
-	case model.Fsync, model.Fdatasync, model.Syncfs, model.Sync:
+	case model.Close, model.Read, model.Readdir, model.Readlink, model.Getxattr,
+		model.SyncFileRange:
+	case model.Fsync, model.Fdatasync, model.Syncfs, model.Sync, model.Msync:
 		return f.sync(s, o, r)
 	default:
 		f.log(o)

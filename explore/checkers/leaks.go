@@ -173,7 +173,7 @@ func (c *Leaks) remount(e *explore.Env, times int) error {
 		if err := c.On.Mount(e); err != nil {
 			return commandFailure("cannot be mounted again", err)
 		}
-		c.fs.Synced()
+		c.unmounted()
 		if _, err := look(e, c.At, c.fs); err != nil {
 			return err
 		}

@@ -154,28 +154,42 @@ func (c plantedBug) hasProperty(property string) bool {
 	return true
 }
 
-// TestRareOperations: with rare operations, the checkers report no failure on a file system without
-// bugs, and find one that shows only when the name of an open file is gone.
-func TestRareOperations(t *testing.T) {
-	for _, c := range []struct{ bug, checker, kind string }{
-		{"", "failed-syscalls", ""}, {"", "sync", ""}, {"", "reasonable", ""},
-		{"a write to an unlinked file fails", "failed-syscalls", "wrong result"},
+// TestGroups: with all groups of operations, the checkers report no failure on a file system
+// without bugs, and find one that shows only when the name of an open file is gone.
+func TestGroups(t *testing.T) {
+	all, err := ParseGroups("all")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		bug, checker, kind string
+		groups             []Group
+	}{
+		{"", "failed-syscalls", "", all}, {"", "reasonable", "", all},
+		{"a write to an unlinked file fails", "failed-syscalls", "wrong result", []Group{"held"}},
 	} {
-		cfg, ctx := config(t, c.checker, c.bug, none, 3)
-		if c.kind == "" {
-			cfg.Depth = 2
-		}
-		core := cfg.Stack.Checker.(interface{ core() *Core }).core()
-		core.Limits = Limits{Files: 2, Dirs: -1, Far: 20 << 10, Rare: true}
-		core.Promises.NoSymlinks = true
-		got, err := explore.Run(ctx, cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		found := len(got.Errors) > 0
-		if found != (c.kind != "") || found && got.Errors[0].Kind != c.kind {
-			t.Errorf("%s, %q: %+v", c.checker, c.bug, got.Errors)
-		}
+		t.Run(c.checker, func(t *testing.T) {
+			t.Parallel()
+			cfg, ctx := config(t, c.checker, c.bug, none, 3)
+			if c.kind == "" {
+				cfg.Depth = 2
+			}
+			core := cfg.Stack.Checker.(interface{ core() *Core }).core()
+			core.Limits = Limits{Files: 1, Dirs: -1, Far: 20 << 10, Groups: c.groups}
+			cfg.Crash.Limit = 4
+			core.Promises.NoSymlinks = true
+			got, err := explore.Run(ctx, cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := len(got.Errors) > 0
+			if found != (c.kind != "") || found && got.Errors[0].Kind != c.kind {
+				t.Errorf("%q: %+v", c.bug, got.Errors)
+			}
+		})
+	}
+	if _, err := ParseGroups("held,none"); err == nil {
+		t.Error("an unknown group is accepted")
 	}
 }
 

@@ -93,6 +93,8 @@ func durableBy(p model.Promises, ops []model.Op) string {
 		switch o.Code {
 		case model.Syncfs:
 			return "syncfs"
+		case model.Msync:
+			return "msync"
 		case model.Fsync:
 			return "fsync"
 		case model.Fdatasync:

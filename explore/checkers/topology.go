@@ -12,20 +12,24 @@ import (
 
 // A topology lists the paths of the current tree, in order.
 type topology struct {
-	dirs, files, links []string        // dirs begins with "/"
-	empty              map[string]bool // by directory
+	// dirs begins with "/". links are symbolic links and special files.
+	dirs, files, links []string
+	empty              map[string]bool     // by directory
+	long               map[string][]string // the paths of longName, by directory; not in files
 }
 
 // topology returns the paths of the model.
 func (c *Core) topology() topology {
-	t := topology{empty: make(map[string]bool)}
+	t := topology{empty: make(map[string]bool), long: make(map[string][]string)}
 	c.fs.Walk(func(p string, k model.Kind, empty bool) {
-		switch k {
-		case model.Dir:
+		switch d := path.Dir(p); {
+		case len(p)-len(d) >= len(longName(0)):
+			t.long[d] = append(t.long[d], p)
+		case k == model.Dir:
 			t.dirs, t.empty[p] = append(t.dirs, p), empty
-		case model.File:
+		case k == model.File:
 			t.files = append(t.files, p)
-		case model.Symbolic:
+		default:
 			t.links = append(t.links, p)
 		}
 	})
@@ -88,10 +92,7 @@ func (c *Core) Steps() (out [][]model.Op) {
 			out = append(out, step(model.Op{Code: model.Chmod, Path: p, Mode: 0o700}))
 		}
 	}
-	if c.Limits.Rare {
-		out = append(out, c.rareSteps(&t)...)
-	}
-	return out
+	return append(out, c.groupSteps(&t)...)
 }
 
 // step returns a step of some operations.
@@ -198,13 +199,19 @@ func (c *Core) invalid() (out [][]model.Op) {
 }
 
 // subject returns the path of the file or directory that a step was about, after the step. It is ""
-// if the step removed it.
+// if the step removed it, or was about no path.
 func subject(ops []model.Op) string {
-	switch o := ops[0]; o.Code {
-	case model.Unlink, model.Rmdir:
+	switch o := ops[0]; {
+	case o.Code == model.Unlink || o.Code == model.Rmdir:
 		return ""
-	case model.Rename, model.Link:
+	case o.Code == model.Rename || o.Code == model.Link:
 		return o.To
+	case o.Code == model.Open && o.Flags&unix.O_TMPFILE == unix.O_TMPFILE:
+		to := ""
+		for _, o := range ops {
+			to += o.To // of linkat
+		}
+		return to
 	default:
 		return o.Path
 	}
@@ -212,7 +219,7 @@ func subject(ops []model.Op) string {
 
 // parents returns the directories above a path, the nearest first.
 func parents(p string) (out []string) {
-	for p != "/" {
+	for p != "/" && p != "" {
 		p = path.Dir(p)
 		out = append(out, p)
 	}
@@ -227,6 +234,13 @@ func (c *Core) syncs(ops []model.Op) (out [][]model.Op) {
 		opened("/", unix.O_RDONLY, model.Op{Code: model.Syncfs}),
 	}
 	p := subject(ops)
+	switch first := ops[0]; {
+	case first.Code == model.Close || first.Code == model.DropCaches || first.Code == model.Writeback:
+		return out
+	case first.Path == "": // on a held file
+		return append(out, step(model.Op{Code: model.Fsync, Slot: first.Slot}),
+			step(model.Op{Code: model.Fdatasync, Slot: first.Slot}))
+	}
 	if c.Promises.NoDirFsync {
 		if ops[0].Code == model.Open { // otherwise p may be a directory
 			out = append(out, opened(p, unix.O_RDONLY, fsync), opened(p, unix.O_RDONLY, fdatasync))
@@ -238,8 +252,11 @@ func (c *Core) syncs(ops []model.Op) (out [][]model.Op) {
 		dirs = append(dirs, parents(p)...)
 	}
 	syncDirs := fsyncEach(dirs)
-	out = append(out, syncDirs)
-	if p == "" || ops[0].Code == model.Symlink || ops[0].Code == model.Rename && len(ops) == 1 {
+	if len(syncDirs) > 0 { // the root has no parent
+		out = append(out, syncDirs)
+	}
+	if p == "" || ops[0].Code == model.Symlink || ops[0].Code == model.Mknod ||
+		ops[0].Code == model.Rename && len(ops) == 1 {
 		// A removed file and a symbolic link cannot be opened. A rename does not change the file.
 		return out
 	}

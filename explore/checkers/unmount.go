@@ -21,7 +21,7 @@ func (c *Unmount) Mutate(e *explore.Env) error {
 	if err := c.On.Unmount(e); err != nil {
 		return commandFailure("cannot be unmounted", err)
 	}
-	c.fs.Synced()
+	c.unmounted()
 	if err := e.CheckCrashesNow(durableState{c.fs.Clone(), "unmount"}); err != nil {
 		return err
 	}

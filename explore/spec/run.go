@@ -35,8 +35,8 @@ type Run struct {
 	// Files and Dirs are checkers.Limits.
 	Files int `json:"files,omitempty"`
 	Dirs  int `json:"dirs,omitempty"`
-	// Rare is checkers.Limits.Rare.
-	Rare bool `json:"rare_operations,omitempty"`
+	// Operations are those of checkers.Limits.Groups: see checkers.ParseGroups.
+	Operations string `json:"operations,omitempty"`
 	// MaxFaults is the maximum number of faults injected into the kernel in one step.
 	MaxFaults int `json:"failures,omitempty"`
 	// FailPoints are the kinds of calls that fail: see explore.ParseFailPoints.
@@ -130,7 +130,11 @@ func (r Run) Config() (explore.Config, error) {
 
 // checker returns the checker of the run on top of a component.
 func (r Run) checker(top *component.Component) (explore.Checker, error) {
-	limits := checkers.Limits{Files: r.Files, Dirs: r.Dirs, Rare: r.Rare}
+	groups, err := checkers.ParseGroups(r.Operations)
+	if err != nil {
+		return nil, err
+	}
+	limits := checkers.Limits{Files: r.Files, Dirs: r.Dirs, Name: top.Kind.Names, Groups: groups}
 	checker, err := checkers.New(r.Checker, top, top.Promises, limits)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,232 @@
+package checkers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"fsward/explore/agent"
+	"fsward/explore/model"
+)
+
+// A Group is a set of operations that a checker performs on request.
+type Group string
+
+// The groups, each with what its steps do.
+var groups = []struct {
+	name  Group
+	about string
+	steps func(c *Core, t *topology) [][]model.Op
+}{
+	{"exchange", "rename with RENAME_EXCHANGE and RENAME_WHITEOUT", (*Core).exchanges},
+	{"held", "use descriptors that stay open when the name is gone, renamed or replaced",
+		(*Core).heldSteps},
+	{"persist", "fsync and fdatasync any file or directory at any later step", (*Core).persistence},
+	{"direct", "write with O_DIRECT", (*Core).directWrites},
+	{"mmap", "write through a mapping, and msync parts of it", (*Core).mappedWrites},
+	{"ranges", "punch, zero, collapse, insert and allocate ranges, and sync_file_range",
+		(*Core).rangeSteps},
+	{"reflink", "clone and deduplicate ranges", (*Core).reflinks},
+	{"nodes", "make FIFOs and device nodes", (*Core).nodes},
+	{"tmpfile", "O_TMPFILE, with and without linkat", (*Core).tmpfiles},
+	{"acl", "set and remove access control lists", (*Core).accessLists},
+	{"together", "let one process write or rename while another one syncs", (*Core).together},
+	{"long", "names of 200 bytes, and directories longer than a block", (*Core).longNames},
+	{"sizes", "contents, attributes and targets at the limits of what an inode holds",
+		(*Core).thresholds},
+	{"wait", "wait until the kernel writes back by itself, and drop its caches", (*Core).waits},
+}
+
+// Groups returns the names of the groups and what their steps do.
+func Groups() (out [][2]string) {
+	for _, g := range groups {
+		out = append(out, [2]string{string(g.name), g.about})
+	}
+	return out
+}
+
+// ParseGroups reads names of groups, separated by commas. "all" stands for all of them, "" for
+// none.
+func ParseGroups(text string) (out []Group, err error) {
+	for name := range strings.SplitSeq(text, ",") {
+		is := false
+		for _, g := range groups {
+			if name == "all" || name == string(g.name) {
+				out, is = append(out, g.name), true
+			}
+		}
+		if !is && text != "" {
+			var names []string
+			for _, g := range groups {
+				names = append(names, string(g.name))
+			}
+			return nil, fmt.Errorf("there are no operations %q; there are %s, and all", name,
+				strings.Join(names, ", "))
+		}
+	}
+	return out, nil
+}
+
+// groupSteps returns the steps of the groups that were asked for.
+func (c *Core) groupSteps(t *topology) (out [][]model.Op) {
+	for _, g := range groups {
+		if slices.Contains(c.Limits.Groups, g.name) {
+			out = append(out, g.steps(c, t)...)
+		}
+	}
+	return out
+}
+
+// exchanges returns steps that exchange two names, or leave a whiteout.
+func (c *Core) exchanges(t *topology) (out [][]model.Op) {
+	rename := func(p, q string, flags int) {
+		out = append(out, step(model.Op{Code: model.Rename, Path: p, To: q, Flags: flags}))
+	}
+	all := slices.Concat(t.files, t.links, t.dirs[1:])
+	for _, p := range all {
+		for _, q := range all {
+			if p < q && !c.Promises.NoExchange && !below(q, p) {
+				rename(p, q, unix.RENAME_EXCHANGE)
+			}
+		}
+	}
+	if c.Promises.Has(model.Whiteout) && len(t.files)+len(t.links) < c.Limits.Files {
+		for _, p := range t.files {
+			rename(p, t.free("/"), unix.RENAME_WHITEOUT)
+		}
+	}
+	return out
+}
+
+// held is the slot of the file that stays open.
+const held = agent.FirstHeld
+
+// heldSteps returns steps that open a file, change its name, use the descriptor, and close it. They
+// also open a file that stays open, and use it in later steps.
+func (c *Core) heldSteps(t *topology) (out [][]model.Op) {
+	for _, p := range t.files {
+		out = append(out, c.heldOpen(t, p)...)
+	}
+	if _, is := c.fs.Held()[held]; is {
+		for _, o := range []model.Op{
+			{Code: model.Write, Len: large, Seed: 2}, {Code: model.Ftruncate}, {Code: model.Fsync},
+			{Code: model.Fdatasync}, {Code: model.Close},
+		} {
+			o.Slot = held
+			out = append(out, step(o))
+		}
+		return out
+	}
+	for _, p := range t.files {
+		out = append(out, step(model.Op{Code: model.Open, Slot: held, Path: p, Flags: unix.O_RDWR}))
+	}
+	return out
+}
+
+// heldOpen returns steps that open a file, change its name, use the descriptor, and close it.
+func (c *Core) heldOpen(t *topology, p string) (out [][]model.Op) {
+	open := model.Op{Code: model.Open, Path: p, Flags: unix.O_RDWR}
+	write := model.Op{Code: model.Write, Len: large, Seed: 2}
+	fsync, closing := model.Op{Code: model.Fsync}, model.Op{Code: model.Close}
+	free := t.free(parents(p)[0])
+	changes := []model.Op{
+		{Code: model.Unlink, Path: p},
+		{Code: model.Rename, Path: p, To: free},
+	}
+	for _, over := range t.files {
+		if over != p {
+			changes = append(changes, model.Op{Code: model.Rename, Path: over, To: p})
+		}
+	}
+	for _, change := range changes {
+		out = append(out, step(open, change, write, closing), step(open, change, write, fsync, closing))
+	}
+	return append(out,
+		step(open, write, fsync, model.Op{Code: model.Rename, Path: p, To: free}, fsync, closing))
+}
+
+// persistence returns steps that sync a file or a directory, and change nothing.
+func (c *Core) persistence(t *topology) (out [][]model.Op) {
+	for _, p := range t.files {
+		out = append(out, opened(p, unix.O_RDONLY, model.Op{Code: model.Fsync}),
+			opened(p, unix.O_RDONLY, model.Op{Code: model.Fdatasync}))
+	}
+	for _, p := range t.dirs {
+		if !c.Promises.NoDirFsync {
+			out = append(out, opened(p, unix.O_RDONLY, model.Op{Code: model.Fsync}))
+		}
+	}
+	return out
+}
+
+// nodes returns steps that make special files.
+func (c *Core) nodes(t *topology) (out [][]model.Op) {
+	if !c.Promises.Has(model.Nodes) || len(t.files)+len(t.links) >= c.Limits.Files {
+		return nil
+	}
+	// A device of the numbers that are for experiments (devices.txt): no driver has it.
+	const major, minor = 60, 5
+	for _, d := range t.dirs {
+		out = append(out,
+			step(model.Op{Code: model.Mknod, Path: t.free(d), Mode: unix.S_IFIFO | 0o600}),
+			step(model.Op{Code: model.Mknod, Path: t.free(d), Mode: unix.S_IFBLK | 0o600,
+				Dev: unix.Mkdev(major, minor)}))
+	}
+	return out
+}
+
+// tmpfiles returns steps that make a file without a name, and give it one, or write it over a name
+// through a rename.
+func (c *Core) tmpfiles(t *topology) (out [][]model.Op) {
+	if !c.Promises.Has(model.Tmpfile) {
+		return nil
+	}
+	write, closing := model.Op{Code: model.Write, Len: large, Seed: 1}, model.Op{Code: model.Close}
+	for _, d := range t.dirs {
+		open := model.Op{Code: model.Open, Path: d, Flags: unix.O_TMPFILE | unix.O_RDWR, Mode: 0o644}
+		out = append(out, step(open, write, closing))
+		if len(t.files)+len(t.links) < c.Limits.Files && !c.Promises.NoLinks {
+			link := model.Op{Code: model.Linkat, To: t.free(d)}
+			out = append(out, step(open, write, link, closing),
+				step(open, write, model.Op{Code: model.Fsync}, link, closing))
+		}
+	}
+	return out
+}
+
+// accessLists returns steps that set and remove access control lists.
+func (c *Core) accessLists(t *topology) (out [][]model.Op) {
+	if !c.Promises.Has(model.ACL) {
+		return nil
+	}
+	const name = "system.posix_acl_access"
+	for _, p := range slices.Concat(t.files, t.dirs[1:]) {
+		out = append(out,
+			step(model.Op{Code: model.Setxattr, Path: p, Name: name, Value: model.AccessList(0o640, 7, 6)}),
+			step(model.Op{Code: model.Removexattr, Path: p, Name: name}))
+	}
+	return out
+}
+
+// together returns steps in which two processes act at the same time: one syncs a file, and the
+// other one changes it. The change need not be durable afterwards.
+func (c *Core) together(t *topology) (out [][]model.Op) {
+	for _, p := range t.files {
+		open := model.Op{Code: model.Open, Path: p, Flags: unix.O_RDWR}
+		for _, o := range []model.Op{
+			{Code: model.Write, Len: large, Seed: 2}, {Code: model.Ftruncate},
+			{Code: model.Rename, Path: p, To: t.free("/")}, {Code: model.Unlink, Path: p},
+		} {
+			o.AtOnce = true
+			out = append(out, step(open, model.Op{Code: model.Fsync}, o, model.Op{Code: model.Close}))
+		}
+	}
+	return out
+}
+
+// waits returns steps that let the kernel act by itself.
+func (c *Core) waits(*topology) [][]model.Op {
+	return [][]model.Op{step(model.Op{Code: model.Writeback}), step(model.Op{Code: model.DropCaches})}
+}
