@@ -43,31 +43,69 @@ var (
 	fillCode     = agent.Fill(0, 0, 0, 0).Code
 	dwriteCode   = agent.Dwrite(0, 0, 0, 0).Code
 	msyncCode    = agent.Msync(0, 0, 0).Code
+	linkatCode   = agent.Linkat(0, "").Code
+	unlinkCode   = agent.Unlink("").Code
+	renameCode   = agent.Rename("", "", 0).Code
 )
 
-// promises returns the promise of each operation. One without a scope promises nothing.
+// openedFiles are the open files of a batch, by slot.
+type openedFiles [agent.MaxSlots]struct {
+	path    string // a name of the file; "": not known
+	gone    bool   // it has no name
+	through string // how it was opened: "O_SYNC", "O_DSYNC" or ""
+}
+
+// nameless reports whether the file in a slot has no name, or may have lost it in an earlier batch.
+func (f *openedFiles) nameless(slot uint32) bool {
+	return f[slot].gone || slot >= agent.FirstHeld && f[slot].path == ""
+}
+
+// note follows an operation that changes the open files or their names.
+func (f *openedFiles) note(o agent.Op) {
+	slot, numbers, texts, _ := o.Fields()
+	gone := ""
+	switch file := &f[slot]; o.Code {
+	case openCode:
+		file.path, file.through = texts[0], ""
+		file.gone = numbers[0]&unix.O_TMPFILE == unix.O_TMPFILE
+		switch numbers[0] & unix.O_SYNC {
+		case unix.O_SYNC:
+			file.through = "O_SYNC"
+		case unix.O_DSYNC:
+			file.through = "O_DSYNC"
+		}
+	case linkatCode:
+		file.path, file.gone = texts[0], false
+	case unlinkCode:
+		gone = texts[0]
+	case renameCode:
+		gone = texts[1]
+	}
+	for i := range f {
+		f[i].gone = f[i].gone || gone != "" && f[i].path == gone
+	}
+}
+
+// promises returns the promise of each operation. One without a scope promises nothing. A file
+// without a name is gone after a crash, so that nobody can tell whether fsync kept it: Btrfs does
+// not log it (btrfs_log_inode_parent).
 func promises(ops []agent.Op) []promise {
 	out := make([]promise, len(ops))
-	var through [agent.MaxSlots]string // how a slot was opened: "O_SYNC", "O_DSYNC" or ""
+	var files openedFiles
 	for i, o := range ops {
-		slot, numbers, _, _ := o.Fields()
+		files.note(o)
+		slot, _, _, _ := o.Fields()
 		call := o.String()
 		name := strings.Fields(call)[0]
 		switch o.Code {
-		case openCode:
-			through[slot] = ""
-			switch numbers[0] & unix.O_SYNC {
-			case unix.O_SYNC:
-				through[slot] = "O_SYNC"
-			case unix.O_DSYNC:
-				through[slot] = "O_DSYNC"
-			}
 		case fsyncCode, datasyncCode, msyncCode:
-			out[i] = promise{name: name, call: call, scope: durable.Own}
+			if !files.nameless(slot) {
+				out[i] = promise{name: name, call: call, scope: durable.Own}
+			}
 		case syncCode, syncfsCode:
 			out[i] = promise{name: name, call: call, scope: durable.All}
 		case writeCode, fillCode, dwriteCode:
-			if how := through[slot]; how != "" {
+			if how := files[slot].through; how != "" && !files.nameless(slot) {
 				out[i] = promise{name: how, call: call + " through " + how, scope: durable.Own}
 			}
 		}

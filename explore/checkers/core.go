@@ -56,7 +56,7 @@ type Core struct {
 	Limits   Limits
 
 	fs *model.FS
-	// torn: a write failed, so that the content of a file is unknown. No further step is done.
+	// torn: a write or a sync failed, so that the content of a file is unknown. No further step is done.
 	torn bool
 }
 
@@ -166,7 +166,7 @@ func (c *Core) checkResult(o model.Op, is model.Result) error {
 	if is.Errno != 0 {
 		want := c.fs.Clone().Apply(o)
 		isResource := slices.Contains(resourceErrors, is.Errno)
-		if o.Code == model.Write && isResource {
+		if writesBack(o.Code) && isResource {
 			c.torn = true
 		}
 		if want.Errno != is.Errno && !isResource {
@@ -184,6 +184,17 @@ func (c *Core) checkResult(o model.Op, is model.Result) error {
 			o, name(is.Errno), is.Value, is.Data, name(want.Errno), want.Value, want.Data)
 	}
 	return nil
+}
+
+// writesBack reports whether an operation writes data, its own or what earlier operations wrote. If
+// it fails, that data may be lost: "data written to it may have been lost" (fsync(2), EIO).
+func writesBack(c model.Code) bool {
+	switch c {
+	case model.Write, model.Dwrite, model.Mmapwrite, model.Msync, model.SyncFileRange, model.Fallocate,
+		model.Clone, model.Dedupe, model.Fsync, model.Fdatasync, model.Syncfs, model.Sync:
+		return true
+	}
+	return false
 }
 
 // name returns the symbol of an error number.

@@ -65,7 +65,7 @@ func opened(p string, flags int, o model.Op) []model.Op {
 }
 
 // Steps returns all operations that can succeed: each of the system calls on each file and
-// directory.
+// directory, but only once where files are alike.
 func (c *Core) Steps() (out [][]model.Op) {
 	t := c.topology()
 	moreFiles := len(t.files)+len(t.links) < c.Limits.Files
@@ -92,7 +92,19 @@ func (c *Core) Steps() (out [][]model.Op) {
 			out = append(out, step(model.Op{Code: model.Chmod, Path: p, Mode: 0o700}))
 		}
 	}
-	return append(out, c.groupSteps(&t)...)
+	return c.distinct(append(out, c.groupSteps(&t)...))
+}
+
+// distinct returns one of several steps that differ only in the names of files that are alike. The
+// others would lead to equal states, and to equal crash states but for names.
+func (c *Core) distinct(steps [][]model.Op) [][]model.Op {
+	alike, seen := c.fs.Symmetry(), make(map[string]bool)
+	return slices.DeleteFunc(steps, func(ops []model.Op) bool {
+		key := alike.Key(ops)
+		was := seen[key]
+		seen[key] = true
+		return was
+	})
 }
 
 // step returns a step of some operations.
