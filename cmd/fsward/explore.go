@@ -34,7 +34,7 @@ components.`,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(exploreRunCommand(), exploreSurveyCommand(), exploreResumeCommand(),
-		exploreReplayCommand(), exploreReportCommand())
+		exploreReplayCommand(), exploreReportCommand(), exploreB3Command())
 	return c
 }
 

@@ -1,0 +1,344 @@
+package b3
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Complete adds to a workload what it needs to run, right before the step that needs it: parent
+// directories, files and their content, an attribute before removexattr, the removal of what is in
+// the way, a close before rename and unlink; and at its end it closes everything. It replaces named
+// ranges by offsets and lengths. The same workload always becomes the same one.
+//
+// A rename of a directory into itself stays as it is, and fails when it runs.
+//
+// Where a step does not say it, a name is that of a directory if IsDirectory reports so.
+func (w Workload) Complete() Workload {
+	c := newCompleter()
+	for _, s := range w {
+		c.add(s)
+	}
+	return c.end()
+}
+
+// IsDirectory reports whether a path is the root, or its last part begins with a capital letter, as
+// names of directories in workloads do.
+func IsDirectory(name string) bool {
+	first := path.Base(name)[0]
+	return name == "/" || first >= 'A' && first <= 'Z'
+}
+
+// A completer follows what a workload does to an empty file system.
+type completer struct {
+	files map[string]*file // by path; hard links share one
+	dirs  map[string]bool  // the root is not in it
+	open  map[string]bool
+	out   Workload
+}
+
+type file struct {
+	size  uint64 // bytes
+	xattr bool
+}
+
+func newCompleter() *completer {
+	return &completer{files: make(map[string]*file), dirs: make(map[string]bool),
+		open: make(map[string]bool)}
+}
+
+// end closes everything, and returns the completed workload.
+func (c *completer) end() Workload {
+	for _, name := range slices.Sorted(maps.Keys(c.open)) {
+		c.close(name)
+	}
+	return c.out
+}
+
+// add adds a step, and before it what it needs.
+func (c *completer) add(s Step) {
+	for _, name := range s.Names() {
+		c.parents(name)
+	}
+	switch s.Verb {
+	case Creat, Mknod, Mkdir, Symlink:
+		c.remove(s.Name)
+	case Falloc, Truncate:
+		c.filled(s.Name)
+	case Write, Dwrite, Mmapwrite, Mmapstore, Msync:
+		c.opened(s.Name)
+		if s.Range.Where != "" && s.Range.Where != Append {
+			c.filled(s.Name)
+		}
+	case Link:
+		c.opened(s.Name)
+		c.remove(s.To)
+	case Unlink, Remove:
+		c.exists(s.Name)
+		c.close(s.Name)
+	case Rename:
+		c.beforeRename(s)
+	case Removexattr:
+		if c.opened(s.Name); c.files[s.Name] != nil && !c.files[s.Name].xattr {
+			c.add(Step{Verb: Setxattr, Name: s.Name})
+		}
+	case Setxattr, Fsync, Fdatasync:
+		c.opened(s.Name)
+	case Open:
+		c.opened(s.Name)
+		return
+	case Close:
+		c.close(s.Name)
+		return
+	case Rmdir:
+		c.directory(s.Name)
+		c.empty(s.Name)
+		c.close(s.Name)
+	}
+	c.put(s)
+}
+
+// put appends a step that has what it needs, and follows its effect.
+func (c *completer) put(s Step) {
+	f := c.files[s.Name]
+	if w := s.Range.Where; w != "" && f != nil {
+		s.Range = Range{}
+		s.Range.Off, s.Range.Len = w.in(f.size)
+	}
+	c.out = append(c.out, s)
+	grow := func() {
+		if f != nil {
+			f.size = max(f.size, s.Range.Off+s.Range.Len)
+		}
+	}
+	switch s.Verb {
+	case Creat:
+		c.files[s.Name], c.open[s.Name] = new(file), true
+	case Open:
+		c.open[s.Name] = true
+	case Mknod, Symlink:
+		c.files[s.Name] = new(file)
+	case Mkdir:
+		c.dirs[s.Name] = true
+	case Write, Dwrite, Mmapwrite, Mmapstore:
+		grow()
+	case Falloc:
+		if !s.Mode.keepsSize() {
+			grow()
+		}
+	case Truncate:
+		if f != nil {
+			f.size = s.Len
+		}
+	case Setxattr, Removexattr:
+		if f != nil {
+			f.xattr = s.Verb == Setxattr
+		}
+	case Link:
+		c.files[s.To] = f
+	case Unlink, Remove:
+		delete(c.files, s.Name)
+	case Rmdir:
+		delete(c.dirs, s.Name)
+	case Rename:
+		c.move(s.Name, s.To)
+	}
+}
+
+// parents makes the directories in which a name is.
+func (c *completer) parents(name string) {
+	if dir := path.Dir(name); dir != "." && dir != "/" {
+		c.parents(dir)
+		c.directory(dir)
+	}
+}
+
+// directory makes a directory if there is none.
+func (c *completer) directory(name string) {
+	if c.dirs[name] || name == "/" {
+		return
+	}
+	c.remove(name)
+	c.put(Step{Verb: Mkdir, Name: name})
+}
+
+// exists makes a file or a directory if there is nothing. A file is open then.
+func (c *completer) exists(name string) {
+	switch {
+	case c.files[name] != nil || c.dirs[name]:
+	case IsDirectory(name):
+		c.directory(name)
+	default:
+		c.put(Step{Verb: Creat, Name: name})
+	}
+}
+
+// opened opens a file or a directory. It makes it if there is nothing.
+func (c *completer) opened(name string) {
+	if c.exists(name); !c.open[name] {
+		c.put(Step{Verb: Open, Name: name})
+	}
+}
+
+// filled opens a file, and writes to it if it is empty.
+func (c *completer) filled(name string) {
+	c.opened(name)
+	if f := c.files[name]; f != nil && f.size == 0 {
+		c.put(Step{Verb: Write, Name: name, Range: Range{Where: Append}})
+	}
+}
+
+func (c *completer) close(name string) {
+	if c.open[name] {
+		delete(c.open, name)
+		c.out = append(c.out, Step{Verb: Close, Name: name})
+	}
+}
+
+// remove removes whatever has a name.
+func (c *completer) remove(name string) {
+	switch {
+	case c.files[name] != nil:
+		c.close(name)
+		c.put(Step{Verb: Unlink, Name: name})
+	case c.dirs[name]:
+		c.empty(name)
+		c.close(name)
+		c.put(Step{Verb: Rmdir, Name: name})
+	}
+}
+
+// empty removes everything in a directory.
+func (c *completer) empty(dir string) {
+	for _, name := range c.below(dir) {
+		if path.Dir(name) == dir {
+			c.remove(name)
+		}
+	}
+}
+
+// below returns the names below a directory, in order.
+func (c *completer) below(dir string) (names []string) {
+	for name := range c.files {
+		if isInside(name, dir) {
+			names = append(names, name)
+		}
+	}
+	for name := range c.dirs {
+		if isInside(name, dir) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// beforeRename makes what is renamed, closes it, and removes what the rename cannot replace.
+func (c *completer) beforeRename(s Step) {
+	c.exists(s.Name)
+	for _, name := range append(c.below(s.Name), s.Name, s.To) {
+		c.close(name)
+	}
+	switch isDir, toDir := c.dirs[s.Name], c.dirs[s.To]; {
+	case isInside(s.Name, s.To) || isInside(s.To, s.Name):
+	case isDir && toDir:
+		c.empty(s.To)
+	case isDir != toDir:
+		c.remove(s.To)
+	}
+}
+
+// isInside reports whether a name is in a directory, or below it.
+func isInside(name, dir string) bool { return strings.HasPrefix(name, dir+"/") }
+
+// move follows a rename.
+func (c *completer) move(from, to string) {
+	if from == to || isInside(to, from) || isInside(from, to) {
+		return // it fails
+	}
+	if f := c.files[from]; f != nil {
+		if c.files[to] != f { // a rename between names of one file does nothing
+			delete(c.files, from)
+			c.files[to] = f
+		}
+		return
+	}
+	for _, name := range append(c.below(from), from) {
+		now := to + strings.TrimPrefix(name, from)
+		if f := c.files[name]; f != nil {
+			delete(c.files, name)
+			c.files[now] = f
+		} else {
+			delete(c.dirs, name)
+			c.dirs[now] = true
+		}
+	}
+}
+
+// maxCompleted bounds the steps of a workload that core takes.
+const maxCompleted = 64
+
+// core returns the first workload of the set that Complete makes into w.
+func (s *Set) core(w Workload) (Workload, bool) {
+	if len(w) > maxCompleted {
+		return nil, false
+	}
+	return s.search(nil, w, 0)
+}
+
+// search continues a workload that has some operations, so that it becomes w.
+func (s *Set) search(core, w Workload, operations int) (Workload, bool) {
+	if operations == s.Length {
+		for _, after := range append(persistsIn(w), Step{}) {
+			done := slices.Clone(core)
+			if after.Verb != invalid {
+				done = append(done, after)
+			}
+			if _, err := s.counter.rank(done); err == nil && slices.Equal(done.Complete(), w) {
+				return done, true
+			}
+		}
+		return nil, false
+	}
+	for _, step := range s.counter.params {
+		afters := []Step{{}}
+		if operations+1 < s.Length {
+			afters = append(persistsIn(w), Step{})
+		}
+		for _, after := range afters {
+			next := append(slices.Clone(core), step)
+			if after.Verb != invalid {
+				next = append(next, after)
+			}
+			if !begins(next, w) {
+				continue
+			}
+			if found, ok := s.search(next, w, operations+1); ok {
+				return found, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// persistsIn returns the different calls of fsync and sync in a workload.
+func persistsIn(w Workload) (steps []Step) {
+	for _, s := range w {
+		if (s.Verb == Fsync || s.Verb == Sync) && !slices.Contains(steps, s) {
+			steps = append(steps, s)
+		}
+	}
+	return steps
+}
+
+// begins reports whether the completion of core is the begin of w.
+func begins(core, w Workload) bool {
+	c := newCompleter()
+	for _, s := range core {
+		if c.add(s); len(c.out) > len(w) {
+			return false
+		}
+	}
+	return slices.Equal(c.out, w[:len(c.out)])
+}

@@ -1,0 +1,40 @@
+package b3
+
+import "testing"
+
+// What a workload needs comes right before the step that needs it.
+func TestComplete(t *testing.T) {
+	for text, want := range map[string]string{
+		"link foo A/bar; fsync A/bar": "mkdir A; creat foo; link foo A/bar; open A/bar; fsync A/bar; " +
+			"close A/bar; close foo",
+		"creat foo; creat foo; sync": "creat foo; close foo; unlink foo; creat foo; sync; close foo",
+		"write foo extend; fsync bar": "creat foo; write foo 0 32768; write foo 30768 5000; creat bar; " +
+			"fsync bar; close bar; close foo",
+		"removexattr foo; sync": "creat foo; setxattr foo; removexattr foo; sync; close foo",
+		"rename A B; fsync A":   "mkdir A; rename A B; mkdir A; open A; fsync A; close A",
+		"creat A/foo; sync; rename A B; mkdir A; fsync A": "mkdir A; creat A/foo; sync; close A/foo; " +
+			"rename A B; mkdir A; open A; fsync A; close A",
+		"creat A/foo; mkdir A; sync": "mkdir A; creat A/foo; close A/foo; unlink A/foo; rmdir A; " +
+			"mkdir A; sync",
+		"creat B/foo; rename A B; sync": "mkdir B; creat B/foo; mkdir A; close B/foo; unlink B/foo; " +
+			"rename A B; sync",
+		"rename A A/C; sync": "mkdir A; rename A A/C; sync",
+		"unlink A/bar; sync": "mkdir A; creat A/bar; close A/bar; unlink A/bar; sync",
+		"truncate foo 0; fdatasync foo": "creat foo; write foo 0 32768; truncate foo 0; fdatasync foo; " +
+			"close foo",
+		"link foo bar; rename foo bar; sync": "creat foo; link foo bar; close foo; rename foo bar; sync",
+		"fsync /":                            "open /; fsync /; close /",
+	} {
+		w, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := w.Complete()
+		if done.String() != want {
+			t.Errorf("%s:\n got %s\nwant %s", text, done, want)
+		}
+		if again := done.Complete(); again.String() != want {
+			t.Errorf("%s: completed again: %s", text, again)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package b3
+
+import (
+	"fmt"
+	"slices"
+)
+
+// params returns the steps that the operations of a set stand for, in the order of ranks.
+func (s *Set) params() (steps []Step, err error) {
+	for _, o := range s.Operations {
+		some, err := s.paramsOf(o)
+		if err != nil {
+			return nil, fmt.Errorf("operation %s: %w", o.Op, err)
+		}
+		if steps = append(steps, some...); len(steps) > maxParams {
+			return nil, fmt.Errorf("more than %d operations with parameters", maxParams)
+		}
+	}
+	return steps, nil
+}
+
+// paramsOf returns the steps that an operation stands for.
+func (s *Set) paramsOf(o Operation) (steps []Step, err error) {
+	verb, ok := verbOf(o.Op)
+	if !ok || verb == Fsync || verb == Sync || verb == Open || verb == Close {
+		return nil, fmt.Errorf("it is no operation of a set")
+	}
+	if err := checkParams(verb, o); err != nil {
+		return nil, err
+	}
+	from, to, err := s.lists(verb, o)
+	if err != nil {
+		return nil, err
+	}
+	if verb.hasTwoNames() {
+		steps = pairs(verb, from, to)
+		if verb == Rename {
+			dirs := slices.Concat(s.Directories, s.SecondDirectories)
+			steps = append(steps, pairs(verb, dirs, s.SecondDirectories)...)
+		}
+	} else {
+		for _, name := range from {
+			steps = append(steps, withParams(Step{Verb: verb, Name: name}, o)...)
+		}
+	}
+	if len(steps) == 0 {
+		return nil, fmt.Errorf("no names, modes, ranges or sizes are left for it")
+	}
+	return steps, nil
+}
+
+// hasTwoNames reports whether a step names two places.
+func (v Verb) hasTwoNames() bool { return v == Link || v == Rename || v == Symlink }
+
+// lists returns the names that an operation takes, and its new names.
+func (s *Set) lists(v Verb, o Operation) (from, to []string, err error) {
+	if v == Mkdir || v == Rmdir {
+		if o.Names != "" {
+			return nil, nil, fmt.Errorf("it takes directories, not names")
+		}
+		return s.Directories, nil, nil
+	}
+	names, newNames := o.Names, o.To
+	if names == "" {
+		names = "first"
+		if v.hasTwoNames() || v == Unlink || v == Remove {
+			names = "both"
+		}
+	}
+	if newNames == "" {
+		newNames = "second"
+	} else if !v.hasTwoNames() {
+		return nil, nil, fmt.Errorf("it takes no new name")
+	}
+	if from, err = s.list("names", names); err == nil {
+		to, err = s.list("to", newNames)
+	}
+	return from, to, err
+}
+
+// list returns a list of files by its name.
+func (s *Set) list(key, name string) ([]string, error) {
+	switch name {
+	case "first":
+		return s.First, nil
+	case "second":
+		return s.Second, nil
+	case "both":
+		return slices.Concat(s.First, s.Second), nil
+	}
+	return nil, fmt.Errorf("%s is %q: want first, second or both", key, name)
+}
+
+// pairs returns the steps from each name to each other one.
+func pairs(v Verb, from, to []string) (steps []Step) {
+	for _, a := range from {
+		for _, b := range to {
+			if a == b {
+				continue
+			}
+			s := Step{Verb: v, Name: a, To: b}
+			if v == Symlink { // its name is the new one
+				s.Name, s.To = b, a
+			}
+			steps = append(steps, s)
+		}
+	}
+	return steps
+}
+
+// checkParams returns an error if an operation has parameters that its verb does not take, or
+// invalid ones.
+func checkParams(v Verb, o Operation) error {
+	takes := v.parts()
+	switch {
+	case (len(o.Ranges) > 0) != slices.Contains(takes, aRange):
+		return fmt.Errorf("ranges are for falloc, write, dwrite, mmapwrite and msync, which need them")
+	case (len(o.Modes) > 0) != slices.Contains(takes, aMode):
+		return fmt.Errorf("modes are for falloc, which needs them")
+	case (len(o.Sizes) > 0) != slices.Contains(takes, aLength):
+		return fmt.Errorf("sizes are for truncate, which needs them")
+	}
+	for _, w := range o.Ranges {
+		if !w.valid() {
+			return fmt.Errorf("there is no range %q", w)
+		}
+	}
+	for _, m := range o.Modes {
+		if !m.valid() {
+			return fmt.Errorf("there is no mode %q", m)
+		}
+	}
+	for _, n := range o.Sizes {
+		if n > maxBytes {
+			return fmt.Errorf("size %d: want at most %d", n, uint64(maxBytes))
+		}
+	}
+	return nil
+}
+
+// withParams returns a step with each combination of its modes, ranges and sizes.
+func withParams(s Step, o Operation) []Step {
+	steps := []Step{s}
+	steps = product(steps, o.Modes, func(s *Step, m Mode) { s.Mode = m })
+	steps = product(steps, o.Ranges, func(s *Step, w Where) { s.Range.Where = w })
+	return product(steps, o.Sizes, func(s *Step, n uint64) { s.Len = n })
+}
+
+// product returns each step with each value. Without values it returns the steps.
+func product[T any](steps []Step, values []T, set func(*Step, T)) (out []Step) {
+	if len(values) == 0 {
+		return steps
+	}
+	for _, s := range steps {
+		for _, v := range values {
+			set(&s, v)
+			out = append(out, s)
+		}
+	}
+	return out
+}

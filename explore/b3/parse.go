@@ -1,0 +1,200 @@
+package b3
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Bounds of a workload's text.
+const (
+	maxText  = 1 << 20 // bytes
+	maxSteps = 1 << 14
+	maxName  = 1 << 10 // bytes of a path
+	maxBytes = 1 << 40 // of an offset, a length, or a size
+)
+
+// A SyntaxError is an error in the text of a workload.
+type SyntaxError struct {
+	Line, Column int    // from 1; the column counts characters
+	Got          string // "": the text ends
+	Want         string // what was expected
+}
+
+func (e *SyntaxError) Error() string {
+	got := "the end of the step"
+	if e.Got != "" {
+		got = strconv.Quote(e.Got)
+	}
+	return fmt.Sprintf("line %d, column %d: %s, expected %s", e.Line, e.Column, got, e.Want)
+}
+
+// Parse reads the text of a workload: steps that semicolons or line ends separate. A # begins a
+// comment until the end of its line. The error is a SyntaxError.
+func Parse(text string) (Workload, error) {
+	if len(text) > maxText {
+		return nil, &SyntaxError{1, 1, "…", fmt.Sprintf("at most %d bytes", maxText)}
+	}
+	var w Workload
+	for number, line := range strings.Split(text, "\n") {
+		line, _, _ = strings.Cut(line, "#")
+		at := 0
+		for _, piece := range strings.Split(line, ";") {
+			p := parser{line: line, number: number + 1, at: at, end: at + len(piece)}
+			at = p.end + 1
+			s, err := p.step()
+			if err != nil {
+				return nil, err
+			}
+			if s.Verb == invalid {
+				continue
+			}
+			if len(w) == maxSteps {
+				return nil, p.wrong(p.at, "", fmt.Sprintf("at most %d steps", maxSteps))
+			}
+			w = append(w, s)
+		}
+	}
+	return w, nil
+}
+
+// A parser reads one step of a line.
+type parser struct {
+	line    string
+	number  int // of the line
+	at, end int // the part of the line that is left, in bytes
+}
+
+// wrong returns the error that got was found at an offset, where want was expected.
+func (p *parser) wrong(at int, got, want string) error {
+	return &SyntaxError{p.number, utf8.RuneCountInString(p.line[:at]) + 1, got, want}
+}
+
+// word returns the next word and its offset; "" at the end.
+func (p *parser) word() (word string, at int) {
+	space := func(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
+	for p.at < p.end && space(p.line[p.at]) {
+		p.at++
+	}
+	at = p.at
+	for p.at < p.end && !space(p.line[p.at]) {
+		p.at++
+	}
+	return p.line[at:p.at], at
+}
+
+// step reads the step. An empty one has the verb invalid.
+func (p *parser) step() (s Step, err error) {
+	word, at := p.word()
+	if word == "" {
+		return s, nil
+	}
+	verb, ok := verbOf(word)
+	if !ok {
+		return s, p.wrong(at, word, "an operation, one of "+strings.Join(verbNames(), ", "))
+	}
+	s.Verb = verb
+	for _, part := range verb.parts() {
+		if err := p.part(&s, part); err != nil {
+			return Step{}, err
+		}
+	}
+	if word, at := p.word(); word != "" {
+		return Step{}, p.wrong(at, word, "a semicolon or the end of the line after "+s.String())
+	}
+	return s, nil
+}
+
+// part reads what follows a verb.
+func (p *parser) part(s *Step, part part) (err error) {
+	switch part {
+	case aName:
+		name, err := p.name(s.Verb)
+		if s.Name == "" {
+			s.Name = name
+		} else {
+			s.To = name
+		}
+		return err
+	case aTarget:
+		word, at := p.word()
+		if word == "" || len(word) > maxName {
+			return p.wrong(at, word, "the target of the symbolic link")
+		}
+		s.To = word
+	case aMode:
+		word, at := p.word()
+		if s.Mode = Mode(word); !s.Mode.valid() {
+			var names []string
+			for _, m := range modes {
+				names = append(names, string(m.Mode))
+			}
+			return p.wrong(at, word, "a mode, one of "+strings.Join(names, ", "))
+		}
+	case aRange:
+		s.Range, err = p.readRange()
+	case aLength:
+		s.Len, err = p.bytes("a size in bytes")
+	}
+	return err
+}
+
+// name reads a path. Only fsync, open and close may name the root.
+func (p *parser) name(v Verb) (string, error) {
+	word, at := p.word()
+	if word == "/" && (v == Fsync || v == Open || v == Close) {
+		return word, nil
+	}
+	if err := checkName(word); err != nil {
+		return "", p.wrong(at, word, err.Error())
+	}
+	return word, nil
+}
+
+// checkName returns an error that says what a path must be.
+func checkName(name string) error {
+	bad := func(part string) bool {
+		return part == "" || part == "." || part == ".." || len(part) > 255 ||
+			strings.ContainsAny(part, "\x00;# \t\r\n")
+	}
+	if len(name) > maxName || !utf8.ValidString(name) ||
+		slices.ContainsFunc(strings.Split(name, "/"), bad) {
+		return fmt.Errorf("a path such as A/foo, from the root of the file system")
+	}
+	return nil
+}
+
+// readRange reads a range: its name, or an offset and a length.
+func (p *parser) readRange() (r Range, err error) {
+	from := *p
+	word, at := p.word()
+	if r.Where = Where(word); r.Where.valid() {
+		return r, nil
+	}
+	if word == "" || word[0] < '0' || word[0] > '9' {
+		var names []string
+		for _, w := range wheres {
+			names = append(names, string(w.Where))
+		}
+		return Range{}, p.wrong(at, word,
+			"a range, one of "+strings.Join(names, ", ")+", or an offset and a length in bytes")
+	}
+	*p = from
+	r = Range{}
+	if r.Off, err = p.bytes("an offset in bytes"); err == nil {
+		r.Len, err = p.bytes("a length in bytes")
+	}
+	return r, err
+}
+
+// bytes reads a number of bytes.
+func (p *parser) bytes(want string) (uint64, error) {
+	word, at := p.word()
+	n, err := strconv.ParseUint(word, 10, 64)
+	if err != nil || n > maxBytes {
+		return 0, p.wrong(at, word, fmt.Sprintf("%s, at most %d", want, uint64(maxBytes)))
+	}
+	return n, nil
+}

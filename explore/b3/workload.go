@@ -1,0 +1,103 @@
+package b3
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A Step is one operation of a workload. Steps are equal if their texts are.
+type Step struct {
+	Verb  Verb
+	Name  string // path from the root without a leading slash; "/" is the root
+	To    string // of Link and Rename: the new name; of Symlink: its target
+	Mode  Mode   // of Falloc
+	Range Range  // of Falloc, Write, Dwrite, Mmapwrite, Msync
+	Len   uint64 // of Truncate, bytes
+}
+
+// A Range is a range of a file: a named one, or an offset and a length in bytes.
+type Range struct {
+	Where    Where
+	Off, Len uint64
+}
+
+func (r Range) String() string {
+	if r.Where != "" {
+		return string(r.Where)
+	}
+	return fmt.Sprintf("%d %d", r.Off, r.Len)
+}
+
+// Names returns the names of files and directories that the step uses.
+func (s Step) Names() []string {
+	switch s.Verb {
+	case Sync, DropCaches:
+		return nil
+	case Link, Rename:
+		return []string{s.Name, s.To}
+	}
+	return []string{s.Name}
+}
+
+func (s Step) String() string {
+	var b strings.Builder
+	b.WriteString(s.Verb.String())
+	names := 0
+	for _, p := range s.Verb.parts() {
+		b.WriteByte(' ')
+		switch p {
+		case aName:
+			if names++; names == 2 {
+				b.WriteString(s.To)
+			} else {
+				b.WriteString(s.Name)
+			}
+		case aTarget:
+			b.WriteString(s.To)
+		case aMode:
+			b.WriteString(string(s.Mode))
+		case aRange:
+			b.WriteString(s.Range.String())
+		case aLength:
+			b.WriteString(strconv.FormatUint(s.Len, 10))
+		}
+	}
+	return b.String()
+}
+
+// A Workload is a sequence of operations.
+type Workload []Step
+
+// String returns the text of the workload, on one line.
+func (w Workload) String() string {
+	texts := make([]string, len(w))
+	for i, s := range w {
+		texts[i] = s.String()
+	}
+	return strings.Join(texts, "; ")
+}
+
+// Skeleton returns the names of the operations that change something, as in "link write". Findings
+// are grouped by it.
+func (w Workload) Skeleton() string {
+	var names []string
+	for _, s := range w {
+		switch s.Verb {
+		case Fsync, Fdatasync, Sync, Msync, Open, Close, DropCaches:
+		default:
+			names = append(names, s.Verb.String())
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+// Points returns the indices of the persistence points.
+func (w Workload) Points() (at []int) {
+	for i, s := range w {
+		if s.Verb.Persists() {
+			at = append(at, i)
+		}
+	}
+	return at
+}
