@@ -44,7 +44,7 @@ func TestKilledDaemonLosesNothing(t *testing.T) {
 		for point := range crashPoints / 2 {
 			delay := time.Duration(50+random.IntN(900)) * time.Millisecond
 			t.Run(fmt.Sprintf("%s/%d after %v", fs, point, delay), func(t *testing.T) {
-				synced := crash(t, fs, image, first, delay)
+				synced := crashGuest(t, fs, image, first, delay)
 				t.Logf("rounds %d to %d were synced", first, synced-1)
 				recoverAndVerify(t, fs, image, synced)
 				first = synced
@@ -59,9 +59,9 @@ func TestKilledDaemonLosesNothing(t *testing.T) {
 // roundText is what the workload leaves in the file of a round.
 const roundText = `round $i of the load that runs while the daemon is killed`
 
-// crash runs the workload from round first on, kills the daemon after a while, and returns the
+// crashGuest runs the workload from round first on, kills the daemon after a while, and returns the
 // number of the first round that was not synced for certain.
-func crash(t *testing.T, fs, image string, first int, delay time.Duration) int {
+func crashGuest(t *testing.T, fs, image string, first int, delay time.Duration) int {
 	d := startDaemon(t, image)
 	m := d.mount(t, fs)
 	progress := filepath.Join(t.TempDir(), "synced")

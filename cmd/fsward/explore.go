@@ -34,7 +34,8 @@ components.`,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(exploreRunCommand(), exploreSurveyCommand(), exploreResumeCommand(),
-		exploreReplayCommand(), exploreReportCommand(), exploreB3Command())
+		exploreReplayCommand(), exploreReportCommand(), exploreB3Command(),
+		exploreLogCommand())
 	return c
 }
 

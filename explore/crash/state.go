@@ -109,6 +109,21 @@ func (s *State) Settled() *State {
 	}
 }
 
+// Adding returns the state of the same point in which a write in flight is on the disk as a whole,
+// too.
+func (s *State) Adding(write uint64) (*State, error) {
+	t := *s
+	t.levels = slices.Clone(s.levels)
+	for i, u := range s.flight {
+		if u.write() == write {
+			t.levels[i] = u.steps
+		}
+	}
+	var err error
+	t.over, t.Sig, err = s.cache.state(t.levels)
+	return &t, err
+}
+
 // Missing lists the writes in flight that were issued and are not on the disk as a whole, in the
 // order of issue.
 func (s *State) Missing() (writes []uint64) {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"fsward/blocktap"
 	"fsward/blocktap/trace"
@@ -126,15 +125,11 @@ func Apply(log string, disk blocktap.Disk) error {
 // undoneOf lists the entries of a log that were not performed, in order.
 func undoneOf(log string) (undone []span, err error) {
 	err = eachEntry(log, func(e *trace.Entry) error {
-		text, ok := strings.CutPrefix(e.Mark, undoneMark)
-		if !ok {
-			return nil
+		first, end, ok, err := e.Undone()
+		if err != nil || !ok {
+			return err
 		}
-		var s span
-		if _, err := fmt.Sscanf(text, "%d %d", &s.first, &s.end); err != nil {
-			return fmt.Errorf("%s: entry %d: the mark %q is invalid", log, e.Index, e.Mark)
-		}
-		undone = append(undone, s)
+		undone = append(undone, span{first, end})
 		return nil
 	})
 	return undone, err

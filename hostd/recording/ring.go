@@ -19,10 +19,6 @@ import (
 // the segment and the name of the recording follow.
 const segmentMark = "fsward segment "
 
-// undoneMark begins the text of a mark about entries whose change was not performed. The numbers of
-// the first entry and of the one after the last follow.
-const undoneMark = "fsward undone "
-
 // A segment is a part of the recording.
 type segment struct {
 	number int
@@ -115,7 +111,7 @@ func (r *ring) record(e entry) error {
 	log := r.logs[e.disk]
 	if e.undone {
 		s := r.changes[e.disk]
-		return log.Mark(fmt.Sprintf("%s%d %d", undoneMark, s.first, s.end))
+		return log.Mark(trace.UndoneMark(s.first, s.end))
 	}
 	change := e.request.Op != blocktap.OpFlush
 	if change && r.full() {

@@ -1,0 +1,281 @@
+// Package audit judges the crash states of a recorded disk: everything that a power failure could
+// have left while a log of its writes was recorded. It needs no kernel and no guest. On request it
+// also lets a function recover and check each state.
+//
+// Start reading at Run.
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"fsward/change"
+	"fsward/explore/crash"
+	"fsward/explore/oracle"
+)
+
+// A Config says what is audited.
+type Config struct {
+	Base   crash.Base // the disk before the logs; it is only read
+	Logs   []string   // dm-log-writes logs of the disk; each continues the one before
+	FS     string     // as for oracle.New
+	Crash  crash.Options
+	Oracle oracle.Options
+	// Check, if not nil, recovers and checks each state that the invariants hold in. It returns what
+	// is wrong. States with equal contents are checked once.
+	Check func(ctx context.Context, s *crash.State) (*Problem, error)
+	// Found is called for each finding of a new kind, with the state that shows it. The state is
+	// valid until Found returns.
+	Found func(f *Finding, s *crash.State) error
+	// Progress, if not nil, is called about once a second.
+	Progress func(Totals)
+}
+
+// A Problem is something that is wrong with a crash state.
+type Problem struct {
+	Kind string // by which findings are grouped: the rule, or what failed
+	Text string
+}
+
+// A Finding is a kind of problem, with a crash state that shows it: of the first such state, as many
+// missing writes as possible were put on the disk while it still shows.
+type Finding struct {
+	Kind  string `json:"kind"`
+	Text  string `json:"text"`
+	Count uint64 `json:"count"` // states that show it
+	// State names the crash state, as crash.Form takes it.
+	State string `json:"state"`
+	// After is the last entry before the crash, and Mark the last mark; "" if there is none.
+	After Place  `json:"after"`
+	Mark  string `json:"mark,omitempty"`
+	// Missing are the writes that are not on the disk and that no flush had made durable.
+	Missing []Place `json:"missing,omitempty"`
+}
+
+// Totals count what an audit did.
+type Totals struct {
+	Entries   uint64  `json:"entries"`   // of the logs so far
+	OfEntries uint64  `json:"of"`        // of all logs
+	Points    int     `json:"points"`    // moments at which states were formed
+	Sampled   int     `json:"sampled"`   // moments with too many states to form all
+	Possible  float64 `json:"possible"`  // states of all moments
+	States    uint64  `json:"states"`    // different states that were judged
+	Pruned    uint64  `json:"pruned"`    // states that equal an earlier one, or take its verdict
+	Violated  uint64  `json:"violated"`  // states with a finding
+	Undecided uint64  `json:"undecided"` // states that could not be judged
+	Checked   uint64  `json:"checked"`   // states that Check saw
+	Seconds   float64 `json:"seconds"`
+}
+
+// A Summary is the result of an audit.
+type Summary struct {
+	Totals
+	FS       string     `json:"fs"`
+	Findings []*Finding `json:"findings"`
+	// Reasons are the reasons for undecided states, each once, and at most maxReasons of them.
+	Reasons []string `json:"reasons,omitempty"`
+}
+
+// Outcome returns the verdict about all states.
+func (s *Summary) Outcome() change.Outcome {
+	switch {
+	case len(s.Findings) > 0:
+		return change.Violated
+	case s.Undecided > 0:
+		return change.Undecided
+	}
+	return change.Holds
+}
+
+const (
+	maxReasons  = 16
+	maxFindings = 256 // kinds
+	maxTries    = 256 // states, to minimize a finding
+)
+
+// An auditor performs an audit.
+type auditor struct {
+	Config
+	logs   *logs
+	oracle *oracle.Oracle
+	states *crash.Enumerator
+	sum    *Summary
+	began  time.Time
+	shown  time.Time // when Progress was called
+}
+
+// Run forms the crash states of logs at each flush and mark, and judges them. The error wraps
+// oracle.ErrUnsound if the file system is not sound before the logs begin. If ctx ends, Run returns
+// its error, with the summary so far.
+func Run(ctx context.Context, cfg Config) (*Summary, error) {
+	a := &auditor{Config: cfg, began: time.Now(), sum: &Summary{}}
+	var err error
+	if a.logs, err = openLogs(cfg.Logs); err != nil {
+		return nil, err
+	}
+	a.sum.OfEntries = a.logs.total
+	if a.oracle, err = oracle.New(ctx, cfg.FS, cfg.Base, cfg.Oracle); err != nil {
+		return nil, err
+	}
+	a.sum.FS = a.oracle.FS()
+	cfg.Crash.ByMark = true
+	a.states = crash.New(cfg.Base, cfg.Crash)
+	visit := func(s *crash.State) error { return a.visit(ctx, s) }
+	for ev, err := range a.logs.events() {
+		if err == nil {
+			a.sum.Entries = ev.At + 1
+			err = a.states.Add(ev, visit)
+		}
+		if err != nil {
+			return a.end(), err
+		}
+	}
+	err = a.states.Now(visit)
+	return a.end(), err
+}
+
+// end completes the summary.
+func (a *auditor) end() *Summary {
+	a.tick()
+	return a.sum
+}
+
+// tick updates the totals.
+func (a *auditor) tick() {
+	stats, judged := a.states.Stats(), a.oracle.Stats()
+	t := &a.sum.Totals
+	t.Points, t.Sampled, t.Possible = stats.Points, stats.Sampled, stats.Possible
+	t.Pruned = uint64(stats.Repeated + judged.Pruned)
+	t.Seconds = time.Since(a.began).Seconds()
+}
+
+// visit judges a state, and has it checked.
+func (a *auditor) visit(ctx context.Context, s *crash.State) error {
+	if a.Progress != nil && time.Since(a.shown) > time.Second {
+		a.shown = time.Now()
+		a.tick()
+		a.Progress(a.sum.Totals)
+	}
+	a.sum.States++
+	p, reasons, err := a.examine(ctx, s)
+	switch {
+	case err != nil:
+		return err
+	case p != nil:
+		return a.found(ctx, s, *p)
+	case len(reasons) > 0:
+		a.undecided(reasons)
+	}
+	return nil
+}
+
+// examine returns what is wrong with a state, or the reasons why the invariants are undecided.
+func (a *auditor) examine(ctx context.Context, s *crash.State) (p *Problem, undecided []string,
+	err error) {
+	v, err := a.oracle.Judge(ctx, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	if v.Outcome == change.Violated {
+		return &Problem{v.Kind(), v.String()}, nil, nil
+	}
+	if a.Check != nil {
+		a.sum.Checked++
+		p, err = a.Check(ctx, s)
+	}
+	return p, v.Undecided, err
+}
+
+// undecided counts a state that could not be judged, and keeps the reasons.
+func (a *auditor) undecided(reasons []string) {
+	a.sum.Undecided++
+	for _, r := range reasons {
+		if len(a.sum.Reasons) < maxReasons && !slices.Contains(a.sum.Reasons, r) {
+			a.sum.Reasons = append(a.sum.Reasons, r)
+		}
+	}
+}
+
+// found counts a problem. The first of its kind becomes a finding.
+func (a *auditor) found(ctx context.Context, s *crash.State, p Problem) error {
+	a.sum.Violated++
+	for _, f := range a.sum.Findings {
+		if f.Kind == p.Kind {
+			f.Count++
+			return nil
+		}
+	}
+	if len(a.sum.Findings) == maxFindings {
+		return fmt.Errorf("more than %d kinds of findings", maxFindings)
+	}
+	s, p, err := a.minimize(ctx, s, p)
+	if err != nil {
+		return err
+	}
+	f := &Finding{Kind: p.Kind, Text: p.Text, Count: 1, State: s.ID(), After: a.logs.place(s.At),
+		Mark: s.Mark}
+	for _, id := range s.Missing() {
+		f.Missing = append(f.Missing, a.logs.place(id))
+	}
+	a.sum.Findings = append(a.sum.Findings, f)
+	if a.Found == nil {
+		return nil
+	}
+	return a.Found(f, s)
+}
+
+// minimize puts missing writes on the disk, the first one first, while the problem shows.
+func (a *auditor) minimize(ctx context.Context, s *crash.State,
+	p Problem) (*crash.State, Problem, error) {
+	for i, write := range s.Missing() {
+		if i == maxTries {
+			break
+		}
+		t, err := s.Adding(write)
+		if err != nil {
+			return nil, p, err
+		}
+		q, _, err := a.examine(ctx, t)
+		if err != nil {
+			return nil, p, err
+		}
+		if q != nil && q.Kind == p.Kind {
+			s, p = t, *q
+		}
+	}
+	return s, p, nil
+}
+
+// Again forms the state of a finding again, and returns what is wrong with it: nil if nothing is.
+// The configuration must be that of the audit that found it.
+func Again(ctx context.Context, cfg Config, state string) (found *Problem, err error) {
+	l, err := openLogs(cfg.Logs)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Oracle.Whole = true
+	o, err := oracle.New(ctx, cfg.FS, cfg.Base, cfg.Oracle)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Crash.ByMark = true
+	err = crash.Form(cfg.Base, l.events(), cfg.Crash, state, func(s *crash.State) error {
+		v, err := o.Judge(ctx, s)
+		switch {
+		case err != nil:
+			return err
+		case v.Outcome == change.Violated:
+			found = &Problem{v.Kind(), v.String()}
+		case v.Outcome == change.Undecided:
+			return errors.New(v.String())
+		case cfg.Check != nil:
+			found, err = cfg.Check(ctx, s)
+			return err
+		}
+		return nil
+	})
+	return found, err
+}

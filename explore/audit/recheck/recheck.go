@@ -1,0 +1,147 @@
+// Package recheck recovers crash states of a recorded disk in a machine, and has a script of the
+// user check them.
+//
+// Start reading at New and Checker.Check.
+package recheck
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"fsward/explore"
+	"fsward/explore/agent"
+	"fsward/explore/audit"
+	"fsward/explore/component"
+	"fsward/explore/crash"
+	"fsward/explore/ramdisk"
+)
+
+// At is where the file system is mounted while the script runs, and its working directory.
+const At = "/mnt/fsward"
+
+const (
+	disk    = 0
+	name    = "fsward-recorded"
+	timeout = 10 * time.Minute // of the script
+)
+
+// A Checker checks crash states of one disk.
+type Checker struct {
+	system explore.System
+	fs     *component.Component
+	script string
+}
+
+// New puts a disk into a machine. fs is the name of its file system, as for component.Load, and
+// options are its mount options. script is a shell script.
+func New(ctx context.Context, system explore.System, base crash.Base, fs, options,
+	script string) (*Checker, error) {
+	kind, err := component.Load(fs)
+	if err != nil {
+		return nil, err
+	}
+	size := base.Size()
+	if size%ramdisk.PageSize != 0 || size > ramdisk.MaxBytes {
+		return nil, fmt.Errorf("a disk of %d bytes cannot be checked in a guest: want a multiple of %d, "+
+			"at most %d", size, ramdisk.PageSize, uint64(ramdisk.MaxBytes))
+	}
+	c := &Checker{system: system, script: script}
+	c.fs, err = kind.New(At, component.Options{Mount: options}, explore.RAMDisk(disk, size))
+	if err != nil {
+		return nil, err
+	}
+	if err := system.MakeDisk(ctx, disk, size); err != nil {
+		return nil, err
+	}
+	if err := c.load(ctx, base); err != nil {
+		return nil, err
+	}
+	return c, system.Snapshot(ctx, disk, name)
+}
+
+// batch is the number of pages that are written at once.
+const batch = 256
+
+// load writes the pages of a disk that are not zeros.
+func (c *Checker) load(ctx context.Context, base crash.Base) error {
+	zeros := make([]byte, ramdisk.PageSize)
+	var pages []agent.Page
+	for off := uint64(0); off < base.Size(); off += ramdisk.PageSize {
+		page := make([]byte, ramdisk.PageSize)
+		if _, err := base.ReadAt(page, int64(off)); err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if !bytes.Equal(page, zeros) {
+			pages = append(pages, agent.Page{Number: off / ramdisk.PageSize, Data: page})
+		}
+		if len(pages) == batch {
+			if err := c.system.WritePages(ctx, disk, pages); err != nil {
+				return err
+			}
+			pages = nil
+		}
+	}
+	if len(pages) == 0 {
+		return nil
+	}
+	return c.system.WritePages(ctx, disk, pages)
+}
+
+// Check recovers and mounts a crash state, runs the script, and unmounts it. It returns what is
+// wrong; nil: nothing. The error is one of the machine, which is then in an unknown state.
+func (c *Checker) Check(ctx context.Context, s *crash.State) (*audit.Problem, error) {
+	if err := c.system.Restore(ctx, disk, name); err != nil {
+		return nil, err
+	}
+	var pages []agent.Page
+	for addr, contents := range s.Pages() {
+		pages = append(pages, agent.Page{Number: addr / ramdisk.PageSize, Data: contents})
+	}
+	for len(pages) > 0 {
+		some := pages[:min(batch, len(pages))]
+		if err := c.system.WritePages(ctx, disk, some); err != nil {
+			return nil, err
+		}
+		pages = pages[len(some):]
+	}
+	e := explore.NewEnv(ctx, c.system, new(explore.Chooser))
+	if err := c.fs.Recover(e); err != nil {
+		return problem(e, "recovery failed", err)
+	}
+	if err := e.Sh("mkdir -p %s", At); err != nil {
+		return nil, err
+	}
+	if err := c.fs.Mount(e); err != nil {
+		return problem(e, "mount failed", err)
+	}
+	p, err := problem(e, "check failed", c.run(e))
+	if err != nil {
+		return nil, err
+	}
+	if err := c.fs.Unmount(e); err != nil {
+		return nil, fmt.Errorf("the file system cannot be unmounted: %w", err)
+	}
+	return p, nil
+}
+
+// run runs the script. It fails if the script does not succeed in time.
+func (c *Checker) run(e *explore.Env) error {
+	exit, err := e.RunCommand(agent.Command{Args: []string{"sh", "-c", c.script, "sh", At}, Dir: At,
+		Timeout: timeout})
+	if err == nil && (exit.Code != 0 || exit.TimedOut || exit.Signal != 0) {
+		err = &explore.CommandError{Command: "the script", Exit: exit}
+	}
+	return err
+}
+
+// problem returns what failed, or the error of the machine.
+func problem(e *explore.Env, kind string, err error) (*audit.Problem, error) {
+	if machine := e.Err(); machine != nil || err == nil {
+		return nil, machine
+	}
+	return &audit.Problem{Kind: kind, Text: err.Error()}, nil
+}
