@@ -6,13 +6,16 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // runChild executes the next child of a state. It writes all results in one transaction, so that a
 // run that is killed has all of them or none.
 func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
 	before, asked := x.totals, maps.Clone(x.asked)
+	begin := time.Now()
 	r, err := x.session.run(ctx, st)
+	took := time.Since(begin)
 	var diverged *DivergedError
 	var signature *SignatureError
 	if errors.As(err, &diverged) || errors.As(err, &signature) {
@@ -22,6 +25,7 @@ func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
 		return err
 	}
 	x.totals.Restoring += r.took.Seconds()
+	x.totals.Running += (took - r.took).Seconds()
 	x.noteThreads(r)
 	f, recovered, err := x.examine(ctx, r)
 	if err != nil {

@@ -132,7 +132,9 @@ func (by *examiner) check(ctx context.Context,
 		x.totals.Early++
 	}
 	if by.judge != nil {
+		begin := time.Now()
 		j, err := by.judge.Judge(ctx, c.State)
+		x.totals.Judging += time.Since(begin).Seconds()
 		x.totals.addJudgment(j)
 		if err != nil || j.Failure != nil {
 			return &badDisk{j.Failure.withProperty(Invariant), c, nil}, 0, err

@@ -45,9 +45,12 @@ type Totals struct {
 	Familiar uint64 `json:"familiar,omitempty"`
 	Deepest  int    `json:"deepest"` // the most steps of an execution
 	// Seconds is the duration of the run. Restoring is its part for reaching the parent states
-	// again, and Recovering its part for recovering and checking crash states.
+	// again, Running that for executing steps after that, Judging that for judging crash states on the
+	// host, and Recovering that for recovering and checking them.
 	Seconds    float64 `json:"seconds"`
 	Restoring  float64 `json:"restoring_seconds"`
+	Running    float64 `json:"running_seconds"`
+	Judging    float64 `json:"judging_seconds"`
 	Recovering float64 `json:"recovering_seconds"`
 }
 

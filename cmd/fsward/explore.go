@@ -215,6 +215,13 @@ func siteRules(r *spec.Run) error {
 // explore starts or resumes a run in dir, and prints what it finds.
 func (f *exploreFlags) explore(c *cobra.Command, r spec.Run, dir string,
 	limit time.Duration) error {
+	return f.exploreThen(c, r, dir, limit, nil)
+}
+
+// exploreThen is explore. Before it prints the summary, it calls then with the machine, if then is
+// not nil.
+func (f *exploreFlags) exploreThen(c *cobra.Command, r spec.Run, dir string, limit time.Duration,
+	then func(m *machine.Machine, sum *explore.Summary) error) error {
 	if err := siteRules(&r); err != nil {
 		return err
 	}
@@ -240,7 +247,9 @@ func (f *exploreFlags) explore(c *cobra.Command, r spec.Run, dir string,
 		}
 		p.began = time.Now()
 		var err error
-		sum, err = explore.Run(ctx, cfg)
+		if sum, err = explore.Run(ctx, cfg); err == nil && then != nil {
+			err = then(m, &sum)
+		}
 		return err
 	})
 	if err != nil {

@@ -15,17 +15,35 @@ import (
 )
 
 func exploreB3Command() *cobra.Command {
+	var o b3Run
 	c := &cobra.Command{
-		Use:   "b3",
+		Use:   "b3 --fs FS --set SET --out DIR",
 		Short: "Generate all small workloads, and test each with crashes",
-		Long: fmt.Sprintf(`A set describes workloads: operations, names, ranges, what makes them persistent, and a
-length. It is one of %s,
+		Long: fmt.Sprintf(`A set describes workloads: operations, names, ranges, what makes them
+persistent, and a length. It is one of %s,
 or a YAML file. Each workload of a set has a rank, from 0.
 
-docs/user/b3.md is an introduction.`, strings.Join(b3.Names(), ", ")),
+The command runs each workload in a guest, and crashes after each of its persistence points with
+every subset of the writes that are not durable. Invariants, the promises of the file system and
+the run without the crash say what may be left. Each kind of finding has a folder with the
+workload, a smaller one that shows the same, and a script in the style of xfstests.
+
+docs/user/b3.md is an introduction.
+
+Exit status: 0 found nothing, 1 found errors, 2 wrong usage, 3 could not run. fsward explore resume
+DIR continues a run that was stopped or killed.`, strings.Join(b3.Names(), ", ")),
+		Example: `  fsward explore b3 --fs ext3 --set seq-1 --out ext3-seq-1
+  fsward explore b3 --fs btrfs --set seq-2 --range 0-9999 --out btrfs-seq-2
+  fsward explore b3 --fs btrfs --workload rename.txt --out rename`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := o.complete(); err != nil {
+				return usageError{err, c.CommandPath()}
+			}
+			return o.run(c)
+		},
 	}
+	o.addFlags(c)
 	c.AddCommand(b3CountCommand(), b3ShowCommand(), b3RankCommand())
 	return c
 }
@@ -150,8 +168,8 @@ func b3RankCommand() *cobra.Command {
 		Use:   "rank SET WORKLOAD",
 		Short: "Print the rank of a workload",
 		Long: `Prints the rank of a workload: steps that semicolons or line ends separate. The workload
-may have the steps that it needs to run, as show prints them. If several workloads become the same one
-with these, the rank is that of the first.
+may have the steps that it needs to run, as show prints them. If several workloads become the same
+one with these, the rank is that of the first.
 
 Exit status: 0 the set has the workload, 1 it does not, 2 wrong usage or an error in the text.`,
 		Example: "  fsward explore b3 rank seq-2 'link foo bar; fsync foo; unlink bar; sync'",

@@ -77,7 +77,7 @@ the command could not run. With --json the last line is {"event":"audited",...}.
 func (l *exploreLog) add(c *cobra.Command) {
 	l.exploreFlags.add(c)
 	c.Flags().StringVar(&l.record.Base, "base", "", "`IMG` that the first log starts from")
-	c.Flags().StringVar(&l.record.FS, "fs", detect.Auto, "file system on the disk: auto, btrfs or ext3")
+	addFSFlag(c, &l.record.FS)
 	c.Flags().StringVar(&l.check, "check", "", "recover and mount each state in a guest, and run the "+
 		"shell script in `FILE` there, in the mounted file system; it fails if something is wrong")
 	c.Flags().BoolVar(&l.hostOnly, "host-only", false,
@@ -131,7 +131,7 @@ func (l *exploreLog) run(c *cobra.Command) error {
 	var sum *audit.Summary
 	err = l.with(c.Context(), base, func(ctx context.Context, cfg audit.Config) (err error) {
 		cfg.Progress = p.progress
-		cfg.Found = func(f *audit.Finding, s *crash.State) error { return l.found(p, cfg, f, s) }
+		cfg.Found = func(f *audit.Finding, s *crash.State) error { return l.found(p, f, s) }
 		sum, err = audit.Run(ctx, cfg)
 		return err
 	})
@@ -182,8 +182,7 @@ func (l *exploreLog) with(ctx context.Context, base blocktap.Disk,
 }
 
 // found prints a finding, and makes its folder.
-func (l *exploreLog) found(p *logProgress, cfg audit.Config, f *audit.Finding,
-	s *crash.State) error {
+func (l *exploreLog) found(p *logProgress, f *audit.Finding, s *crash.State) error {
 	dir := ""
 	if l.out != "" {
 		p.findings++

@@ -40,8 +40,8 @@ type Problem struct {
 	Text string
 }
 
-// A Finding is a kind of problem, with a crash state that shows it: of the first such state, as many
-// missing writes as possible were put on the disk while it still shows.
+// A Finding is a kind of problem, with a crash state that shows it: the first such state, on which
+// missing writes were put as long as it still shows the problem.
 type Finding struct {
 	Kind  string `json:"kind"`
 	Text  string `json:"text"`

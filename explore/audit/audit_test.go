@@ -149,8 +149,12 @@ func TestAlteredWrite(t *testing.T) {
 func TestPartsAndRefused(t *testing.T) {
 	whole := run(t, config(t, "ext3"))
 	middle := whole.OfEntries / 2
-	first := alter(t, "ext3", func(e *trace.Entry, _ *blocktap.Request) bool { return e.Index < middle })
-	second := alter(t, "ext3", func(e *trace.Entry, _ *blocktap.Request) bool { return e.Index >= middle })
+	first := alter(t, "ext3", func(e *trace.Entry, _ *blocktap.Request) bool {
+		return e.Index < middle
+	})
+	second := alter(t, "ext3", func(e *trace.Entry, _ *blocktap.Request) bool {
+		return e.Index >= middle
+	})
 	parts := run(t, config(t, "ext3", first, second))
 	if parts.States != whole.States || parts.Outcome() != change.Holds {
 		t.Errorf("whole: %+v\nparts: %+v", whole.Totals, parts.Totals)
@@ -161,7 +165,8 @@ func TestPartsAndRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	garbage := blocktap.Request{Op: blocktap.OpWrite, Len: 1 << 20, Data: make([]byte, 1<<20), FUA: true}
+	garbage := blocktap.Request{Op: blocktap.OpWrite, Len: 1 << 20, Data: make([]byte, 1<<20),
+		FUA: true}
 	err = errors.Join(w.Log(&garbage), w.Mark(trace.UndoneMark(0, 1)), w.Close())
 	if err != nil {
 		t.Fatal(err)

@@ -80,7 +80,7 @@ func (l *logs) events() crash.Events {
 				undone[n] = true
 			}
 			for ev, err := range crash.OpenTrace(path) {
-				if err == nil && undone[ev.At] && !(ev.Kind == crash.Settled && ev.All) {
+				if err == nil && undone[ev.At] && (ev.Kind != crash.Settled || !ev.All) {
 					continue // it was refused, and no byte of it reached the disk
 				}
 				ev.At += l.starts[i]

@@ -4,8 +4,8 @@ package b3
 type Verb uint8
 
 // The verbs. Operations of sets come first, then what makes them persistent, then what only
-// Complete and people write. creat and open leave the file open until a close; all operations on the file
-// use this descriptor. mmapwrite is mmapstore with an msync of the same range.
+// Complete and people write. creat and open leave the file open until a close; all operations on
+// the file use this descriptor. mmapwrite is mmapstore with an msync of the same range.
 const (
 	invalid Verb = iota
 	Creat

@@ -69,6 +69,8 @@ type Run struct {
 	NoAccount bool `json:"no_account,omitempty"`
 	// Threads is explore.Config.Threads.
 	Threads time.Duration `json:"threads,omitempty"`
+	// Workloads are tested instead of what a checker makes.
+	Workloads *Workloads `json:"workloads,omitempty"`
 }
 
 // Config returns the configuration of the run, without the System and the folder.
@@ -130,6 +132,9 @@ func (r Run) Config() (explore.Config, error) {
 
 // checker returns the checker of the run on top of a component.
 func (r Run) checker(top *component.Component) (explore.Checker, error) {
+	if r.Workloads != nil {
+		return r.Workloads.checker(top)
+	}
 	groups, err := checkers.ParseGroups(r.Operations)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,51 @@
+package b3
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// The script of a workload is one that bash reads, with a line for each step that has an effect.
+func TestScript(t *testing.T) {
+	w, err := Parse("mkdir A; creat A/foo; write A/foo 0 5000; falloc A/foo punch|keep 0 4096; " +
+		"setxattr A/foo; link A/foo bar; rename A B; symlink x l; mmapwrite bar 5000 100; fsync bar; sync")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := w.Script("btrfs", "lost: /bar\nis gone")
+	for _, want := range []string{"# lost: /bar\n# is gone\n", "_supported_fs btrfs\n",
+		"mkdir $SCRATCH_MNT/A\n", `-c "fpunch 0 4096" $SCRATCH_MNT/A/foo`,
+		"ln $SCRATCH_MNT/A/foo $SCRATCH_MNT/bar\n", `-c "msync -s 4096 1004"`,
+		"_flakey_drop_and_remount\n", "_require_attrs\n"} {
+		if !strings.Contains(script, want) {
+			t.Errorf("no %q in\n%s", want, script)
+		}
+	}
+	bash := exec.Command("bash", "-n")
+	bash.Stdin = strings.NewReader(script)
+	if out, err := bash.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s\n%s", err, out, script)
+	}
+}
+
+// Smaller workloads leave out one operation or one persistence point, and keep one.
+func TestSmaller(t *testing.T) {
+	w, err := Parse("creat foo; fsync foo; link foo bar; unlink foo; sync")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range w.Smaller() {
+		got = append(got, s.String())
+	}
+	want := []string{
+		"link foo bar; unlink foo; sync",
+		"creat foo; fsync foo; unlink foo; sync",
+		"creat foo; fsync foo; link foo bar; sync",
+		"creat foo; link foo bar; unlink foo; sync",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}

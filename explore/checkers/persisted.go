@@ -1,0 +1,188 @@
+package checkers
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"fsward/explore"
+	"fsward/explore/agent"
+	"fsward/explore/b3"
+)
+
+// A workloadState is what is expected after a crash of a workload.
+type workloadState struct {
+	durableState
+	kept  map[string]agent.Entry // workloadRun.kept
+	names []string               // workloadRun.names
+}
+
+// Key returns a string that is equal for equal expectations.
+func (s workloadState) Key() string {
+	h := sha256.New()
+	for _, p := range slices.Sorted(maps.Keys(s.kept)) {
+		e := s.kept[p]
+		fmt.Fprintf(h, "%q %+v\n", p, e)
+	}
+	return fmt.Sprintf("%s %x %q", s.FS.Key(), h.Sum(nil), s.names)
+}
+
+// touch forgets the objects that a step changes, and notes its names.
+func (r *workloadRun) touch(s b3.Step) {
+	for _, name := range s.Names() {
+		if name != "/" && !slices.Contains(r.names, name) {
+			r.names = append(r.names, name)
+		}
+	}
+	switch s.Verb {
+	case b3.Fsync, b3.Fdatasync, b3.Sync, b3.Open, b3.Close, b3.DropCaches:
+		return
+	}
+	for _, name := range s.Names() {
+		changed := r.kept[name].Inode
+		maps.DeleteFunc(r.kept, func(p string, e agent.Entry) bool {
+			return p == name || strings.HasPrefix(p, name+"/") || p == path.Dir(name) ||
+				e.Inode == changed
+		})
+	}
+}
+
+// keep notes the objects that a persistence point has made persistent, as they are now.
+func (r *workloadRun) keep(e *explore.Env, s b3.Step) error {
+	entries, err := tree(e, r.At)
+	if err != nil {
+		return err
+	}
+	if s.Verb == b3.Sync {
+		maps.Copy(r.kept, entries)
+		return nil
+	}
+	if now, ok := entries[s.Name]; ok && s.Verb == b3.Fsync {
+		r.kept[s.Name] = now
+	}
+	return nil
+}
+
+// tree returns the entries below a mount point by path. The root is "/".
+func tree(e *explore.Env, at string) (map[string]agent.Entry, error) {
+	results, err := e.Try(agent.Tree(at))
+	if err != nil {
+		return nil, err
+	}
+	if errno := results[0].Errno; errno != 0 {
+		return nil, explore.Failuref("unreadable", "the tree cannot be read: %v", errno)
+	}
+	entries, err := agent.DecodeTree(results[0].Data)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]agent.Entry, len(entries))
+	for _, entry := range entries {
+		name := path.Clean(entry.Path)
+		if name == "." {
+			name = "/"
+		}
+		if name != "lost+found" && !strings.HasPrefix(name, "lost+found/") {
+			out[name] = entry
+		}
+	}
+	return out, nil
+}
+
+// Check checks the recovered tree: by the promises, against the run without a crash, and whether
+// it can be used.
+func (c *Workloads) Check(e *explore.Env, crash explore.Crash) error {
+	want := crash.After.(workloadState)
+	if err := checkAllowed(e, c.At, want.FS); err != nil {
+		return err
+	}
+	now, err := tree(e, c.At)
+	if err != nil {
+		return err
+	}
+	for _, p := range slices.Sorted(maps.Keys(want.kept)) {
+		if is, ok := now[p]; ok {
+			if text := differs(want.kept[p], is); text != "" {
+				e.Surprise("not as without the crash", "", fmt.Sprintf("/%s was made persistent and not "+
+					"changed since, and %s", strings.TrimPrefix(p, "/"), text))
+			}
+		}
+	}
+	return c.use(e, now, want.names)
+}
+
+// differs describes the first attribute in which an object differs from what it was; "": none. No
+// documentation promises that all of them stay.
+func differs(was, is agent.Entry) string {
+	switch {
+	case was.Mode != is.Mode:
+		return fmt.Sprintf("has the mode %#o, which was %#o", is.Mode, was.Mode)
+	case was.Inode != is.Inode:
+		return fmt.Sprintf("is inode %d, which was %d", is.Inode, was.Inode)
+	case was.UID != is.UID || was.GID != is.GID:
+		return fmt.Sprintf("belongs to %d:%d, which was %d:%d", is.UID, is.GID, was.UID, was.GID)
+	case was.Mode&unix.S_IFMT == unix.S_IFDIR:
+		return ""
+	case was.Size != is.Size:
+		return fmt.Sprintf("has %d bytes, which were %d", is.Size, was.Size)
+	case was.Sum != is.Sum:
+		return "has another content"
+	case was.Target != is.Target:
+		return fmt.Sprintf("leads to %q, which was %q", is.Target, was.Target)
+	}
+	return ""
+}
+
+// newName is a name that no workload has.
+const newName = "fsward-new"
+
+// use makes a file in each directory, and with each name of the workload that is free, and then
+// removes everything. Errors of the storage itself are failures too: names that are free can be
+// made, and whatever is there can be removed.
+func (c *Workloads) use(e *explore.Env, now map[string]agent.Entry, names []string) error {
+	isDir := func(p string) bool { return now[p].Mode&unix.S_IFMT == unix.S_IFDIR }
+	var made []string
+	for p := range now {
+		if isDir(p) {
+			made = append(made, path.Join(p, newName))
+		}
+	}
+	for _, p := range names {
+		dir := path.Dir(p)
+		if dir == "." {
+			dir = "/"
+		}
+		if _, taken := now[p]; !taken && isDir(dir) && !below(p, "lost+found") {
+			made = append(made, p)
+		}
+	}
+	slices.Sort(made)
+	var ops []agent.Op
+	for _, p := range made {
+		at := path.Join(c.At, p)
+		ops = append(ops, agent.Open(0, at, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, 0o644),
+			agent.Fill(0, 0, 1, 1), agent.Close(0), agent.Unlink(at))
+	}
+	for _, p := range slices.Backward(slices.Sorted(maps.Keys(now))) {
+		switch {
+		case p == "/":
+		case isDir(p):
+			ops = append(ops, agent.Rmdir(path.Join(c.At, p)))
+		default:
+			ops = append(ops, agent.Unlink(path.Join(c.At, p)))
+		}
+	}
+	_, err := e.Do(ops...)
+	var failed *explore.OpError
+	if errors.As(err, &failed) {
+		return &explore.Failure{Kind: "cannot be used", Property: explore.Recovered,
+			Text: fmt.Sprintf("after the recovery %v: %v", failed.Op, failed.Errno)}
+	}
+	return err
+}

@@ -1,0 +1,227 @@
+package checkers
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"fsward/explore"
+	"fsward/explore/agent"
+	"fsward/explore/b3"
+	"fsward/explore/model"
+)
+
+// Workloads checks one workload of bounded black-box crash testing in each Mutate: after each of
+// its persistence points a crash may leave only what the promises of the file system allow. The
+// number of the workload is the only choice, so that the identity of a state is its rank: bugs of a
+// log tree depend on a history that no signature shows.
+//
+// After a crash it also compares each object that was ever made persistent and not changed since
+// with the run without a crash, and it looks whether names can be made and removed.
+type Workloads struct {
+	Core
+	On Storage
+	// Count is the number of workloads, and Workload returns one of them.
+	Count    uint32
+	Workload func(i uint32) (b3.Workload, error)
+	// NoUnmount leaves out the comparison with the tree after a clean unmount.
+	NoUnmount bool
+}
+
+// Mutate runs a workload from its begin to its end.
+func (c *Workloads) Mutate(e *explore.Env) error {
+	w, err := c.Workload(e.ChooseAt(c.Count, "rank"))
+	if err != nil {
+		return err
+	}
+	w = w.Complete()
+	if Missing(w) != 0 {
+		return nil // Missing counts it
+	}
+	run := newWorkloadRun(&c.Core)
+	for _, s := range w {
+		if err := run.step(e, s); err != nil {
+			return err
+		}
+	}
+	if err := run.flush(e); err != nil || c.NoUnmount || c.torn {
+		return err
+	}
+	return c.unmounted(e)
+}
+
+// unmounted unmounts cleanly, mounts again, and compares the tree with the model.
+func (c *Workloads) unmounted(e *explore.Env) error {
+	if err := c.On.Unmount(e); err != nil {
+		return commandFailure("cannot be unmounted", err)
+	}
+	if err := c.On.Mount(e); err != nil {
+		return commandFailure("cannot be mounted again", err)
+	}
+	return c.Same(e)
+}
+
+// Signature returns nil: each workload is a state of its own.
+func (c *Workloads) Signature(*explore.Env) ([]byte, error) { return nil, nil }
+
+// Features returns nothing: workloads have no children.
+func (c *Workloads) Features() []string { return nil }
+
+// A workloadRun is one run of a workload.
+type workloadRun struct {
+	*Core
+	ops     []model.Op             // that were not performed yet
+	slots   map[string]uint32      // of the open names
+	dirs    map[string]bool        // names that mkdir made
+	kept    map[string]agent.Entry // what is persistent and did not change since, by path
+	names   []string               // that the workload used so far
+	written uint64                 // number of writes, from which their contents follow
+}
+
+func newWorkloadRun(c *Core) *workloadRun {
+	return &workloadRun{Core: c, slots: make(map[string]uint32), dirs: make(map[string]bool),
+		kept: make(map[string]agent.Entry)}
+}
+
+// step queues a step. After a persistence point it performs all queued ones, and asks for crashes.
+func (r *workloadRun) step(e *explore.Env, s b3.Step) error {
+	r.touch(s)
+	if s.Verb == b3.DropCaches {
+		if err := r.flush(e); err != nil {
+			return err
+		}
+		return e.Sh("echo 3 > /proc/sys/vm/drop_caches")
+	}
+	r.ops = append(r.ops, r.translate(s))
+	if !s.Verb.Persists() {
+		return nil
+	}
+	if err := r.flush(e); err != nil {
+		return err
+	}
+	return r.persisted(e, s)
+}
+
+// flush performs the queued operations in one batch. The agent closes all files at the end of a
+// batch, so the files that the workload has open are opened again at the begin of the next one.
+func (r *workloadRun) flush(e *explore.Env) error {
+	ops := r.ops
+	r.ops = nil
+	if len(ops) == 0 {
+		return nil
+	}
+	if err := r.Step(e, ops); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.slots)) {
+		r.ops = append(r.ops, r.reopen(name))
+	}
+	return nil
+}
+
+// persisted asks for crashes after a persistence point.
+func (r *workloadRun) persisted(e *explore.Env, s b3.Step) error {
+	if r.torn {
+		return nil
+	}
+	if err := r.keep(e, s); err != nil {
+		return err
+	}
+	property := s.Verb.String()
+	return e.CheckCrashesNow(workloadState{durableState{r.fs.Clone(), property}, maps.Clone(r.kept),
+		slices.Clone(r.names)})
+}
+
+// Missing returns the first verb of a workload that cannot be performed yet; 0: there is none.
+func Missing(w b3.Workload) b3.Verb {
+	for _, s := range w {
+		switch s.Verb {
+		case b3.Dwrite, b3.Mmapwrite, b3.Mmapstore, b3.Msync, b3.Mknod:
+			return s.Verb
+		}
+	}
+	return 0
+}
+
+// attribute is the extended attribute of setxattr and removexattr.
+const attribute = "user.fsward"
+
+// translate returns the operation of a step.
+func (r *workloadRun) translate(s b3.Step) model.Op {
+	slot := r.slots[s.Name]
+	switch s.Verb {
+	case b3.Creat, b3.Open:
+		return r.open(s)
+	case b3.Close:
+		delete(r.slots, s.Name)
+		return model.Op{Code: model.Close, Slot: slot}
+	case b3.Write:
+		r.written++
+		return model.Op{Code: model.Write, Slot: slot, Off: s.Range.Off, Len: s.Range.Len,
+			Seed: r.written}
+	case b3.Falloc:
+		return model.Op{Code: model.Fallocate, Slot: slot, Flags: int(s.Mode.Bits()),
+			Off: s.Range.Off, Len: s.Range.Len}
+	case b3.Fsync:
+		return model.Op{Code: model.Fsync, Slot: slot}
+	case b3.Fdatasync:
+		return model.Op{Code: model.Fdatasync, Slot: slot}
+	case b3.Sync:
+		return model.Op{Code: model.Sync}
+	case b3.Mkdir:
+		r.dirs[s.Name] = true
+	}
+	return byPath(s)
+}
+
+// byPath returns the operation of a step that uses no open file.
+func byPath(s b3.Step) model.Op {
+	p, to := "/"+s.Name, "/"+s.To
+	switch s.Verb {
+	case b3.Mkdir:
+		return model.Op{Code: model.Mkdir, Path: p, Mode: 0o755}
+	case b3.Rmdir:
+		return model.Op{Code: model.Rmdir, Path: p}
+	case b3.Unlink, b3.Remove:
+		return model.Op{Code: model.Unlink, Path: p}
+	case b3.Link:
+		return model.Op{Code: model.Link, Path: p, To: to}
+	case b3.Rename:
+		return model.Op{Code: model.Rename, Path: p, To: to}
+	case b3.Symlink:
+		return model.Op{Code: model.Symlink, Path: p, To: s.To}
+	case b3.Truncate:
+		return model.Op{Code: model.Truncate, Path: p, Len: s.Len}
+	case b3.Setxattr:
+		return model.Op{Code: model.Setxattr, Path: p, Name: attribute, Value: "1"}
+	case b3.Removexattr:
+		return model.Op{Code: model.Removexattr, Path: p, Name: attribute}
+	}
+	return model.Op{} // Missing has the other verbs
+}
+
+// open returns the operation that opens a file or a directory, and gives it a slot.
+func (r *workloadRun) open(s b3.Step) model.Op {
+	slot := uint32(0)
+	for slices.Contains(slices.Collect(maps.Values(r.slots)), slot) {
+		slot++
+	}
+	r.slots[s.Name] = slot
+	if s.Verb == b3.Creat {
+		return model.Op{Code: model.Open, Slot: slot, Path: "/" + s.Name, Mode: 0o644,
+			Flags: unix.O_RDWR | unix.O_CREAT | unix.O_EXCL}
+	}
+	return r.reopen(s.Name)
+}
+
+// reopen returns the operation that opens a name in its slot.
+func (r *workloadRun) reopen(name string) model.Op {
+	o := model.Op{Code: model.Open, Slot: r.slots[name], Path: "/" + strings.TrimPrefix(name, "/"),
+		Flags: unix.O_RDWR}
+	if r.dirs[name] || b3.IsDirectory(name) {
+		o.Flags = unix.O_RDONLY
+	}
+	return o
+}
