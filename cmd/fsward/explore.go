@@ -230,7 +230,7 @@ func (f *exploreFlags) exploreThen(c *cobra.Command, r spec.Run, dir string, lim
 		return err
 	}
 	cfg.Dir, cfg.ReplayFlags = dir, f.replayFlags()
-	if err := f.checkGuest(c.ErrOrStderr(), r.Spec); err != nil {
+	if err := f.prepareGuest(c.ErrOrStderr(), r.Spec); err != nil {
 		return err
 	}
 	p := &exploreProgress{out: c.OutOrStdout(), err: c.ErrOrStderr(), json: f.json, limit: limit}

@@ -7,16 +7,27 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"fsward/explore/spec"
 )
 
-// checkGuest returns an error if the kernel of the guest lacks a component of a stack, before the
-// guest is booted. It prints a warning if the guest is older than its sources.
-func (f *exploreFlags) checkGuest(w io.Writer, s spec.Spec) error {
+// prepareGuest adds what a stack needs to the guest. It returns an error if the kernel of the guest
+// lacks a component of the stack, before the guest is booted. It prints a warning if the guest is
+// older than its sources.
+func (f *exploreFlags) prepareGuest(w io.Writer, s spec.Spec) error {
 	warnOfOldGuest(w, f.guest.Dir)
+	needs, err := s.AllNeeds()
+	if err != nil {
+		return err
+	}
+	f.guest.Needs.Add(needs)
+	if !f.guest.Needs.Has(f.guest.Dir) {
+		fmt.Fprintf(w, "fetching for the guest: %s\n",
+			strings.Join(slices.Concat(f.guest.Needs.Packages, f.guest.Needs.Modules), " "))
+	}
 	release := guestRelease(f.guest.Dir)
 	if release == "" {
 		return nil // a guest of the user's own

@@ -41,6 +41,11 @@ were found only sometimes or not at all, or the command could not run.`,
 				if err != nil {
 					return err
 				}
+				needs, err := r.stack.AllNeeds()
+				if err != nil {
+					return fmt.Errorf("%s: %w", dir, err)
+				}
+				f.guest.Needs.Add(needs)
 				list = append(list, r)
 			}
 			return f.replay(c, list)
@@ -53,6 +58,7 @@ were found only sometimes or not at all, or the command could not run.`,
 
 // replaying is an error that is replayed.
 type replaying struct {
+	stack              spec.Spec
 	addRules           []string // bundles of the run
 	dir                string
 	again              explore.Error
@@ -73,7 +79,7 @@ func newReplaying(dir string, times int) (*replaying, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	return &replaying{dir: dir, again: e, cfg: cfg, addRules: r.AddRules, times: times}, nil
+	return &replaying{dir: dir, again: e, cfg: cfg, stack: r.Spec, addRules: r.AddRules, times: times}, nil
 }
 
 // replay replays errors in one guest. After a replay that failed it boots another: the failure

@@ -19,38 +19,52 @@ func exploreRunCommand() *cobra.Command {
 	var f exploreFlags
 	var o exploreRun
 	var limit time.Duration
+	var exchange string
 	c := &cobra.Command{
 		Use:   "run --fs FS --checker CHECKER --out DIR",
 		Short: "Explore a file system or a stack, until everything is explored or the time is up",
 		Long: fmt.Sprintf(
 			`Explores one file system on one RAM disk (--fs), or the stack that a file describes (--stack).
 File systems and other components: %s; or a YAML file.
+Stacks: %s; or a YAML file. fsward explore list describes them.
 
 Checkers, and what they check:
 %s
 Operations that --ops adds, all of which docs/user/exploring.md describes:
 %s
+
+--exchange PARAMETER explores the stack once for each value of a parameter, such as the file system
+below a database, and says with which values errors were found: which layer is to blame.
+
 Exit status: 0 found nothing, 1 found errors, 2 wrong usage, 3 could not run. With --json the last
 line is {"event":"explored",...}. fsward explore resume DIR continues a run that was stopped, was
 killed or ran out of time.`,
 			strings.Join(component.Names(), ", "),
+			strings.Join(spec.Stacks(), ", "),
 			listed(checkers.Names()),
 			listed(checkers.Groups()),
 		),
 		Example: `  fsward explore run --fs ext3 --checker sync --time 10m --out ext3
   fsward explore run --fs btrfs --mount-options compress=zstd --checker reasonable \
     --search random --time 1h --out btrfs
-  fsward explore run --stack raid.yaml --out raid`,
+  fsward explore run --stack raid.yaml --out raid
+  fsward explore run --stack sqlite --set synchronous=off --out sqlite
+  fsward explore run --stack git --exchange fs --time 20m --out git`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := o.complete(); err != nil {
 				return usageError{err, c.CommandPath()}
+			}
+			if exchange != "" {
+				return f.exchange(c, o, exchange, limit)
 			}
 			return f.explore(c, o.Run, o.out, limit)
 		},
 	}
 	f.add(c)
 	o.add(c)
+	c.Flags().StringVar(&exchange, "exchange", "",
+		"explore the stack with each value of a `PARAMETER`, in equal parts of --time")
 	addTimeFlag(c, &limit)
 	return c
 }
@@ -68,6 +82,7 @@ func listed(names [][2]string) string {
 type exploreRun struct {
 	spec.Run
 	fs, mountOptions, mkfsOptions, stack, out, size string
+	set                                             []string
 	guarded                                         bool
 }
 
@@ -81,7 +96,9 @@ func (o *exploreRun) add(c *cobra.Command) {
 	c.Flags().StringVar(&o.size, "size", "",
 		"`SIZE` of the RAM disk, such as 64M (default: what the file system needs)")
 	c.Flags().StringVar(&o.stack, "stack", "",
-		"explore the disks, layers and checker that the YAML `FILE` describes")
+		"explore the disks, layers and checker of a stack: its `NAME`, or a YAML file")
+	c.Flags().StringArrayVar(&o.set, "set", nil,
+		"give a parameter of the stack a value: `NAME=VALUE`")
 	c.Flags().StringVar(&o.Checker, "checker", "", "run this checker: a name, or a YAML `FILE`")
 	c.Flags().StringVar(&o.out, "out", "", "`DIR` for the run's state and a folder for each error")
 	c.Flags().BoolVar(&o.guarded, "guarded", false,
@@ -96,7 +113,7 @@ func (o *exploreRun) complete() error {
 	if err := o.read(); err != nil {
 		return err
 	}
-	if o.Checker == "" {
+	if o.Checker == "" && o.Script == nil {
 		return errors.New("no checker is named; --checker sync is one")
 	}
 	err := errors.Join(o.Strategy.Check(), o.Restore.Check(), o.From.Check(),
@@ -121,8 +138,12 @@ func (o *exploreRun) read() (err error) {
 	case (o.fs == "") == (o.stack == ""):
 		return errors.New("give one of --fs and --stack")
 	case o.stack != "":
-		if o.Spec, err = spec.Read(o.stack); checker != "" {
-			o.Checker = checker
+		if o.Spec, err = spec.Load(o.stack); checker != "" {
+			o.Checker, o.Script = checker, nil
+		}
+		for _, text := range o.set {
+			name, value, _ := strings.Cut(text, "=")
+			err = errors.Join(err, o.Set(name, value))
 		}
 	default:
 		o.Spec, err = spec.FileSystem(o.fs, o.mountOptions, o.mkfsOptions, checker, o.size)

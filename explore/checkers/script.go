@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"fsward/explore"
 	"fsward/explore/agent"
+	"fsward/explore/guest"
 )
 
 // A Script is a checker in a YAML file. It consists of shell commands, which run in the guest. $AT
@@ -26,13 +28,16 @@ import (
 type Script struct {
 	explore.Plain
 	At   string
-	text script
+	Env  []string // more variables of the commands, as NAME=VALUE
+	text Text
 }
 
-type script struct {
-	Doc    string   `yaml:"doc"`
-	Init   string   `yaml:"init"`   // command after the first mount; may be ""
-	Mutate []action `yaml:"mutate"` // actions of a step, in order
+// Text is what a file says of a script.
+type Text struct {
+	Doc         string `yaml:"doc"`
+	guest.Needs `yaml:",inline"`
+	Init        string   `yaml:"init"`   // command after the first mount; may be ""
+	Mutate      []action `yaml:"mutate"` // actions of a step, in order
 	// Choices has the number of values of $N, from 0 on, for the commands init and check. The explorer
 	// tries each value.
 	Choices map[string]uint32 `yaml:"choices"`
@@ -91,35 +96,53 @@ func (a *action) UnmarshalYAML(n *yaml.Node) error {
 
 // LoadScript reads a script from a file. at is the mount point.
 func LoadScript(file, at string) (*Script, error) {
-	data, err := os.ReadFile(file)
+	text, err := ReadText(file)
 	if err != nil {
 		return nil, err
 	}
-	s, err := parseScript(data, at)
-	if err != nil {
-		return nil, fmt.Errorf("checker %s: %w", file, err)
-	}
-	return s, nil
+	return NewScript(text, at)
 }
 
-// parseScript parses and validates the YAML text of a script.
-func parseScript(data []byte, at string) (*Script, error) {
-	s := &Script{At: at}
+// ReadText reads the text of a script from a file.
+func ReadText(file string) (Text, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return Text{}, err
+	}
+	t, err := parseText(data)
+	if err != nil {
+		return Text{}, fmt.Errorf("checker %s: %w", file, err)
+	}
+	return t, nil
+}
+
+// parseText parses and validates the YAML text of a script.
+func parseText(data []byte) (t Text, err error) {
 	d := yaml.NewDecoder(strings.NewReader(string(data)))
 	d.KnownFields(true)
-	if err := d.Decode(&s.text); err != nil {
-		return nil, err
+	if err := d.Decode(&t); err != nil {
+		return t, err
 	}
-	if len(s.text.Mutate) == 0 || s.text.Check == "" {
-		return nil, errors.New("it needs mutate and check")
+	return t, t.check()
+}
+
+// NewScript returns a script. at is the mount point.
+func NewScript(t Text, at string) (*Script, error) {
+	return &Script{At: at, text: t}, t.check()
+}
+
+// check returns an error if the text is not that of a script.
+func (t Text) check() error {
+	if len(t.Mutate) == 0 || t.Check == "" {
+		return errors.New("it needs mutate and check")
 	}
-	for name, n := range s.text.Choices {
+	for name, n := range t.Choices {
 		if name != "init" && name != "check" || n < 2 {
-			return nil, fmt.Errorf("choices, %s: %d: the commands are init and check, and the number "+
+			return fmt.Errorf("choices, %s: %d: the commands are init and check, and the number "+
 				"of values is 2 or more", name, n)
 		}
 	}
-	return s, nil
+	return t.Needs.Check()
 }
 
 // limit bounds one command. A command that takes longer hangs.
@@ -134,7 +157,8 @@ func (s *Script) run(e *explore.Env, line string, env ...string) error {
 // output does the same, and returns the output of the line.
 func (s *Script) output(e *explore.Env, line string, env ...string) (string, error) {
 	exit, err := e.RunCommand(agent.Command{
-		Args: []string{"sh", "-c", line}, Env: append(env, "AT="+s.At), Timeout: limit,
+		Args: []string{"sh", "-c", line}, Timeout: limit,
+		Env: slices.Concat(env, s.Env, []string{"AT=" + s.At}),
 	})
 	if err == nil && (exit.Code != 0 || exit.TimedOut) {
 		err = &explore.CommandError{Command: line, Exit: exit}

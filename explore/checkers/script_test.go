@@ -12,6 +12,15 @@ import (
 	"fsward/explore/exploretest"
 )
 
+// parseScript returns the script with a text.
+func parseScript(text []byte, at string) (*Script, error) {
+	t, err := parseText(text)
+	if err != nil {
+		return nil, err
+	}
+	return NewScript(t, at)
+}
+
 // figure2 is the checker of figure 2 of EXPLODE as a script. docs/user/checkers.md shows it too.
 const figure2 = `
 doc: a file that was written synchronously is there after a crash

@@ -24,6 +24,8 @@ import (
 type Options struct {
 	Mount string // as for mount -o
 	Mkfs  string // words for the shell
+	// Env are more variables of the commands, as NAME=VALUE.
+	Env []string
 }
 
 // A Component is a storage system of a kind. It is an explore.Component.
@@ -81,7 +83,7 @@ func (c *Component) shell(e *explore.Env, line string, env ...string) (agent.Exi
 	return e.RunCommand(agent.Command{
 		Args:    []string{"sh", "-c", line},
 		Timeout: limit,
-		Env: append(env,
+		Env: append(slices.Concat(env, c.Options.Env),
 			"DEVICE="+devices[0],
 			"DEVICES="+strings.Join(devices, " "),
 			"COUNT="+strconv.Itoa(len(devices)),

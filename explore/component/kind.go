@@ -12,6 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"fsward/explore/guest"
 	"fsward/explore/model"
 )
 
@@ -32,6 +33,8 @@ var shipped embed.FS
 type Kind struct {
 	Name string `yaml:"-"` // name of the file without .yaml
 	Doc  string `yaml:"doc"`
+	// Needs are the packages and modules that the commands use, beside those that every guest has.
+	guest.Needs `yaml:",inline"`
 
 	Init string `yaml:"init"` // creates the storage system
 	// Type is the name for mount(2). It is mounted and unmounted by one system call each. Options
@@ -96,8 +99,8 @@ func (k *Kind) In(release string) bool {
 	return true
 }
 
-// Needs says which guest supports it, and how to make that guest.
-func (k *Kind) Needs() string {
+// Lacking says which guest supports it, and how to make that guest.
+func (k *Kind) Lacking() string {
 	const how = "make it by `guest/build.sh build/guest-%s %[1]s`, and add --guest build/guest-%[1]s"
 	switch k.Kernels {
 	case generic:
@@ -166,6 +169,9 @@ func parse(data []byte) (*Kind, error) {
 	}
 	if k.Recovered == nil {
 		k.Recovered = []int{0}
+	}
+	if err := k.Needs.Check(); err != nil {
+		return nil, err
 	}
 	if err := k.Promises.Check(); err != nil {
 		return nil, fmt.Errorf("promises: %w", err)

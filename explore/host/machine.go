@@ -18,8 +18,10 @@ import (
 
 // GuestConfig describes the guest that storage is explored in.
 type GuestConfig struct {
-	Dir       string // folder of vmlinuz and explorer.cpio.zst, which make guest makes
-	MemoryMiB uint   // 0 selects 384
+	Dir string // folder of vmlinuz and explorer.cpio.zst, which make guest makes
+	// MemoryMiB is the memory of the guest beside what Needs take. 0 selects 384.
+	MemoryMiB uint
+	Needs     guest.Needs // of the stack
 	// LogMiB is the size of the RAM disks' log. One step, with all steps before it, may write this
 	// much. 0 selects 64.
 	LogMiB  uint
@@ -72,6 +74,11 @@ func WithMachine(ctx context.Context, cfg GuestConfig, log *zap.Logger,
 		}
 		err = errors.Join(err, os.RemoveAll(dir))
 	}()
+	if !cfg.Needs.None() {
+		if err := addNeeds(ctx, &cfg, &files, dir); err != nil {
+			return err
+		}
+	}
 	host, err := vm.Connect(ctx, filepath.Join(dir, exploreRun), log)
 	if err != nil {
 		return err
@@ -85,6 +92,21 @@ func WithMachine(ctx context.Context, cfg GuestConfig, log *zap.Logger,
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
 	return f(machine.New(g))
+}
+
+// addNeeds adds what a stack needs to the initramfs, in a file in dir, and the memory for it.
+func addNeeds(ctx context.Context, cfg *GuestConfig, files *guest.Files, dir string) error {
+	overlay, mib, err := cfg.Needs.Overlay(ctx, cfg.Dir)
+	if err != nil {
+		return err
+	}
+	cfg.MemoryMiB += 2 * mib // the files, and their archive while it is unpacked
+	joined := filepath.Join(dir, "initramfs")
+	if err := guest.Join(joined, files.Initramfs, overlay); err != nil {
+		return err
+	}
+	files.Initramfs = joined
+	return nil
 }
 
 // guestName is the name of the domain.

@@ -135,18 +135,33 @@ func (r Run) checker(top *component.Component) (explore.Checker, error) {
 	if r.Workloads != nil {
 		return r.Workloads.checker(top)
 	}
+	if r.Script != nil {
+		s, err := checkers.NewScript(*r.Script, top.Path())
+		if err != nil {
+			return nil, err
+		}
+		s.Env = r.environment()
+		return s, nil
+	}
 	groups, err := checkers.ParseGroups(r.Operations)
 	if err != nil {
 		return nil, err
 	}
-	limits := checkers.Limits{Files: r.Files, Dirs: r.Dirs, Name: top.Kind.Names, Groups: groups}
-	checker, err := checkers.New(r.Checker, top, top.Promises, limits)
+	e, err := r.expanded()
 	if err != nil {
 		return nil, err
 	}
-	if _, script := checker.(*checkers.Script); top.Kind.Flat && !script {
+	limits := checkers.Limits{Files: r.Files, Dirs: r.Dirs, Name: top.Kind.Names, Groups: groups}
+	checker, err := checkers.New(e.Checker, top, top.Promises, limits)
+	if err != nil {
+		return nil, err
+	}
+	s, script := checker.(*checkers.Script)
+	if script {
+		s.Env = r.environment()
+	} else if top.Kind.Flat {
 		return nil, fmt.Errorf("%s has neither folders nor fsync(2), which the checker %s needs; "+
-			"use a checker in a YAML file that does not need them", top.Kind.Name, r.Checker)
+			"use a checker in a YAML file that does not need them", top.Kind.Name, e.Checker)
 	}
 	return checker, nil
 }

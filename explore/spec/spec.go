@@ -5,6 +5,7 @@
 package spec
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -16,16 +17,28 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"fsward/explore"
+	"fsward/explore/checkers"
 	"fsward/explore/component"
+	"fsward/explore/guest"
 )
 
 // A Spec describes a stack and its checker.
 type Spec struct {
-	// Disks are the sizes of the RAM disks /dev/fswrd0, /dev/fswrd1, …
+	Doc string `yaml:"doc" json:"doc,omitempty"`
+	// Needs are what the commands of Script use, beside what every guest has.
+	guest.Needs `yaml:",inline"`
+	// Parameters are the stack's options: for each name its possible values, the default first. $name
+	// in a layer's component and options is its value, and the shell lines have a variable NAME.
+	Parameters map[string][]string `yaml:"parameters" json:"parameters,omitempty"`
+	Values     map[string]string   `yaml:"-" json:"values,omitempty"` // of parameters, see Set
+	// Disks are the sizes of the RAM disks /dev/fswrd0, /dev/fswrd1, …; "auto": what the component on
+	// the disk suggests.
 	Disks   []Bytes  `yaml:"disks" json:"disks"`
 	Guarded []string `yaml:"guarded" json:"guarded,omitempty"` // paths of the guarded disks
 	Layers  []Layer  `yaml:"layers" json:"layers"`             // from the bottom to the top
 	Checker string   `yaml:"checker" json:"checker"`           // as for checkers.New
+	// Script is the checker, in place of Checker.
+	Script *checkers.Text `yaml:"script" json:"script,omitempty"`
 }
 
 // A Layer is a component on top of disks and lower layers.
@@ -37,7 +50,7 @@ type Layer struct {
 	MkfsOptions  string   `yaml:"mkfs_options" json:"mkfs_options,omitempty"`
 }
 
-// Bytes is a size in bytes. In a file it may end in K, M or G: powers of 1024.
+// Bytes is a size in bytes. In a file it may end in K, M or G: powers of 1024. 0 is written auto.
 type Bytes uint64
 
 // UnmarshalYAML reads a size.
@@ -50,6 +63,9 @@ func (b *Bytes) UnmarshalYAML(n *yaml.Node) (err error) {
 
 // parseBytes parses a size: a number below 2^40, and optionally a unit.
 func parseBytes(value string) (Bytes, error) {
+	if value == "auto" {
+		return 0, nil
+	}
 	text, shift := value, 0
 	if i := strings.IndexAny(text, "KMG"); i > 0 && i == len(text)-1 {
 		shift = 10 * (1 + strings.IndexByte("KMG", text[i]))
@@ -93,14 +109,11 @@ func FileSystem(fs, mountOptions, mkfsOptions, checker, size string) (s Spec, er
 
 // Read reads a stack file. Paths in it are relative to its folder; Read makes them absolute.
 func Read(path string) (s Spec, err error) {
-	f, err := os.Open(path)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return s, err
 	}
-	defer f.Close()
-	d := yaml.NewDecoder(f)
-	d.KnownFields(true)
-	if err := d.Decode(&s); err != nil {
+	if s, err = parse(data); err != nil {
 		return s, fmt.Errorf("%s: %w", path, err)
 	}
 	for i := range s.Layers {
@@ -113,10 +126,23 @@ func Read(path string) (s Spec, err error) {
 	return s, err
 }
 
+// parse parses the text of a stack file.
+func parse(data []byte) (s Spec, err error) {
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	d.KnownFields(true)
+	if err := d.Decode(&s); err != nil {
+		return s, err
+	}
+	if s.Script != nil && s.Checker != "" {
+		return s, errors.New("it has both a checker and a script")
+	}
+	return s, errors.Join(s.Needs.Check(), s.checkParameters())
+}
+
 // absolute returns the absolute path of a file that a stack file names. A name without a dot is not
 // a file, and is returned unchanged.
 func absolute(stackFile, name string) (string, error) {
-	if !strings.Contains(name, ".") || filepath.IsAbs(name) {
+	if !strings.Contains(name, ".") || strings.HasPrefix(name, "$") || filepath.IsAbs(name) {
 		return name, nil
 	}
 	return filepath.Abs(filepath.Join(filepath.Dir(stackFile), name))
@@ -124,6 +150,10 @@ func absolute(stackFile, name string) (string, error) {
 
 // Components makes the components of the stack, without its checker, and returns the top one.
 func (s Spec) Components() (*component.Component, error) {
+	s, err := s.expanded()
+	if err != nil {
+		return nil, err
+	}
 	made := make(map[string]explore.Component) // by path
 	for i, bytes := range s.Disks {
 		d := explore.RAMDisk(uint32(i), uint64(bytes))
@@ -137,8 +167,7 @@ func (s Spec) Components() (*component.Component, error) {
 	}
 	var top *component.Component
 	for i, l := range s.Layers {
-		var err error
-		if top, err = l.component(made); err != nil {
+		if top, err = l.component(made, s.environment()); err != nil {
 			return nil, fmt.Errorf("layer %d, %s: %w", i+1, l.Component, err)
 		}
 		made[l.At] = top
@@ -157,7 +186,9 @@ func (s Spec) Components() (*component.Component, error) {
 }
 
 // component makes the component of a layer on top of some of those made so far.
-func (l Layer) component(made map[string]explore.Component) (*component.Component, error) {
+func (l Layer) component(
+	made map[string]explore.Component, env []string,
+) (*component.Component, error) {
 	k, err := component.Load(l.Component)
 	if err != nil {
 		return nil, err
@@ -176,19 +207,24 @@ func (l Layer) component(made map[string]explore.Component) (*component.Componen
 	if made[l.At] != nil {
 		return nil, fmt.Errorf("%s is the path of another component already", l.At)
 	}
-	return k.New(l.At, component.Options{Mount: l.MountOptions, Mkfs: l.MkfsOptions}, on...)
+	options := component.Options{Mount: l.MountOptions, Mkfs: l.MkfsOptions, Env: env}
+	return k.New(l.At, options, on...)
 }
 
 // CheckKernel returns an error if a guest with a kernel of this release lacks a component. It says
 // which guest has it.
 func (s Spec) CheckKernel(release string) error {
+	s, err := s.expanded()
+	if err != nil {
+		return err
+	}
 	for _, l := range s.Layers {
 		k, err := component.Load(l.Component)
 		if err != nil {
 			return err
 		}
 		if !k.In(release) {
-			return fmt.Errorf("the kernel %s has no %s; %s", release, k.Name, k.Needs())
+			return fmt.Errorf("the kernel %s has no %s; %s", release, k.Name, k.Lacking())
 		}
 	}
 	return nil
@@ -196,6 +232,9 @@ func (s Spec) CheckKernel(release string) error {
 
 // String returns the layers from the top to the bottom, with their options.
 func (s Spec) String() string {
+	if e, err := s.expanded(); err == nil {
+		s = e
+	}
 	var parts []string
 	for _, l := range slices.Backward(s.Layers) {
 		name := strings.TrimSuffix(filepath.Base(l.Component), ".yaml")
