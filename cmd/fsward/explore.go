@@ -33,7 +33,7 @@ components.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(exploreRunCommand(), exploreSurveyCommand(), exploreResumeCommand(),
+	c.AddCommand(exploreRunCommand(), exploreListCommand(), exploreSurveyCommand(), exploreResumeCommand(),
 		exploreReplayCommand(), exploreReportCommand(), exploreB3Command(),
 		exploreLogCommand())
 	return c

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"fsward/explore/checkers"
+	"fsward/explore/component"
+	"fsward/explore/guest"
+	"fsward/explore/spec"
+)
+
+func exploreListCommand() *cobra.Command {
+	var dir string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List components, checkers and stacks, what they need, and whether the guest has it",
+		Long: `Lists what fsward explore run can put together: components (file systems and what they stand
+on), checkers, and whole stacks with their parameters. The last column says whether the guest has
+what it needs, or how it gets it. Packages are fetched from Debian's mirror at the first run that
+needs them, and kept in the guest's folder.`,
+		Example: `  fsward explore list
+  fsward explore list --guest build/guest-amd64 --json`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			list, err := explorable(dir)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(list)
+			}
+			return list.print(c.OutOrStdout())
+		},
+	}
+	c.Flags().StringVar(&dir, "guest", defaultGuest, "`DIR` of the guest that make guest built")
+	addJSONFlag(c, &asJSON)
+	return c
+}
+
+// parts is what can be explored.
+type parts struct {
+	Event      string `json:"event"`
+	Components []part `json:"components"`
+	Checkers   []part `json:"checkers"`
+	Stacks     []part `json:"stacks"`
+}
+
+// part is a component, a checker or a stack.
+type part struct {
+	Name string `json:"name"`
+	Doc  string `json:"doc"`
+	guest.Needs
+	Parameters map[string][]string `json:"parameters,omitempty"` // the default value comes first
+	// Guest says whether the guest has it; "": every guest does.
+	Guest string `json:"guest,omitempty"`
+}
+
+// explorable returns what can be explored in the guest in a folder.
+func explorable(dir string) (p parts, err error) {
+	p.Event = "list"
+	release := guestRelease(dir)
+	for _, name := range component.Names() {
+		k, err := component.Load(name)
+		if err != nil {
+			return p, err
+		}
+		c := part{Name: name, Doc: k.Doc, Needs: k.Needs, Guest: inGuest(k.Needs, dir)}
+		if !k.In(release) {
+			c.Guest = k.Lacking()
+		}
+		p.Components = append(p.Components, c)
+	}
+	for _, n := range checkers.Names() {
+		p.Checkers = append(p.Checkers, part{Name: n[0], Doc: n[1]})
+	}
+	for _, name := range spec.Stacks() {
+		s, err := spec.Load(name)
+		if err != nil {
+			return p, err
+		}
+		needs, err := s.AllNeeds()
+		if err != nil {
+			return p, err
+		}
+		c := part{Name: name, Doc: s.Doc, Needs: needs, Parameters: s.Parameters,
+			Guest: inGuest(needs, dir)}
+		if err := s.CheckKernel(release); err != nil {
+			c.Guest = err.Error()
+		}
+		p.Stacks = append(p.Stacks, c)
+	}
+	return p, nil
+}
+
+// inGuest says whether the guest in a folder has what is needed.
+func inGuest(n guest.Needs, dir string) string {
+	switch {
+	case n.None():
+		return ""
+	case n.Has(dir):
+		return "in the guest"
+	}
+	return "fetched at the first run"
+}
+
+// print prints the parts for people.
+func (p parts) print(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, list := range []struct {
+		title string
+		parts []part
+	}{{"COMPONENT", p.Components}, {"CHECKER", p.Checkers}, {"STACK", p.Stacks}} {
+		fmt.Fprintf(w, "%s\t\tGUEST\n", list.title)
+		for _, c := range list.parts {
+			fmt.Fprintf(w, "%s\t%s\t%s\n", c.Name, c.Doc, c.Guest)
+			if needs := slices.Concat(c.Packages, c.Modules); len(needs) > 0 {
+				fmt.Fprintf(w, "\t  needs %s\t\n", strings.Join(needs, " "))
+			}
+			for _, name := range slices.Sorted(maps.Keys(c.Parameters)) {
+				fmt.Fprintf(w, "\t  --set %s=%s\t\n", name, strings.Join(c.Parameters[name], "|"))
+			}
+		}
+		fmt.Fprintln(w, "\t\t")
+	}
+	return w.Flush()
+}
