@@ -33,8 +33,8 @@ components.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(exploreRunCommand(), exploreListCommand(), exploreSurveyCommand(), exploreResumeCommand(),
-		exploreReplayCommand(), exploreReportCommand(), exploreB3Command(),
+	c.AddCommand(exploreRunCommand(), exploreListCommand(), exploreSurveyCommand(),
+		exploreResumeCommand(), exploreReplayCommand(), exploreReportCommand(), exploreB3Command(),
 		exploreLogCommand())
 	return c
 }
