@@ -2,6 +2,8 @@ package oracle
 
 import (
 	"cmp"
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,9 +12,14 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/klauspost/compress/zstd"
 	"golang.org/x/sys/unix"
 
+	"fsward/blocktap"
+	"fsward/blocktap/trace"
+	"fsward/change"
 	"fsward/interp/detect"
+	"fsward/shareddata"
 )
 
 // sourceTree makes a folder with a file of two names, a symbolic link and a directory.
@@ -123,5 +130,123 @@ func TestReadCommittedOfDamage(t *testing.T) {
 	}
 	if c, err := ReadCommitted(d, "ext3"); err == nil {
 		t.Errorf("the files of a disk without group descriptors: %+v", c)
+	}
+}
+
+// replayed writes a recorded log to a copy of its base. After every so many flushes it calls visit.
+func replayed(t *testing.T, name string, every int, visit func(d image)) {
+	t.Helper()
+	f, err := os.Create(filepath.Join(t.TempDir(), "disk"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	base, err := os.Open(shareddata.Path(t, "logs/"+name+".base.img.zst"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer base.Close()
+	z, err := zstd.NewReader(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	if _, err := io.Copy(f, z); err != nil {
+		t.Fatal(err)
+	}
+	log, err := trace.Open(shareddata.Path(t, "logs/"+name+".log.zst"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	for flushes := 0; ; {
+		e, err := log.Next()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, ok := e.Request()
+		switch {
+		case !ok:
+		case r.Op == blocktap.OpFlush:
+			if flushes++; flushes%every == 0 {
+				visit(image{f})
+			}
+		case r.Op == blocktap.OpWrite:
+			if _, err := f.WriteAt(r.Data, int64(r.Off)); err != nil {
+				t.Fatal(err)
+			}
+		default: // discards and zeros
+			if _, err := f.WriteAt(make([]byte, r.Len), int64(r.Off)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// The files of the last commit are those that are there after e2fsck, which has a replay of the
+// journal of its own.
+func TestReadCommittedAsE2fsck(t *testing.T) {
+	copied := filepath.Join(t.TempDir(), "copy")
+	compared, grown := 0, make(map[int]bool)
+	replayed(t, "ext3-default", 28, func(d image) {
+		want, err := ReadCommitted(d, "ext3")
+		if err != nil {
+			t.Fatal(err)
+		}
+		//nolint:gosec // a constant program and files of the test
+		cp := exec.Command("cp", "--sparse=always", d.Name(), copied)
+		if out, err := cp.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		_ = exec.Command("e2fsck", "-fy", copied).Run() // exit status 1: it replayed the journal
+		f, err := os.Open(copied)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		got, err := ReadCommitted(image{f}, "ext3")
+		if err != nil {
+			t.Fatal(err)
+		}
+		byPath := cmpopts.SortSlices(func(a, b File) bool { return a.Path < b.Path })
+		if diff := gocmp.Diff(want.Entries, got.Entries, byPath); diff != "" {
+			t.Errorf("commit %d (-last commit +e2fsck):\n%s", want.Commit, diff)
+		}
+		compared++
+		grown[len(want.Entries)] = true
+	})
+	if compared < 2 || len(grown) < 2 {
+		t.Errorf("%d states with %v names were compared", compared, grown)
+	}
+}
+
+// The log of fsync touches the inodes that it has items of, and the names in its back references.
+func TestLogTouches(t *testing.T) {
+	s := detect.Schema("btrfs")
+	inodeItem, _ := s.KindByName("inode_item")
+	inodeRef, _ := s.KindByName("inode_ref")
+	log := &change.Txn{Schema: s, Names: change.NewNames()}
+	log.Add(change.Object{ID: 257, Kind: inodeItem})
+	ref := change.Object{ID: 258, Kind: inodeRef, Sub: 256, Aux: 3} // the third entry of 256
+	log.Add(ref)
+	named := change.Record{Object: ref, Field: fieldByName(s, "name"),
+		New: log.Names.Intern([]byte("new"))}
+	log.Append(named)
+	c := &Committed{inodes: make(map[uint64]bool), renamed: make(map[name]bool)}
+	c.addLog(log)
+	for _, x := range []struct {
+		inode, dir uint64
+		text       string
+		want       bool
+	}{
+		{257, 1, "", true}, {258, 1, "", true}, {259, 256, "new", true},
+		{259, 256, "old", false}, {259, 300, "new", false},
+	} {
+		if got := c.Touches(x.inode, x.dir, x.text); got != x.want {
+			t.Errorf("inode %d, %q in %d: %v, want %v", x.inode, x.text, x.dir, got, x.want)
+		}
 	}
 }
