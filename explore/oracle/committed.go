@@ -43,8 +43,11 @@ func (c *Committed) Touches(inode, dir uint64, text string) bool {
 	return c.inodes[inode] || c.renamed[name{dir, text}]
 }
 
-// maxFiles bounds the names of a Committed.
-const maxFiles = 32 << 10
+// Bounds of a Committed: its names, and the bytes of a path.
+const (
+	maxFiles = 32 << 10
+	maxPath  = 4096
+)
 
 // ReadCommitted reads the files of the last commit on a disk. It replays the journal of ext3 in
 // memory. An error means that the files are not known: the disk has no sound file system, or one

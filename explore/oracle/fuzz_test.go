@@ -63,7 +63,8 @@ func (d fuzzDisk) log(t *testing.T, in []byte) (events []crash.Event) {
 }
 
 // FuzzJudge writes arbitrary bytes over small file systems. The verdict by difference, with
-// pruning, must be the verdict about the whole file system.
+// pruning, must be the verdict about the whole file system. The last commit is read, or it is not
+// known.
 func FuzzJudge(f *testing.F) {
 	disks := []fuzzDisk{
 		newFuzzDisk(f, 4<<20, "mkfs.ext3", "-q"),
@@ -87,6 +88,9 @@ func FuzzJudge(f *testing.F) {
 			}
 			if n++; n%5 != 1 {
 				return nil
+			}
+			if c, err := ReadCommitted(s.Disk(0), d.fast.FS()); err == nil && len(c.Entries) == 0 {
+				t.Errorf("state %s: the last commit has no root", s.ID())
 			}
 			whole, err := d.whole.Judge(context.Background(), s)
 			if whole.Outcome != v.Outcome &&

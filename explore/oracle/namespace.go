@@ -191,6 +191,9 @@ func (n *namespace) list() (out []File, err error) {
 			if at.path != "." {
 				path = at.path + "/" + l.text
 			}
+			if len(path) > maxPath {
+				return nil, fmt.Errorf("%s: a path has more than %d bytes", n.schema.FS, maxPath)
+			}
 			if l.target.tree != at.tree && n.parents[l.target.tree] != at.tree {
 				return nil, fmt.Errorf("%s: %s is a subvolume of another subvolume", n.schema.FS, path)
 			}
