@@ -59,6 +59,9 @@ type Config struct {
 	// Then each Repairer recovers the crash state again, in its thorough way, and the result must be
 	// the same (the double fsck of FiSC).
 	Verify bool
+	// HashDisks makes the contents of the disks part of a state: states with equal signatures and
+	// other contents are different ones.
+	HashDisks bool
 	// Surprises says how surprises are reported.
 	Surprises Surprises
 	// StrictRecovery makes it an error if a recovery had to repair something.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -132,7 +133,7 @@ func (s *session) parent(ctx context.Context, st *state, alone bool) (*execution
 		if r.sig, r.found, err = s.signature(e, r, st.Steps); err != nil || r.found != nil {
 			return r, err
 		}
-		if st.Sig != "" && r.sig != st.Sig {
+		if !strings.HasPrefix(st.Sig, r.sig) && st.Sig != "" { // the hash of the disks may follow
 			return nil, &SignatureError{Want: st.Sig, Got: r.sig}
 		}
 	}
@@ -229,6 +230,11 @@ func (s *session) observe(ctx context.Context, e *Env, r *execution) (err error)
 	if err == nil && !s.target.dead {
 		r.history, err = s.recorder.history(ctx)
 		r.history = r.before.followedBy(r.history)
+	}
+	if err == nil && !s.target.dead && r.found == nil && s.hashDisks {
+		var hash string
+		hash, err = s.disks.hash(r.history)
+		r.sig += hash
 	}
 	if err == nil && !s.target.dead && r.found == nil {
 		err = r.requestCrashes(s.target.stack.Checker)

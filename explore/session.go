@@ -28,6 +28,7 @@ type session struct {
 	countCalls  bool                    // count the system calls of the last step
 	logRecovery bool                    // log the reads and writes of recoveries
 	verify      bool                    // Config.Verify
+	hashDisks   bool                    // Config.HashDisks
 	isError     func(kind string) bool  // Config.isError
 }
 
@@ -55,6 +56,7 @@ func newSession(ctx context.Context, cfg Config) (_ *session, err error) {
 		countCalls:  cfg.ProcessCrashes,
 		logRecovery: cfg.Strategy == MostRecovery || cfg.RecoveryCrashes,
 		verify:      cfg.Verify,
+		hashDisks:   cfg.HashDisks,
 		isError:     cfg.isError,
 	}
 	if s.faulty.points == nil {

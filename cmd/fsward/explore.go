@@ -150,6 +150,8 @@ func addSearchFlags(c *cobra.Command, r *spec.Run) {
 			"(the default), user-memory, submit, end; or all")
 	c.Flags().BoolVar(&r.KernelChoices, "kernel-choices", false,
 		"also explore the choices that a kernel module takes by fsw_ekm_choose(n); not with --failures")
+	c.Flags().BoolVar(&r.HashDisks, "hash-disks", false,
+		"visit states whose disks differ as different states, even if their files are equal")
 	c.Flags().StringVar((*string)(&r.Restore), "restore", string(explore.ByCost),
 		fmt.Sprintf("`WAY` to reach a state: one of %v", explore.Restorings()))
 	c.Flags().DurationVar(&r.Threads, "threads", 0,

@@ -65,6 +65,8 @@ type Run struct {
 	Surprises     explore.Surprises `json:"surprises,omitempty"`
 	// StrictRecovery makes it an error if a recovery had to repair something.
 	StrictRecovery bool `json:"strict_recovery,omitempty"`
+	// HashDisks makes the contents of the disks part of a state.
+	HashDisks bool `json:"hash_disks,omitempty"`
 	// NoAccount disables flush accounting.
 	NoAccount bool `json:"no_account,omitempty"`
 	// Threads is explore.Config.Threads.
@@ -109,6 +111,7 @@ func (r Run) Config() (explore.Config, error) {
 		ProcessCrashes:  r.ProcessCrashes,
 		Restore:         r.Restore,
 		HostOnly:        r.HostOnly,
+		HashDisks:       r.HashDisks,
 		KernelChoices:   r.KernelChoices,
 		Surprises:       r.Surprises,
 		StrictRecovery:  r.StrictRecovery,
