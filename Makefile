@@ -112,7 +112,8 @@ PLANTED ?= .
 ## those with a matching name
 planted: setup guest
 	FSWARD_PLANTED='$(PLANTED)' go test -tags vmtest -count=1 -v -timeout 60m \
-		-run '^TestGuestPlanted$$' ./explore/host
+		-run '^TestGuest(Planted|Commits)$$' \
+		./explore/host
 
 ## find bugs planted in a file system in memory by each --search (a minute): docs/results/search.md
 search-table:
