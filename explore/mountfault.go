@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"fsward/explore/agent"
+	"fsward/explore/crash"
 	"fsward/explore/ekm"
 )
 
@@ -14,11 +17,8 @@ import (
 // call inside the kernel failing. That mount or unmount may fail. What it leaves must recover as
 // the crash state does.
 
-// mountFaultSite is the site of the choice of the call that fails: a number of a hit.
-const mountFaultSite = "call that fails in an earlier mount and unmount"
-
-// noMountFault is the choice that lets no call fail. No larger number of a hit can be chosen.
-const noMountFault = 4095
+// mountFaultSite begins the site of the choice of the call that fails. Its call stack follows.
+const mountFaultSite = "call that fails in an earlier mount and unmount: "
 
 // mountFaultsPerState is how many calls fail for one crash state, one after the other. Each call
 // site fails once in a run.
@@ -29,7 +29,7 @@ const mountFaultsPerState = 4
 type mountFaultInjector struct {
 	passThrough
 	points []ekm.Point
-	at     uint32 // number of the hit that fails, counted over all requests
+	at     int // number of the hit that fails, counted over all requests; -1: none fails
 	hits   []agent.Hit
 }
 
@@ -45,8 +45,8 @@ func (f *mountFaultInjector) batch(_ *Env, r request, next sendBatch) (agent.Don
 		return next(r)
 	}
 	var at []uint32
-	if seen := uint32(len(f.hits)); f.at >= seen && f.at != noMountFault {
-		at = []uint32{f.at - seen}
+	if seen := len(f.hits); f.at >= seen {
+		at = []uint32{uint32(f.at - seen)}
 	}
 	var p padded
 	p.add(agent.DropCaches())
@@ -66,24 +66,59 @@ func (f *mountFaultInjector) batch(_ *Env, r request, next sendBatch) (agent.Don
 	return done, err
 }
 
-// mountsWithFault reports whether the next choice of a recovery is the call that fails in an
-// earlier mount and unmount. Only chooseMountFault makes it so.
-func mountsWithFault(choices *Chooser) bool {
-	n := len(choices.taken)
-	return n < len(choices.want) && choices.want[n].Site == mountFaultSite
-}
-
-// chooseMountFault makes the next recovery begin with an earlier mount in which a call fails.
-func chooseMountFault(hit uint32) *Chooser {
+// chooseMountFault makes the next recovery begin with an earlier mount and unmount in which a call
+// fails. Its call stack identifies it. With stack 0, no call fails.
+func chooseMountFault(stack uint64) *Chooser {
 	c := new(Chooser)
-	c.Replay([]Choice{{N: noMountFault + 1, Value: hit, Site: mountFaultSite}})
+	c.Replay([]Choice{{N: 2, Value: 1, Site: mountFaultSite + strconv.FormatUint(stack, 16)}})
 	return c
 }
 
-// mountWithFault mounts and unmounts the stack while a call fails. It returns a failure if the
-// kernel reports a bug, or if a component stays mounted. It keeps the hits in s.mountHits.
-func (s *session) mountWithFault(ctx context.Context, e *Env) (*Failure, error) {
-	f := &mountFaultInjector{points: s.faulty.points, at: e.ChooseAt(noMountFault+1, mountFaultSite)}
+// mountFaultOf returns the call stack of the call that fails in an earlier mount, if the first of
+// these choices is one of chooseMountFault.
+func mountFaultOf(choices []Choice) (stack uint64, ok bool) {
+	if len(choices) == 0 {
+		return 0, false
+	}
+	text, ok := strings.CutPrefix(choices[0].Site, mountFaultSite)
+	stack, err := strconv.ParseUint(text, 16, 64)
+	return stack, ok && err == nil
+}
+
+// mountBefore mounts and unmounts a crash state before it is recovered. The first time no call
+// fails, and it notes the hits in s.mountHits. Then it loads the crash state again, and makes the
+// first call with the call stack fail. It returns the Env for the recovery. It diverges if there is
+// no such call.
+func (s *session) mountBefore(ctx context.Context, disk *crash.State, stack uint64,
+	choices *Chooser) (*Env, *Failure, error) {
+	choices.Choose(2, mountFaultSite+strconv.FormatUint(stack, 16))
+	f, err := s.mountWithFault(ctx, -1)
+	if f != nil || err != nil {
+		return nil, f, err
+	}
+	if stack != 0 {
+		at := slices.IndexFunc(s.mountHits, func(h agent.Hit) bool { return h.Stack == stack })
+		if at < 0 {
+			got := Choice{Site: "a mount without that call"}
+			return nil, nil, &DivergedError{Want: choices.want[0], Got: got}
+		}
+		if _, err := s.putIn(ctx, disk, choices, s.logRecovery); err != nil {
+			return nil, nil, err
+		}
+		if f, err := s.mountWithFault(ctx, at); f != nil || err != nil {
+			return nil, f, err
+		}
+	}
+	e := s.target.choosing(ctx, s.target.system, choices)
+	e.windows.frozen = true
+	return e, nil, nil
+}
+
+// mountWithFault mounts and unmounts the stack while the hit with a number fails; -1: none does. It
+// returns a failure if the kernel reports a bug, or if a component stays mounted. It keeps the hits
+// in s.mountHits.
+func (s *session) mountWithFault(ctx context.Context, at int) (*Failure, error) {
+	f := &mountFaultInjector{points: s.faulty.points, at: at}
 	faulty := newEnv(ctx, s.target.system, new(Chooser), interceptors{mounts: f})
 	defer func() { s.mountHits = f.hits }()
 	// Whatever fails here fails again in the recovery without the fault.
@@ -125,8 +160,8 @@ func (by *examiner) checkMountFaults(ctx context.Context, c crashCase) (bad *bad
 	if !by.exploring || x.MaxFaults == 0 || x.siteless >= mountFaultsPerState {
 		return nil, nil
 	}
-	try := func(hit uint32) (*badDisk, error) {
-		found, _, err := x.recover(ctx, c.State, c.Crash, chooseMountFault(hit))
+	try := func(stack uint64) (*badDisk, error) {
+		found, _, err := x.recover(ctx, c.State, c.Crash, chooseMountFault(stack))
 		var diverged *DivergedError
 		if errors.As(err, &diverged) {
 			x.noteDiverged(err, 0)
@@ -138,14 +173,14 @@ func (by *examiner) checkMountFaults(ctx context.Context, c crashCase) (bad *bad
 		if site := x.session.failedSite(); site != "" {
 			found.Text += fmt.Sprintf("\nbefore, the call at %s had failed in a mount or unmount", site)
 		}
-		return &badDisk{found, c, chooseMountFault(hit).want}, nil
+		return &badDisk{found, c, chooseMountFault(stack).want}, nil
 	}
-	if bad, err = try(noMountFault); bad != nil || err != nil {
+	if bad, err = try(0); bad != nil || err != nil {
 		return bad, err
 	}
 	tried := 0
-	for i, h := range slices.Clone(x.session.mountHits) {
-		if x.mountSites[h.Stack] || i == noMountFault {
+	for _, h := range slices.Clone(x.session.mountHits) {
+		if x.mountSites[h.Stack] {
 			continue
 		}
 		if tried == mountFaultsPerState {
@@ -154,7 +189,7 @@ func (by *examiner) checkMountFaults(ctx context.Context, c crashCase) (bad *bad
 		tried++
 		x.mountSites[h.Stack] = true
 		x.totals.MountFaults++
-		if bad, err = try(uint32(i)); bad != nil && !bad.Surprise || err != nil {
+		if bad, err = try(h.Stack); bad != nil && !bad.Surprise || err != nil {
 			return bad, err
 		}
 	}

@@ -19,8 +19,8 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, must *Commit
 	if err != nil {
 		return nil, logs, err
 	}
-	if mountsWithFault(choices) {
-		f, err = s.mountWithFault(ctx, e)
+	if stack, ok := mountFaultOf(choices.want); ok {
+		e, f, err = s.mountBefore(ctx, disk, stack, choices)
 		if f != nil || err != nil {
 			return f.withProperty(Recovered), logs, err
 		}

@@ -112,7 +112,8 @@ func sameKind(f *failureContext, e Error) *failureContext {
 // since earlier ones may show another failure.
 func (by *examiner) checkAgain(ctx context.Context, c crashCase, e Error,
 	exact bool) (*badDisk, error) {
-	if exact && len(e.Crash.Choices) > 0 && e.Crash.Second == nil && !by.x.HostOnly {
+	_, fault := mountFaultOf(e.Crash.Choices) // no check of a replay tries it by itself
+	if (exact || fault) && len(e.Crash.Choices) > 0 && e.Crash.Second == nil && !by.x.HostOnly {
 		choices := new(Chooser)
 		choices.Replay(e.Crash.Choices)
 		bad, _, err := by.recover(ctx, c, choices)
