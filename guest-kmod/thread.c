@@ -106,9 +106,14 @@ static u64 switches_of(struct task_struct *t)
 	return t->nvcsw + t->nivcsw;
 }
 
+/* 0: not known, in a kernel without SCHED_INFO, such as that of the debug guest */
 static u64 last_run(struct task_struct *t)
 {
+#ifdef CONFIG_SCHED_INFO
 	return t->sched_info.last_arrival;
+#else
+	return 0;
+#endif
 }
 
 static void fill(struct fsw_ek_thread *a, struct task_struct *t)
