@@ -48,8 +48,8 @@ func (c fileOnce) Mutate(e *explore.Env) error {
 }
 
 // TestGuestFaultInMount checks that a mount which destroys the file system if one of its reads
-// fails is found, and that ext3 is not. Allocations do not fail: if the entry of the journal in
-// /proc cannot be made, the unmount of ext3 warns in Linux 6.1.
+// fails is found, and that ext3 is not. Allocations do not fail: with them, Linux 6.1 has warned in
+// remove_proc_entry.
 func TestGuestFaultInMount(t *testing.T) {
 	inGuest(t, 10*time.Minute, func(ctx context.Context, m *machine.Machine) error {
 		c, _ := exploreStack(t, "ext3")
