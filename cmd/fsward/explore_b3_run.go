@@ -25,10 +25,11 @@ import (
 type b3Run struct {
 	exploreFlags
 	exploreRun
-	set, ranks string
-	files      []string
-	noUnmount  bool
-	limit      time.Duration
+	set, ranks  string
+	files       []string
+	regressions bool
+	noUnmount   bool
+	limit       time.Duration
 }
 
 func (o *b3Run) addFlags(c *cobra.Command) {
@@ -45,6 +46,8 @@ func (o *b3Run) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&o.ranks, "range", "", "test the ranks `A-B` only")
 	c.Flags().StringArrayVar(&o.files, "workload", nil,
 		"test the workload in `FILE` in place of a set; may be repeated")
+	c.Flags().BoolVar(&o.regressions, "regressions", false,
+		"test the workloads of known bugs in place of a set")
 	c.Flags().BoolVar(&o.noUnmount, "no-unmount", false,
 		"do not compare with the tree after a clean unmount")
 	c.Flags().StringVar(&o.out, "out", "", "`DIR` for the run's state and a folder for each finding")
@@ -61,13 +64,15 @@ func (o *b3Run) complete() (err error) {
 		return errors.New("--fs is missing: the file system to test")
 	case o.out == "":
 		return errors.New("--out is missing: the folder for what is found")
-	case (o.set == "") == (len(o.files) == 0):
-		return errors.New("give one of --set and --workload")
+	case o.set == "" && len(o.files) == 0 && !o.regressions:
+		return errors.New("give --set, --workload or --regressions")
+	case o.set != "" && (len(o.files) > 0 || o.regressions):
+		return errors.New("--set excludes --workload and --regressions")
 	}
 	if o.Workloads, err = o.workloads(); err != nil {
 		return err
 	}
-	o.Checker, o.Strategy, o.Depth = "sync", explore.BreadthFirst, 1
+	o.Checker, o.Strategy, o.Depth, o.Restore = "sync", explore.BreadthFirst, 1, explore.ByReplay
 	return o.exploreRun.complete()
 }
 
@@ -83,6 +88,15 @@ func (o *b3Run) workloads() (*spec.Workloads, error) {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		w.Texts = append(w.Texts, string(text))
+	}
+	if o.regressions {
+		list, err := b3.Regressions()
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range list {
+			w.Texts = append(w.Texts, r.Text)
+		}
 	}
 	if len(w.Texts) > 0 {
 		if o.ranks != "" {

@@ -32,7 +32,8 @@ func (e *SyntaxError) Error() string {
 }
 
 // Parse reads the text of a workload: steps that semicolons or line ends separate. A # begins a
-// comment until the end of its line. The error is a SyntaxError.
+// comment until the end of its line. "repeat N STEP" is STEP N times, with each %d in its names
+// replaced by 0, 1, … N-1. The error is a SyntaxError.
 func Parse(text string) (Workload, error) {
 	if len(text) > maxText {
 		return nil, &SyntaxError{1, 1, "…", fmt.Sprintf("at most %d bytes", maxText)}
@@ -44,17 +45,11 @@ func Parse(text string) (Workload, error) {
 		for _, piece := range strings.Split(line, ";") {
 			p := parser{line: line, number: number + 1, at: at, end: at + len(piece)}
 			at = p.end + 1
-			s, err := p.step()
+			steps, err := p.steps(maxSteps - len(w))
 			if err != nil {
 				return nil, err
 			}
-			if s.Verb == invalid {
-				continue
-			}
-			if len(w) == maxSteps {
-				return nil, p.wrong(p.at, "", fmt.Sprintf("at most %d steps", maxSteps))
-			}
-			w = append(w, s)
+			w = append(w, steps...)
 		}
 	}
 	return w, nil
@@ -85,12 +80,38 @@ func (p *parser) word() (word string, at int) {
 	return p.line[at:p.at], at
 }
 
-// step reads the step. An empty one has the verb invalid.
-func (p *parser) step() (s Step, err error) {
+// steps reads nothing, a step, or a repeated one: at most so many.
+func (p *parser) steps(most int) (steps []Step, err error) {
 	word, at := p.word()
 	if word == "" {
-		return s, nil
+		return nil, nil
 	}
+	n := 1
+	if word == "repeat" {
+		word, at = p.word()
+		if n, err = strconv.Atoi(word); err != nil || n < 1 {
+			return nil, p.wrong(at, word, "a number of times")
+		}
+		word, at = p.word()
+	}
+	if n > most {
+		return nil, p.wrong(at, word, fmt.Sprintf("at most %d steps", maxSteps))
+	}
+	s, err := p.step(word, at)
+	if err != nil || n == 1 {
+		return []Step{s}, err
+	}
+	for i := range n {
+		numbered := s
+		numbered.Name = strings.ReplaceAll(s.Name, "%d", strconv.Itoa(i))
+		numbered.To = strings.ReplaceAll(s.To, "%d", strconv.Itoa(i))
+		steps = append(steps, numbered)
+	}
+	return steps, nil
+}
+
+// step reads the step that begins with a word.
+func (p *parser) step(word string, at int) (s Step, err error) {
 	verb, ok := verbOf(word)
 	if !ok {
 		return s, p.wrong(at, word, "an operation, one of "+strings.Join(verbNames(), ", "))

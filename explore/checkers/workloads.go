@@ -85,6 +85,9 @@ func newWorkloadRun(c *Core) *workloadRun {
 		kept: make(map[string]agent.Entry)}
 }
 
+// maxBatch is the number of operations that are performed at once.
+const maxBatch = 1000
+
 // step queues a step. After a persistence point it performs all queued ones, and asks for crashes.
 func (r *workloadRun) step(e *explore.Env, s b3.Step) error {
 	r.touch(s)
@@ -96,7 +99,10 @@ func (r *workloadRun) step(e *explore.Env, s b3.Step) error {
 	}
 	r.ops = append(r.ops, r.translate(s))
 	if !s.Verb.Persists() {
-		return nil
+		if len(r.ops) < maxBatch {
+			return nil
+		}
+		return r.flush(e)
 	}
 	if err := r.flush(e); err != nil {
 		return err

@@ -1,0 +1,28 @@
+package b3
+
+import (
+	"strings"
+	"testing"
+)
+
+// Each regression workload says what it does, can be completed, and ends with a persistence point.
+func TestRegressions(t *testing.T) {
+	list, err := Regressions()
+	if err != nil || len(list) != 25 {
+		t.Fatalf("%d workloads, %v", len(list), err)
+	}
+	for _, r := range list {
+		points := r.Points()
+		if len(points) == 0 || points[len(points)-1] != len(r.Workload)-1 ||
+			!strings.HasPrefix(r.Text, "# ") {
+			t.Errorf("%s: %s", r.Name, r.Text)
+		}
+		done := r.Complete()
+		if _, err := Parse(done.String()); err != nil {
+			t.Errorf("%s: %v", r.Name, err)
+		}
+		if r.Name == "generic-041" && (len(r.Workload) != 3006 || r.Workload[3000].String() != "link foo l2999") {
+			t.Errorf("%s has %d steps, %s", r.Name, len(r.Workload), r.Workload[3000])
+		}
+	}
+}
