@@ -1,0 +1,80 @@
+package checkers
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"fsward/explore"
+	"fsward/explore/b3"
+	"fsward/explore/exploretest"
+	"fsward/explore/model"
+)
+
+// runWorkloads tests workloads on a fake file system with a planted bug.
+func runWorkloads(t *testing.T, bug string, texts ...string) explore.Summary {
+	t.Helper()
+	s := exploretest.New()
+	f := newFake(s, bug, model.Promises{})
+	var list []b3.Workload
+	for _, text := range texts {
+		w, err := b3.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, w)
+	}
+	dir, err := os.MkdirTemp("/dev/shm", "fsward-workloads-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer cancel()
+	sum, err := explore.Run(ctx, explore.Config{
+		System: s, Dir: dir, Strategy: explore.BreadthFirst, Depth: 1, Restore: explore.ByReplay,
+		Stack: explore.Stack{Top: f, Checker: &Workloads{
+			Core: Core{At: fakeAt, Promises: fakePromises}, On: f, Count: uint32(len(list)),
+			Workload: func(i uint32) (b3.Workload, error) { return list[i], nil },
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
+// Each workload runs once, also if two lead to the same state; those whose operations are missing
+// run nothing.
+func TestWorkloads(t *testing.T) {
+	sum := runWorkloads(t, "", "creat foo; sync", "creat foo; sync", "mkdir A; fsync A",
+		"link foo A/bar; fsync foo; unlink foo; sync", "write foo extend; fsync foo; truncate foo 0; sync",
+		"creat A/foo; sync; rename A B; mkdir A; fsync A", "setxattr foo; sync; removexattr foo; fsync foo",
+		"rename A A/C; sync", "dwrite foo append; sync")
+	if sum.Runs != 9 || !sum.Complete || len(sum.Errors) > 0 || sum.CrashStates == 0 {
+		t.Errorf("%+v", sum)
+	}
+}
+
+// Planted bugs are found, and the error names the call that made a promise.
+func TestWorkloadsFindBugs(t *testing.T) {
+	for _, bug := range []struct{ bug, workload, property string }{
+		{"fsync does nothing", "creat foo; fsync foo", "fsync"},
+		{"sync does nothing", "mkdir A; sync", "sync"},
+		{"dropped flush", "write foo append; fsync foo", "fsync"},
+		{"unmount writes nothing", "creat foo; sync; creat bar; fsync foo; unlink bar; sync; creat foo2; " +
+			"fsync foo2; creat bar2", ""},
+	} {
+		sum := runWorkloads(t, bug.bug, bug.workload)
+		if sum.Broken() == 0 {
+			t.Errorf("%s is not found: %+v", bug.bug, sum)
+			continue
+		}
+		if e := sum.Errors[0]; e.Property != bug.property || e.Shown == 0 ||
+			!strings.Contains(strings.Join(e.Did[0], " "), "foo") && bug.property != "sync" {
+			t.Errorf("%s: %+v", bug.bug, e)
+		}
+	}
+}
