@@ -21,7 +21,10 @@ func TestRegressions(t *testing.T) {
 		if _, err := Parse(done.String()); err != nil {
 			t.Errorf("%s: %v", r.Name, err)
 		}
-		if r.Name == "generic-041" && (len(r.Workload) != 3006 || r.Workload[3000].String() != "link foo l2999") {
+		if r.Name != "generic-041" {
+			continue
+		}
+		if len(r.Workload) != 3006 || r.Workload[3000].String() != "link foo l2999" {
 			t.Errorf("%s has %d steps, %s", r.Name, len(r.Workload), r.Workload[3000])
 		}
 	}

@@ -9,7 +9,8 @@ import (
 // The script of a workload is one that bash reads, with a line for each step that has an effect.
 func TestScript(t *testing.T) {
 	w, err := Parse("mkdir A; creat A/foo; write A/foo 0 5000; falloc A/foo punch|keep 0 4096; " +
-		"setxattr A/foo; link A/foo bar; rename A B; symlink x l; mmapwrite bar 5000 100; fsync bar; sync")
+		"setxattr A/foo; link A/foo bar; rename A B; symlink x l; mmapwrite bar 5000 100; fsync bar; " +
+		"sync")
 	if err != nil {
 		t.Fatal(err)
 	}
