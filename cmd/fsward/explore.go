@@ -217,13 +217,6 @@ func siteRules(r *spec.Run) error {
 // explore starts or resumes a run in dir, and prints what it finds.
 func (f *exploreFlags) explore(c *cobra.Command, r spec.Run, dir string,
 	limit time.Duration) error {
-	return f.exploreThen(c, r, dir, limit, nil)
-}
-
-// exploreThen is explore. Before it prints the summary, it calls then with the machine, if then is
-// not nil.
-func (f *exploreFlags) exploreThen(c *cobra.Command, r spec.Run, dir string, limit time.Duration,
-	then func(m *machine.Machine, sum *explore.Summary) error) error {
 	if err := siteRules(&r); err != nil {
 		return err
 	}
@@ -236,6 +229,13 @@ func (f *exploreFlags) exploreThen(c *cobra.Command, r spec.Run, dir string, lim
 		return err
 	}
 	p := &exploreProgress{out: c.OutOrStdout(), err: c.ErrOrStderr(), json: f.json, limit: limit}
+	if r.Workloads != nil {
+		count, _, err := r.Workloads.Load()
+		if err != nil {
+			return err
+		}
+		p.workloads = uint64(count)
+	}
 	cfg.OnEvent = p.event
 	var sum explore.Summary
 	err = host.WithMachine(c.Context(), f.guest, f.log(), func(m *machine.Machine) error {
@@ -249,8 +249,9 @@ func (f *exploreFlags) exploreThen(c *cobra.Command, r spec.Run, dir string, lim
 		}
 		p.began = time.Now()
 		var err error
-		if sum, err = explore.Run(ctx, cfg); err == nil && then != nil {
-			err = then(m, &sum)
+		if sum, err = explore.Run(ctx, cfg); err == nil && r.Workloads != nil {
+			d := workloadDescriber{run: r, dir: dir, machine: m}
+			err = d.describe(c.Context(), sum.Errors)
 		}
 		return err
 	})
@@ -258,6 +259,9 @@ func (f *exploreFlags) exploreThen(c *cobra.Command, r spec.Run, dir string, lim
 		return err
 	}
 	p.explored(sum, dir)
+	if p.workloads > 0 && !f.json {
+		printPhases(c.OutOrStdout(), &sum)
+	}
 	if sum.Broken() > 0 {
 		return outcome(change.Violated)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -17,7 +16,6 @@ import (
 	"fsward/explore"
 	"fsward/explore/b3"
 	"fsward/explore/checkers"
-	"fsward/explore/machine"
 	"fsward/explore/spec"
 )
 
@@ -53,6 +51,8 @@ func (o *b3Run) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&o.out, "out", "", "`DIR` for the run's state and a folder for each finding")
 	c.Flags().DurationVar(&o.limit, "time", 0, "stop after `DURATION`; 0 to test everything")
 	c.Flags().Uint64Var(&o.Seed, "seed", 1, "`SEED` of samples")
+	c.Flags().BoolVar(&o.InOrder, "in-order", false,
+		"form only crash states whose writes are on the disk up to one, in their order: fewer states")
 	addCrashFlags(c, &o.Run)
 	addCheckFlags(c, &o.Run)
 }
@@ -127,7 +127,7 @@ func (o *b3Run) workloads() (*spec.Workloads, error) {
 	return w, err
 }
 
-// run tests the workloads, minimizes what it finds, and says what it left out.
+// run tests the workloads, and says what it leaves out.
 func (o *b3Run) run(c *cobra.Command) error {
 	skipped, err := skippedWorkloads(o.Workloads)
 	if err != nil {
@@ -136,18 +136,13 @@ func (o *b3Run) run(c *cobra.Command) error {
 	for _, line := range skipped {
 		fmt.Fprintln(c.ErrOrStderr(), line)
 	}
-	return o.exploreThen(c, o.Run, o.out, o.limit,
-		func(m *machine.Machine, sum *explore.Summary) error {
-			for i := range sum.Errors {
-				if err := o.describe(c.Context(), m, &sum.Errors[i]); err != nil {
-					return err
-				}
-			}
-			if !o.json {
-				printPhases(c, sum, skipped)
-			}
-			return nil
-		})
+	err = o.explore(c, o.Run, o.out, o.limit)
+	if !o.json {
+		for _, line := range skipped {
+			fmt.Fprintln(c.OutOrStdout(), line)
+		}
+	}
+	return err
 }
 
 // skippedWorkloads counts the workloads that cannot run, by the operation that is missing, a line
@@ -172,94 +167,4 @@ func skippedWorkloads(w *spec.Workloads) (lines []string, err error) {
 			missing[v], count, v))
 	}
 	return lines, nil
-}
-
-// printPhases prints the rate of a run, and how its time divides.
-func printPhases(c *cobra.Command, sum *explore.Summary, skipped []string) {
-	s := sum.Seconds
-	rest := s - sum.Restoring - sum.Running - sum.Judging - sum.Recovering
-	fmt.Fprintf(c.OutOrStdout(), "%d workloads, %.1f a second: restore %.0f s, run %.0f s, "+
-		"judge %.0f s, recover and check %.0f s, form and the rest %.0f s\n", sum.Runs,
-		float64(sum.Runs)/max(s, 1e-9), sum.Restoring, sum.Running, sum.Judging, sum.Recovering, rest)
-	for _, line := range skipped {
-		fmt.Fprintln(c.OutOrStdout(), line)
-	}
-}
-
-// describe adds to the folder of a finding the workload, a smaller one that shows the same, and a
-// script that runs it.
-func (o *b3Run) describe(ctx context.Context, m *machine.Machine, e *explore.Error) error {
-	_, at, err := o.Workloads.Load()
-	if err != nil {
-		return err
-	}
-	i := e.Steps[0][0].Value
-	w, err := at(i)
-	if err != nil {
-		return err
-	}
-	dir := filepath.Join(o.out, e.Dir)
-	if _, err := os.Stat(filepath.Join(dir, "workload.txt")); err == nil {
-		return nil // an earlier part of the run has done it
-	}
-	small := w
-	if !e.Surprise {
-		if small, err = o.minimize(ctx, m, e, w); err != nil {
-			return err
-		}
-	}
-	text := fmt.Sprintf("# rank %d of %s\n# skeleton: %s; property: %s\n%s\n", o.Workloads.Name(i),
-		o.set, w.Skeleton(), e.Property, strings.ReplaceAll(w.String(), "; ", "\n"))
-	about := e.Kind + ": " + e.Summary
-	return errors.Join(os.WriteFile(filepath.Join(dir, "workload.txt"), []byte(text), 0o644),
-		os.WriteFile(filepath.Join(dir, "minimal.txt"),
-			[]byte(strings.ReplaceAll(small.String(), "; ", "\n")+"\n"), 0o644),
-		os.WriteFile(filepath.Join(dir, "xfstest.sh"), []byte(small.Complete().Script(o.fs, about)),
-			0o755))
-}
-
-// minimize leaves out steps of a workload while it shows the same kind of finding.
-func (o *b3Run) minimize(ctx context.Context, m *machine.Machine, e *explore.Error,
-	w b3.Workload) (b3.Workload, error) {
-	for again := true; again; {
-		again = false
-		for _, small := range w.Smaller() {
-			shows, err := o.shows(ctx, m, e, small)
-			if err != nil {
-				return nil, err
-			}
-			if shows {
-				w, again = small, true
-				break
-			}
-		}
-	}
-	return w, nil
-}
-
-// shows reports whether a workload shows a finding.
-func (o *b3Run) shows(ctx context.Context, m *machine.Machine, e *explore.Error,
-	w b3.Workload) (bool, error) {
-	dir, err := os.MkdirTemp("", "fsward-b3-")
-	if err != nil {
-		return false, err
-	}
-	defer os.RemoveAll(dir)
-	r := o.Run
-	r.Workloads = &spec.Workloads{Texts: []string{w.String()}, NoUnmount: o.noUnmount}
-	cfg, err := r.Config()
-	if err != nil {
-		return false, err
-	}
-	cfg.Dir, cfg.System = dir, m
-	sum, err := explore.Run(ctx, cfg)
-	if err != nil {
-		return false, err
-	}
-	for _, other := range sum.Errors {
-		if other.Kind == e.Kind && other.Property == e.Property {
-			return true, nil
-		}
-	}
-	return false, nil
 }

@@ -17,13 +17,16 @@ type exploreProgress struct {
 	json     bool
 	limit    time.Duration
 	runs     uint64 // number of runs after which it ends; 0 for no limit
-	began    time.Time
-	first    *explore.Totals // when this part of the run began
-	last     time.Time
-	crashes  uint64    // as last printed
-	crashed  time.Time // when the last new crash state came
-	errors   int
-	notices  map[string]int // how often each text was to be printed
+	// workloads is the number of workloads of a set that the run tests, one in each execution; 0: it
+	// tests none.
+	workloads uint64
+	began     time.Time
+	first     *explore.Totals // when this part of the run began
+	last      time.Time
+	crashes   uint64    // as last printed
+	crashed   time.Time // when the last new crash state came
+	errors    int
+	notices   map[string]int // how often each text was to be printed
 }
 
 // progressLine is the time between two lines of progress, for people.
@@ -141,6 +144,12 @@ func (p *exploreProgress) quiet() string {
 // left.
 func (p *exploreProgress) estimate(t explore.Totals, took time.Duration) string {
 	runs := t.Runs - p.first.Runs
+	if p.workloads > 0 && runs > 0 {
+		left := time.Duration(float64(p.workloads-min(t.Runs, p.workloads)) / float64(runs) *
+			float64(took))
+		return fmt.Sprintf("%d of %d workloads, the rest needs %v", t.Runs, p.workloads,
+			left.Round(time.Second))
+	}
 	// Steps with faults wait, too, and are no states.
 	if expanded := t.States - min(t.States, t.Waiting); runs > 0 && expanded > 0 {
 		left := time.Duration(

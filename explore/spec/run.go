@@ -32,6 +32,8 @@ type Run struct {
 	Unit explore.CrashUnit `json:"crash_unit,omitempty"`
 	// Torn includes torn writes in crash states.
 	Torn bool `json:"torn,omitempty"`
+	// InOrder forms only crash states whose writes are on the disk up to one, in their order.
+	InOrder bool `json:"in_order,omitempty"`
 	// Files and Dirs are checkers.Limits.
 	Files int `json:"files,omitempty"`
 	Dirs  int `json:"dirs,omitempty"`
@@ -116,6 +118,9 @@ func (r Run) Config() (explore.Config, error) {
 		Surprises:       r.Surprises,
 		StrictRecovery:  r.StrictRecovery,
 		Threads:         r.Threads,
+	}
+	if r.InOrder {
+		cfg.Crash.Order = crash.InOrder
 	}
 	if !r.NoAccount && !r.Through {
 		cfg.NewAccount = top.NewAccount()

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"fsward/explore"
+	"fsward/explore/b3"
+	"fsward/explore/machine"
+	"fsward/explore/spec"
+)
+
+// printPhases prints the rate of a run of workloads, and how its time divides.
+func printPhases(w io.Writer, sum *explore.Summary) {
+	s := sum.Seconds
+	rest := s - sum.Restoring - sum.Running - sum.Judging - sum.Recovering
+	fmt.Fprintf(w, "%d workloads, %.1f a second: restore %.0f s, run %.0f s, judge %.0f s, "+
+		"recover and check %.0f s, form and the rest %.0f s\n", sum.Runs, float64(sum.Runs)/max(s, 1e-9),
+		sum.Restoring, sum.Running, sum.Judging, sum.Recovering, rest)
+}
+
+// A workloadDescriber adds to the folders of findings the workload, a smaller one that shows the
+// same, and a script that runs it.
+type workloadDescriber struct {
+	run     spec.Run
+	dir     string // of the run
+	machine *machine.Machine
+}
+
+// Names of the files that it adds.
+const (
+	workloadName = "workload.txt"
+	minimalName  = "minimal.txt"
+	scriptName   = "xfstest.sh"
+)
+
+// describe describes the findings that are not described yet.
+func (d *workloadDescriber) describe(ctx context.Context, list []explore.Error) error {
+	_, at, err := d.run.Workloads.Load()
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		e := &list[i]
+		if _, err := os.Stat(filepath.Join(d.dir, e.Dir, workloadName)); err == nil {
+			continue
+		}
+		number := e.Steps[0][0].Value
+		w, err := at(number)
+		if err != nil {
+			return err
+		}
+		small := w
+		if !e.Surprise { // there are many
+			if small, err = d.minimize(ctx, e, w); err != nil {
+				return err
+			}
+		}
+		if err := d.write(e, d.run.Workloads.Name(number), w, small); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes the files of a finding of workload number rank.
+func (d *workloadDescriber) write(e *explore.Error, rank uint64, w, small b3.Workload) error {
+	lines := func(w b3.Workload) string { return strings.ReplaceAll(w.String(), "; ", "\n") + "\n" }
+	from := "the list"
+	if set := d.run.Workloads.Set; set != "" {
+		from = set
+	}
+	head := fmt.Sprintf("# number %d of %s\n# skeleton: %s; property: %s\n", rank, from, w.Skeleton(),
+		e.Property)
+	script := small.Complete().Script(d.run.Layers[0].Component, e.Kind+": "+e.Summary)
+	dir := filepath.Join(d.dir, e.Dir)
+	return errors.Join(os.WriteFile(filepath.Join(dir, minimalName), []byte(lines(small)), 0o644),
+		os.WriteFile(filepath.Join(dir, scriptName), []byte(script), 0o755),
+		os.WriteFile(filepath.Join(dir, workloadName), []byte(head+lines(w)), 0o644))
+}
+
+// minimize leaves out steps of a workload while it shows the same kind of finding.
+func (d *workloadDescriber) minimize(ctx context.Context, e *explore.Error,
+	w b3.Workload) (b3.Workload, error) {
+	for again := true; again; {
+		again = false
+		for _, small := range w.Smaller() {
+			shows, err := d.shows(ctx, e, small)
+			if err != nil {
+				return nil, err
+			}
+			if shows {
+				w, again = small, true
+				break
+			}
+		}
+	}
+	return w, nil
+}
+
+// shows reports whether a workload shows a finding.
+func (d *workloadDescriber) shows(ctx context.Context, e *explore.Error,
+	w b3.Workload) (bool, error) {
+	dir, err := os.MkdirTemp("", "fsward-b3-")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(dir)
+	r := d.run
+	r.Workloads = &spec.Workloads{Texts: []string{w.String()}, NoUnmount: d.run.Workloads.NoUnmount}
+	cfg, err := r.Config()
+	if err != nil {
+		return false, err
+	}
+	cfg.Dir, cfg.System = dir, d.machine
+	sum, err := explore.Run(ctx, cfg)
+	if err != nil {
+		return false, err
+	}
+	for _, other := range sum.Errors {
+		if other.Kind == e.Kind && other.Property == e.Property {
+			return true, nil
+		}
+	}
+	return false, nil
+}
