@@ -27,7 +27,7 @@ func config(t *testing.T, fs string, logs ...string) Config {
 	if len(logs) == 0 {
 		logs = []string{recordings + fs + ".log.zst"}
 	}
-	return Config{Base: base, Logs: logs, FS: "auto", Crash: crash.Options{Limit: 40, Seed: 1}}
+	return Config{Base: base, Logs: logs, FS: "auto", Crash: crash.Options{Limit: 20, Seed: 1}}
 }
 
 // alter writes a log in which a function changed or dropped entries, and returns its path.

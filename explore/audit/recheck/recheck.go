@@ -112,9 +112,6 @@ func (c *Checker) Check(ctx context.Context, s *crash.State) (*audit.Problem, er
 	if err := c.fs.Recover(e); err != nil {
 		return problem(e, "recovery failed", err)
 	}
-	if err := e.Sh("mkdir -p %s", At); err != nil {
-		return nil, err
-	}
 	if err := c.fs.Mount(e); err != nil {
 		return problem(e, "mount failed", err)
 	}
