@@ -96,7 +96,7 @@ type counter struct {
 
 // Bounds of counting.
 const (
-	maxWork  = 1 << 26
+	maxWork  = 1 << 23
 	maxCount = 1 << 62
 )
 
