@@ -50,7 +50,7 @@ func (d *workloadDescriber) describe(ctx context.Context, list []explore.Error) 
 		if _, err := os.Stat(filepath.Join(d.dir, e.Dir, workloadName)); err == nil {
 			continue
 		}
-		number := e.Steps[0][0].Value
+		number := workloadNumber(e)
 		w, err := at(number)
 		if err != nil {
 			return err
@@ -66,6 +66,15 @@ func (d *workloadDescriber) describe(ctx context.Context, list []explore.Error) 
 		}
 	}
 	return nil
+}
+
+// workloadNumber returns the number of the workload of a finding. Choices that are 0 may be left
+// out of a finding.
+func workloadNumber(e *explore.Error) uint32 {
+	if len(e.Steps) == 0 || len(e.Steps[0]) == 0 {
+		return 0
+	}
+	return e.Steps[0][0].Value
 }
 
 // write writes the files of a finding of workload number rank.

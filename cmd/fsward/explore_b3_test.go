@@ -1,0 +1,49 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fsward/explore"
+	"fsward/explore/b3"
+	"fsward/explore/spec"
+)
+
+// A finding of the first workload may have no choices. Its folder gets the workload, a smaller one,
+// and a script.
+func TestWorkloadOfFinding(t *testing.T) {
+	for want, steps := range map[uint32][][]explore.Choice{0: {{}}, 7: {{{N: 328, Value: 7}}}} {
+		if got := workloadNumber(&explore.Error{Steps: steps}); got != want {
+			t.Errorf("%v: number %d, want %d", steps, got, want)
+		}
+	}
+	if got := workloadNumber(&explore.Error{}); got != 0 {
+		t.Errorf("no step: number %d", got)
+	}
+	w, err := b3.Parse("creat foo; sync; link foo bar; fsync bar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := workloadDescriber{dir: t.TempDir(), run: spec.Run{
+		Spec:      spec.Spec{Layers: []spec.Layer{{Component: "btrfs"}}},
+		Workloads: &spec.Workloads{Set: "seq-2", From: 100, To: 200}}}
+	e := &explore.Error{Dir: "001", Kind: "lost", Property: "fsync", Summary: "/bar is gone"}
+	if err := os.Mkdir(filepath.Join(d.dir, e.Dir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.write(e, 107, w, w[2:]); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		workloadName: "# number 107 of seq-2\n# skeleton: creat link; property: fsync\ncreat foo\n",
+		minimalName:  "link foo bar\nfsync bar\n",
+		scriptName:   "# lost: /bar is gone\n",
+	} {
+		text, err := os.ReadFile(filepath.Join(d.dir, e.Dir, name))
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s: %s, %v", name, text, err)
+		}
+	}
+}
