@@ -45,6 +45,7 @@ func TestSmaller(t *testing.T) {
 		"creat foo; fsync foo; unlink foo; sync",
 		"creat foo; fsync foo; link foo bar; sync",
 		"creat foo; link foo bar; unlink foo; sync",
+		"creat foo; fsync foo; link foo bar; unlink foo",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got  %q\nwant %q", got, want)

@@ -3,8 +3,8 @@ package b3
 import "slices"
 
 // Smaller returns the workloads that are one step smaller: each without one of the operations and
-// what makes it persistent, then each without one of the persistence points but the last step. The
-// smallest ones come first.
+// what makes it persistent, then each without one of the persistence points. All of them have a
+// persistence point left.
 func (w Workload) Smaller() (out []Workload) {
 	follows := func(s Step) bool { return s.Verb == Fsync || s.Verb == Sync }
 	var points []Workload
@@ -15,11 +15,8 @@ func (w Workload) Smaller() (out []Workload) {
 		}
 		switch {
 		case follows(w[i]):
-			if i < len(w)-1 {
-				points = append(points, slices.Delete(slices.Clone(w), i, i+1))
-			}
-		case end == len(w):
-			// Without the last operation its persistence point may still matter.
+			points = append(points, slices.Delete(slices.Clone(w), i, i+1))
+		case end == len(w): // its persistence point may matter for earlier operations
 			out = append(out, slices.Delete(slices.Clone(w), i, i+1))
 		default:
 			out = append(out, slices.Delete(slices.Clone(w), i, end))
