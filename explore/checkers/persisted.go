@@ -21,16 +21,22 @@ type workloadState struct {
 	durableState
 	kept  map[string]agent.Entry // workloadRun.kept
 	names []string               // workloadRun.names
+	key   string                 // what Key returns; "": not computed yet
 }
 
-// Key returns a string that is equal for equal expectations.
-func (s workloadState) Key() string {
+// Key returns a string that is equal for equal expectations. All crash states of a point share the
+// expectation, so it is computed once: the model's key takes seconds for thousands of names.
+func (s *workloadState) Key() string {
+	if s.key != "" {
+		return s.key
+	}
 	h := sha256.New()
 	for _, p := range slices.Sorted(maps.Keys(s.kept)) {
 		e := s.kept[p]
 		fmt.Fprintf(h, "%q %+v\n", p, e)
 	}
-	return fmt.Sprintf("%s %x %q", s.FS.Key(), h.Sum(nil), s.names)
+	s.key = fmt.Sprintf("%s %x %q", s.FS.Key(), h.Sum(nil), s.names)
+	return s.key
 }
 
 // touch forgets the objects that a step changes, and notes its names.
@@ -98,7 +104,7 @@ func tree(e *explore.Env, at string) (map[string]agent.Entry, error) {
 // Check checks the recovered tree: by the promises, against the run without a crash, and whether
 // it can be used.
 func (c *Workloads) Check(e *explore.Env, crash explore.Crash) error {
-	want := crash.After.(workloadState)
+	want := crash.After.(*workloadState)
 	if err := checkAllowed(e, c.At, want.FS); err != nil {
 		return err
 	}

@@ -136,8 +136,8 @@ func (r *workloadRun) persisted(e *explore.Env, s b3.Step) error {
 		return err
 	}
 	property := s.Verb.String()
-	return e.CheckCrashesNow(workloadState{durableState{r.fs.Clone(), property}, maps.Clone(r.kept),
-		slices.Clone(r.names)})
+	return e.CheckCrashesNow(&workloadState{durableState: durableState{r.fs.Clone(), property},
+		kept: maps.Clone(r.kept), names: slices.Clone(r.names)})
 }
 
 // Missing returns the first verb of a workload that cannot be performed yet; 0: there is none.
