@@ -7,8 +7,8 @@ import (
 
 // A nameTable is a hash table that interns byte strings and numbers them in the order of their
 // insertion. The text is in a few large blocks, and nothing else has pointers: a table of a quarter
-// of a million names takes the garbage collector no time. The hash is seeded, so that a guest cannot
-// choose names that collide.
+// of a million names takes the garbage collector no time. The hash is seeded, so that a guest
+// cannot choose names that collide.
 type nameTable struct {
 	seed    maphash.Seed
 	entries []nameEntry

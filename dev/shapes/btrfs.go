@@ -161,9 +161,10 @@ var treeShapes = []shape{
 	},
 }
 
-// snapshotChain takes n snapshots, each of the one before and in it (BTRFS_IOC_SNAP_CREATE). Each is
-// a commit of its own.
-const snapshotChain = `perl -e 'chdir "s" or die $!; for (1..$ARGV[0]) { open $d, "<", "." or die $!;
+// snapshotChain takes n snapshots, each of the one before and in it (BTRFS_IOC_SNAP_CREATE). Each
+// is a commit of its own.
+const snapshotChain = `perl -e 'chdir "s" or die $!; for (1..$ARGV[0]) {
+	open $d, "<", "." or die $!;
 	ioctl($d, 0x50009401, pack("q<a4088", fileno $d, "t")) or die $!; chdir "t" or die $! }' $N`
 
 // destroy deletes a subvolume of the working directory in perl (BTRFS_IOC_SNAP_DESTROY).

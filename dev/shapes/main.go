@@ -1,9 +1,9 @@
 // Command shapes measures commits whose shape could make the guard slow: a snapshot of a fragmented
 // file, thousands of names with one hash, and others (shapes.go). It makes each shape at three
-// sizes, a factor of four apart, on a real file system under the guard. It prints the change records
-// of the commit that was held longest and the time that it was held, and the records and the processor
-// time of all commits, with its slope: 1 if the time grows as the records do. A shape that is refused
-// or undecided fails the run. Start reading at measure.
+// sizes, a factor of four apart, on a real file system under the guard. It prints the change
+// records of the commit that was held longest and the time that it was held. Of all commits, it
+// prints the records and the processor time, with its slope: 1 if the time grows as the records do.
+// A shape that is refused or undecided fails the run. Start reading at measure.
 package main
 
 import (
