@@ -46,6 +46,7 @@ type Work struct {
 	limits                  WorkLimits
 	began                   time.Time
 	spent                   atomic.Int64
+	overrun                 atomic.Int64 // steps of rules that were given up
 	blocks, records, judged atomic.Int64
 	judging                 atomic.Int64 // when the rules began, nanoseconds after began; 0: not yet
 	ended                   atomic.Bool
@@ -70,9 +71,13 @@ func (w *Work) allowed() int64 {
 // ruleShare is the part of a judgment's steps that one rule may take: one of so many.
 const ruleShare = 4
 
-// RuleSteps returns the steps that one rule may take: a part of those that the judgment may take so
-// far, so that one slow rule leaves enough for the others.
-func (w *Work) RuleSteps() int64 { return w.allowed() / ruleShare }
+// RuleSteps returns the steps that one clause of a rule may take: a part of those that the judgment
+// may take so far, without those of rules that were given up. So slow rules leave enough for the
+// others, however many they are.
+func (w *Work) RuleSteps() int64 { return (w.allowed() - w.overrun.Load()) / ruleShare }
+
+// GiveUp says that a rule took more than RuleSteps, and how many steps it took.
+func (w *Work) GiveUp(steps int64) { w.overrun.Add(steps) }
 
 func (w *Work) exhausted() error {
 	return &WorkError{Steps: w.allowed(), Records: w.records.Load(), Blocks: w.blocks.Load()}

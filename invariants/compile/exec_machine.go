@@ -153,11 +153,16 @@ func (m *machine) row(s *stepInfo) bool {
 }
 
 func (m *machine) checkRows(s *stepInfo) bool {
-	if m.rows > m.maxRows && m.work != nil && m.queue == nil {
-		m.maxRows = m.work.RuleSteps() // more for the records that have been counted since
+	alone := m.work != nil && m.queue == nil
+	if alone {
+		// More for the records that have been counted since, less after rules that were given up.
+		m.maxRows = m.work.RuleSteps()
 	}
 	switch {
 	case m.rows > m.maxRows && m.work != nil:
+		if alone {
+			m.work.GiveUp(m.rows)
+		}
 		return m.fail(budgetError{fmt.Sprintf("more than the %d steps that one rule may take in this "+
 			"judgment, at %s", m.maxRows, s.goal)})
 	case m.rows > m.maxRows:
