@@ -89,8 +89,8 @@ vm-test: setup build guest build/bin/gotestsum
 ## boot a guarded disk that is laid out as Debian's installer does, corrupt a commit of one volume
 ## after the other, and check each volume (about three minutes)
 layout: setup build guest
-	go test -count=1 -v -tags 'vmtest layout' -timeout 20m -run '^TestGuestDebianLayout$$' \
-		./hostd/vmrun
+	FSWARD_LAYOUT=all go test -count=1 -v -tags vmtest -timeout 20m \
+		-run '^TestGuestDebianLayout$$' ./hostd/vmrun
 
 RESTARTS ?= 100
 
@@ -122,7 +122,7 @@ search-table:
 ## run golangci-lint, go vet and checkpatch, and check the import graph and all rule files
 lint: setup build/bin/golangci-lint
 	golangci-lint run ./...
-	golangci-lint run --build-tags vmtest,layout,restarts $(VMPACKAGES)
+	golangci-lint run --build-tags vmtest,restarts $(VMPACKAGES)
 	golangci-lint run --build-tags bench ./invariants/...
 	go vet ./...
 	go test -count=1 -run '^TestImportArrows$$' .

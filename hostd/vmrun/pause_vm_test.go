@@ -18,10 +18,12 @@ import (
 	"fsward/hostd/guardtest"
 	"fsward/hostd/vm"
 	"fsward/interp/detect"
+	"fsward/invariants/bundle"
 )
 
-// TestGuestIsPaused pauses a real guest: libvirt suspends it while its commit is held. After the
-// operator has rejected the commit, the guest goes on with its file system read-only.
+// TestGuestIsPaused pauses a real guest: libvirt suspends it while its commit is held, because the
+// rule that the commit violates has the severity pause. After the operator has rejected the commit,
+// the guest goes on with its file system read-only.
 func TestGuestIsPaused(t *testing.T) {
 	dir, err := os.MkdirTemp("", "fsward-pause-")
 	if err != nil {
@@ -81,13 +83,22 @@ func TestGuestIsPaused(t *testing.T) {
 	guardtest.MustBeClean(t, "ext3", image)
 }
 
-// openPausing opens a session that pauses the guest when a commit of its ext3 disk is violated.
+// openPausing opens a session that refuses violated commits of its ext3 disk, and pauses the guest
+// when they violate the rule about link counts.
 func openPausing(ctx context.Context, t *testing.T, runDir, image string) *Session {
 	t.Helper()
+	site := t.TempDir()
+	const manifest = `{"format": 1, "name": "test", "version": "1",
+"rules": {"ext3/7": {"severity": "pause", "reason": "a person decides"}}}`
+	if err := os.WriteFile(filepath.Join(site, bundle.Manifest), []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	cfg := guard.Config{
 		Disks:    []guard.DiskSpec{{Name: "ext3", Path: image}},
 		FS:       detect.Auto,
-		Policies: guard.Policies{OnViolation: guard.OnPause},
+		Policies: guard.Policies{OnViolation: guard.OnRefuse},
+		Rules:    guard.RulesConfig{Add: []string{site}},
+		Control:  true,
 		Simulate: true,
 		Sinks:    []guard.Sink{&guardtest.Recorder{}},
 	}
