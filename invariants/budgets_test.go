@@ -47,8 +47,8 @@ violation(quick, T, k(256,dir_index,7)) :- add(T, k(256,dir_index,7)).`
 	}
 }
 
-// Slow rules of a site leave the built-in rules as they are, and the site's quick ones, however many
-// they are.
+// Slow rules of a site leave the built-in rules as they are, and the site's quick ones, however
+// many they are.
 func TestSlowSiteRuleComesLast(t *testing.T) {
 	var text strings.Builder
 	for i := range 3000 {

@@ -99,7 +99,13 @@ for fs in btrfs ext3; do
 	echo "# $fs"
 	rm -f disk.img
 	truncate -s 128M disk.img
-	"mkfs.$fs" -q disk.img
+	"mkfs.$fs" -q disk.img >log 2>&1
+	# What is there before the guard is no change.
+	mount -o loop disk.img mnt
+	mkdir -p mnt/home mnt/frozen/deep mnt/many
+	echo system >mnt/home/system
+	echo kept >mnt/home/precious
+	umount mnt
 	fsward guard --disk disk.img --transport fuse --listen "unix:$work/disks" --add-rules site \
 		>said 2>log &
 	guard=$!
@@ -108,12 +114,6 @@ for fs in btrfs ext3; do
 		sleep 0.1
 	done
 	loop=$(losetup --direct-io=on --find --show disks/disk)
-	mount "$loop" mnt
-	mkdir -p mnt/home mnt/frozen/deep mnt/many
-	echo system >mnt/home/system
-	echo kept >mnt/home/precious
-	sync -f mnt
-	umount mnt
 	broken site/root_owner 'chown 1000 home/system; sync home/system'
 	broken site/kept_name 'rm home/precious; sync home'
 	broken site/crowded 'for i in $(seq 30); do touch many/$i; done; sync -f many'

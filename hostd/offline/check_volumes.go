@@ -52,7 +52,7 @@ func named(err error, contents *detect.Contents) error {
 			return fmt.Errorf("%w: the disk holds: %s", err, g.Reason)
 		}
 	}
-	return err
+	return fmt.Errorf("%w: the disk is blank", err)
 }
 
 // volumesCheck checks the volumes of divided disks.
