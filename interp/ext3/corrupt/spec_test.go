@@ -6,11 +6,11 @@ import (
 )
 
 func TestBadEdit(t *testing.T) {
-	for _, spec := range []string{"", "inode.links_count", "inode.nlink+1", "nosuch.field=1",
-		"inode.mode+x"} {
-		if _, err := parseAlterSpec(spec); err == nil || !strings.Contains(err.Error(),
-			"inode.links_count") {
-			t.Errorf("%q: the error does not list the fields: %v", spec, err)
+	for spec, want := range map[string]string{"": "there are superblock, group, inode",
+		"nosuch.field=1": "there are superblock, group, inode", "inode.links_count": "links_count",
+		"inode.nlink+1": "links_count", "inode.mode+x": "links_count"} {
+		if _, err := parseAlterSpec(spec); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", spec, err, want)
 		}
 	}
 }
