@@ -19,7 +19,7 @@ guard= loop=
 cleanup() {
 	! mountpoint -q "$work/mnt" || umount "$work/mnt" || umount --lazy "$work/mnt"
 	[ -z "$loop" ] || losetup -d "$loop" || true
-	[ -z "$guard" ] || kill -INT "$guard" || true
+	[ -z "$guard" ] || kill -TERM "$guard" || true
 	[ -z "$guard" ] || wait "$guard" || true
 	rm -rf "$work"
 }
@@ -106,7 +106,7 @@ for fs in btrfs ext3; do
 	echo system >mnt/home/system
 	echo kept >mnt/home/precious
 	umount mnt
-	fsward guard --disk disk.img --transport fuse --listen "unix:$work/disks" --add-rules site \
+	"$fsward" guard --disk disk.img --transport fuse --listen "unix:$work/disks" --add-rules site \
 		>said 2>log &
 	guard=$!
 	for ((i = 0; i < 200; i++)); do
@@ -124,7 +124,7 @@ for fs in btrfs ext3; do
 	umount mnt
 	losetup -d "$loop"
 	loop=
-	kill -INT $guard
+	kill -TERM $guard
 	wait $guard || echo "exit status of the guard: $?"
 	guard=
 done
