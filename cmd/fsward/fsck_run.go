@@ -163,8 +163,12 @@ func (p *fsckProgress) tell(e campaign.Event) {
 
 // counts says how far a campaign is.
 func counts(p campaign.Progress) string {
-	return fmt.Sprintf("%d damages, %d runs, %d paths, %d failures in %d findings", p.Damages, p.Runs,
-		p.Paths, p.Failures, p.Findings)
+	states := ""
+	if p.States > 0 {
+		states = fmt.Sprintf(", %d crash states", p.States)
+	}
+	return fmt.Sprintf("%d damages, %d runs, %d paths%s, %d failures in %d findings", p.Damages, p.Runs,
+		p.Paths, states, p.Failures, p.Findings)
 }
 
 // estimate says how long the rest takes at the pace so far.

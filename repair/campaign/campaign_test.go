@@ -80,7 +80,7 @@ func TestPlanted(t *testing.T) {
 		t.Run(bug, func(t *testing.T) {
 			damages := uint64(12)
 			if bug == "hangs" {
-				damages = 5
+				damages = 8
 			}
 			found, _ := test(t, plantedConfig(t, bug, "toy"), damages)
 			kinds := slices.Sorted(maps.Keys(found))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"fsward/repair"
 	"fsward/repair/adapter"
@@ -16,10 +17,11 @@ const (
 	Consistency = "consistency"
 	Harmless    = "harmless"
 	Agree       = "agree"
+	Interrupt   = "interrupted"
 )
 
 // CheckNames lists the checks that a campaign can make.
-func CheckNames() []string { return []string{Consistency, Harmless, Agree} }
+func CheckNames() []string { return []string{Consistency, Harmless, Agree, Interrupt} }
 
 // checks are the questions that are asked about each damage, besides the second run.
 type checks struct {
@@ -27,11 +29,15 @@ type checks struct {
 	agree bool
 	rules *rules    // nil: fsward does not interpret the file system, or agree is not asked
 	tree  tree.Tree // of the image without damage; nil: harmless is not asked
+	// interrupt asks about repairs that a crash interrupts, once for each path.
+	interrupt bool
+	mu        sync.Mutex
+	paths     map[uint64]bool // that were interrupted
 }
 
 // newChecks reads the names of checks, and what they need of the image without damage.
 func newChecks(names []string, fs string, base *testimage.Image) (*checks, error) {
-	c := &checks{fs: fs}
+	c := &checks{fs: fs, paths: map[uint64]bool{}}
 	var err error
 	for _, n := range names {
 		switch n {
@@ -45,6 +51,8 @@ func newChecks(names []string, fs string, base *testimage.Image) (*checks, error
 			if c.rules, err = newRules(fs, base); err != nil {
 				return nil, fmt.Errorf("check %s: %w", n, err)
 			}
+		case Interrupt:
+			c.interrupt = true
 		default:
 			return nil, fmt.Errorf("check %q is not one of %s", n, strings.Join(CheckNames(), ", "))
 		}
@@ -124,4 +132,19 @@ func (w *worker) compareTrees(t *trial) error {
 	t.add(Failure{Kind: Lost, Run: len(t.runs), Messages: kinds,
 		Detail: "the damage did not touch these files: " + text})
 	return nil
+}
+
+// interrupts reports whether the repair of a trial is to be interrupted: it corrected something, and
+// no repair with the same messages was interrupted before.
+func (w *worker) interrupts(m *adapter.Mode, repaired *Run) bool {
+	c := w.checks
+	if !c.interrupt || repaired.Outcome != repair.Corrected {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := pathOf(w.program, m, repaired)
+	seen := c.paths[p]
+	c.paths[p] = true
+	return w.again || !seen
 }

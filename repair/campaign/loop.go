@@ -140,13 +140,16 @@ func (c *Campaign) tryMode(ctx context.Context, w *worker, d *damage.Damage, m *
 	if err != nil {
 		return err
 	}
-	c.state.tried(t, path(w.program, m, t))
+	c.state.tried(t, pathOf(w.program, m, t.runs[0]), w.states.Swap(0))
 	for _, failure := range t.failures {
 		f := c.finding(d, m, t, failure)
 		if !c.state.claim(f) {
 			continue
 		}
-		if err := w.minimize(ctx, f, d.Patches, m); err != nil {
+		w.again = true
+		err := w.minimize(ctx, f, d.Patches, m)
+		w.again = false
+		if err != nil {
 			return err
 		}
 		if err := f.save(c.dir, c.base, c.text); err != nil {
@@ -157,12 +160,8 @@ func (c *Campaign) tryMode(ctx context.Context, w *worker, d *damage.Damage, m *
 	return nil
 }
 
-// path returns a hash of what the first run of a mode did, as far as its messages show it.
-func path(p *adapter.Program, m *adapter.Mode, t *trial) uint64 {
-	if len(t.runs) == 0 {
-		return 0
-	}
-	r := t.runs[0]
+// pathOf returns a hash of what a run of a mode did, as far as its messages show it.
+func pathOf(p *adapter.Program, m *adapter.Mode, r *Run) uint64 {
 	return xxhash.Sum64String(strings.Join(append(messages(p, r.Output), m.Name, r.Ended()), "\n"))
 }
 

@@ -14,12 +14,13 @@ import (
 
 // Progress counts what a campaign did.
 type Progress struct {
-	Next     uint64  `json:"next"`     // number of the first damage that was not tried
-	Damages  uint64  `json:"damages"`  // tried, each with all modes
-	Runs     uint64  `json:"runs"`     // of the program
-	Failures uint64  `json:"failures"` // trials with a failure
-	Paths    int     `json:"paths"`    // different messages of first runs
-	Findings int     `json:"findings"` // groups of failures
+	Next     uint64  `json:"next"`         // number of the first damage that was not tried
+	Damages  uint64  `json:"damages"`      // tried, each with all modes
+	Runs     uint64  `json:"runs"`         // of the program
+	States   uint64  `json:"crash_states"` // of interrupted repairs
+	Failures uint64  `json:"failures"`     // trials with a failure
+	Paths    int     `json:"paths"`        // different messages of first runs
+	Findings int     `json:"findings"`     // groups of failures
 	Seconds  float64 `json:"seconds"`
 	// First and Count are the damages that there are: with one value of each field after the other,
 	// and with all values of small fields.
@@ -79,13 +80,14 @@ func loadState(dir string) (*state, error) {
 }
 
 // tried counts a trial of a mode.
-func (s *state) tried(t *trial, path uint64) {
+func (s *state) tried(t *trial, path, crashStates uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.progress.Runs += uint64(len(t.runs))
 	if len(t.failures) > 0 {
 		s.progress.Failures++
 	}
+	s.progress.States += crashStates
 	s.paths[path] = struct{}{}
 	s.progress.Paths = len(s.paths)
 }

@@ -62,8 +62,14 @@ func (w *worker) try(patches []interp.Patch, m *adapter.Mode) (*trial, error) {
 	if !allowed(first.Outcome, second.Outcome) {
 		return t, w.contradict(t, m, at)
 	}
-	if second.Outcome.Clean() {
-		return t, w.compareRules(t)
+	if !second.Outcome.Clean() {
+		return t, nil
+	}
+	if err := w.compareRules(t); err != nil {
+		return t, err
+	}
+	if w.interrupts(m, first) {
+		return t, w.interrupt(t, m)
 	}
 	return t, nil
 }

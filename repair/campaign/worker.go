@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -29,6 +30,10 @@ type worker struct {
 	box     *sandbox.Box
 	checks  *checks
 	image   *os.File // the copy in the sandbox
+	// again makes try interrupt a repair whose messages were seen before.
+	again bool
+	// states counts the crash states that were repaired.
+	states *atomic.Uint64
 }
 
 func newWorker(p *adapter.Program, base *testimage.Image, c *checks) (*worker, error) {
@@ -36,7 +41,7 @@ func newWorker(p *adapter.Program, base *testimage.Image, c *checks) (*worker, e
 	if err != nil {
 		return nil, err
 	}
-	return &worker{program: p, base: base, box: box, checks: c}, nil
+	return &worker{program: p, base: base, box: box, checks: c, states: &atomic.Uint64{}}, nil
 }
 
 func (w *worker) close() error {
@@ -95,10 +100,13 @@ func (w *worker) clear() error {
 }
 
 // run runs the program in a mode on the image as it is.
-func (w *worker) run(m *adapter.Mode) (*Run, error) {
-	argv := m.Argv(filepath.Join(sandbox.Work, imageName))
+func (w *worker) run(m *adapter.Mode) (*Run, error) { return w.runIn(w.box, m, imageName) }
+
+// runIn runs the program in a sandbox, on the image with a name.
+func (w *worker) runIn(box *sandbox.Box, m *adapter.Mode, name string) (*Run, error) {
+	argv := m.Argv(filepath.Join(sandbox.Work, name))
 	b := w.program.Bounds
-	got, err := w.box.Run(sandbox.Command{Argv: argv, Env: w.program.Env(),
+	got, err := box.Run(sandbox.Command{Argv: argv, Env: w.program.Env(),
 		Input: w.program.Input, Time: b.Time,
 		MemoryBytes: b.Memory, FileBytes: w.base.Size() + spare, OutputBytes: b.Output})
 	if err != nil {

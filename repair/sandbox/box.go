@@ -23,6 +23,8 @@ const argv0 = "fsward-sandbox"
 type Config struct {
 	// WorkBytes bounds the files in Work, together. Programs that write more see ENOSPC.
 	WorkBytes uint64
+	// Folder, if set, stands at the place of Work: a folder of the host that programs may write.
+	Folder string
 }
 
 // A Command is one run of a program. Each bound must be greater than 0, except that no memory bound
@@ -71,7 +73,8 @@ func Start(cfg Config) (*Box, error) {
 		return nil, err
 	}
 	b := &Box{cmd: exec.Command(self)}
-	b.cmd.Args = []string{argv0, strconv.FormatUint(cfg.WorkBytes, 10), strconv.Itoa(os.Geteuid())}
+	b.cmd.Args = []string{argv0, strconv.FormatUint(cfg.WorkBytes, 10), strconv.Itoa(os.Geteuid()),
+		cfg.Folder}
 	b.cmd.Env = os.Environ()
 	b.cmd.Stderr = os.Stderr
 	b.cmd.SysProcAttr = attributes()

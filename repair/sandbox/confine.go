@@ -9,8 +9,8 @@ import (
 
 // confine leaves this process, which is in new namespaces, without devices and with one writable
 // folder. With user, the process is root of a
-// user namespace only.
-func confine(workBytes uint64, user bool) error {
+// user namespace only. With folder, that is the writable folder.
+func confine(workBytes uint64, user bool, folder string) error {
 	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID}
 	if !user { // a user namespace has no right to open the host's devices anyway
 		attr.Attr_set |= unix.MOUNT_ATTR_NODEV
@@ -30,7 +30,14 @@ func confine(workBytes uint64, user bool) error {
 			return unix.Mount("proc", "/proc", "proc", unix.MS_NODEV|unix.MS_NOSUID, "")
 		}},
 		{"mounting " + Work, func() error {
-			return unix.Mount("none", Work, "tmpfs", unix.MS_NODEV|unix.MS_NOSUID, size)
+			if folder == "" {
+				return unix.Mount("none", Work, "tmpfs", unix.MS_NODEV|unix.MS_NOSUID, size)
+			}
+			if err := unix.Mount(folder, Work, "", unix.MS_BIND, ""); err != nil {
+				return err
+			}
+			writable := unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY}
+			return unix.MountSetattr(-1, Work, 0, &writable)
 		}},
 		{"making devices", func() error { return makeDevices(user) }},
 		{"bounding core dumps", func() error {

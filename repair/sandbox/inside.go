@@ -17,7 +17,7 @@ import (
 )
 
 // Inside reports whether this process is a Box, and has to call Main.
-func Inside() bool { return len(os.Args) == 3 && os.Args[0] == argv0 }
+func Inside() bool { return len(os.Args) == 4 && os.Args[0] == argv0 }
 
 // Main serves the requests of the process that started the Box, and ends with the last one. It is
 // the first process of its PID namespace, so that the kernel ends every other with it.
@@ -28,7 +28,7 @@ func Main() {
 	enc := json.NewEncoder(os.Stdout)
 	work, err := strconv.ParseUint(os.Args[1], 10, 64)
 	if err == nil {
-		err = confine(work, os.Args[2] != "0")
+		err = confine(work, os.Args[2] != "0", os.Args[3])
 	}
 	var first reply
 	if err != nil {

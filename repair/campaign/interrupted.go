@@ -1,0 +1,199 @@
+package campaign
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"os"
+	"strings"
+	"sync"
+
+	"go.uber.org/zap"
+
+	"fsward/blocktap"
+	"fsward/blocktap/fuse"
+	"fsward/blocktap/overlay"
+	"fsward/explore/crash"
+	"fsward/interp"
+	"fsward/repair"
+	"fsward/repair/adapter"
+	"fsward/repair/sandbox"
+	"fsward/repair/testimage"
+	"fsward/repair/tree"
+)
+
+// maxCrashStates bounds the crash states of one moment of a repair. Where there are more, they are
+// sampled.
+const maxCrashStates = 16
+
+// damaged is an image with patches.
+type damaged struct {
+	*testimage.Image
+	patches []interp.Patch
+}
+
+// ReadAt reads from the image with its patches.
+func (d damaged) ReadAt(p []byte, off int64) (int, error) {
+	n, err := d.Image.ReadAt(p, off)
+	for _, patch := range d.patches {
+		for i, v := range patch.Data {
+			if at := int64(patch.Off) + int64(i) - off; at >= 0 && at < int64(n) {
+				p[at] = v
+			}
+		}
+	}
+	return n, err
+}
+
+// writeLog records the writes of a repair as events.
+type writeLog struct {
+	mu     sync.Mutex
+	events []crash.Event
+}
+
+// Handle performs a request and records it.
+func (l *writeLog) Handle(_ context.Context, r *blocktap.Request, do func() error) error {
+	if err := do(); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	id := uint64(len(l.events))
+	if r.Op == blocktap.OpFlush {
+		l.events = append(l.events, crash.Event{Kind: crash.Settled, At: id, All: true})
+		return nil
+	}
+	w := crash.Write{ID: id, Off: r.Off, Len: r.Len, Data: bytes.Clone(r.Data)}
+	l.events = append(l.events, crash.Event{Kind: crash.Issued, At: id, Write: w})
+	return nil
+}
+
+func (l *writeLog) all(yield func(crash.Event, error) bool) {
+	for _, ev := range l.events {
+		if !yield(ev, nil) {
+			return
+		}
+	}
+}
+
+// record runs a repair of a damaged image that is served by FUSE, and returns its writes.
+func (w *worker) record(base damaged, m *adapter.Mode) (log *writeLog, err error) {
+	dir, err := os.MkdirTemp("", "fsward-repair-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.Remove(dir)) }()
+	disk, err := overlay.New(base)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, disk.Close()) }()
+	log = &writeLog{}
+	server, err := fuse.Mount(dir, blocktap.NewDevice(disk, log), zap.NewNop())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, server.Unmount()) }()
+	box, err := sandbox.Start(sandbox.Config{Folder: dir})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, box.Close()) }()
+	_, err = w.runIn(box, m, fuse.FileName)
+	return log, err
+}
+
+// interrupt repairs each disk that a crash during the repair can leave. Another repair must end
+// clean, and lose no file that the repair without a crash keeps.
+func (w *worker) interrupt(t *trial, m *adapter.Mode) error {
+	whole, err := w.treeNow()
+	if err != nil {
+		return err
+	}
+	base := damaged{w.base, t.patches}
+	log, err := w.record(base, m)
+	if err != nil {
+		return fmt.Errorf("recording a repair: %w", err)
+	}
+	failed := errors.New("a crash state failed")
+	_, err = crash.Each(base, log.all, crash.Options{Limit: maxCrashStates}, func(s *crash.State) error {
+		f, err := w.afterCrash(t, m, s, whole)
+		if err == nil && f != nil {
+			t.add(*f)
+			err = failed
+		}
+		return err
+	})
+	if errors.Is(err, failed) {
+		return nil
+	}
+	return err
+}
+
+// afterCrash repairs one crash state twice. It returns a failure, or nil.
+func (w *worker) afterCrash(t *trial, m *adapter.Mode, s *crash.State,
+	whole tree.Tree) (*Failure, error) {
+	w.states.Add(1)
+	if err := w.reset(t.patches); err != nil {
+		return nil, err
+	}
+	for off, page := range s.Pages() {
+		page = page[:min(uint64(len(page)), s.Size()-off)]
+		if _, err := w.image.WriteAt(page, int64(off)); err != nil {
+			return nil, err
+		}
+	}
+	first, err := w.run(m)
+	if err != nil {
+		return nil, err
+	}
+	second, err := w.run(w.program.Second(m))
+	if err != nil {
+		return nil, err
+	}
+	what := fmt.Sprintf("after a crash at write %d of the repair that lost writes %v: ", s.At,
+		s.Missing())
+	f := &Failure{Kind: Interrupted, Run: len(t.runs) + 2, Messages: messages(w.program, second.Output)}
+	if !first.Outcome.Clean() || second.Outcome != repair.Consistent {
+		f.Detail = what + fmt.Sprintf("the next runs claim %s and %s", first.Outcome, second.Outcome)
+	} else if losses, err := w.lostSince(whole); err != nil {
+		return nil, err
+	} else if len(losses) > 0 {
+		f.Messages = losses
+		f.Detail = what + "the next repair ends clean, but " + strings.Join(losses, ", ")
+	} else {
+		return nil, nil
+	}
+	t.runs = append(t.runs, first, second)
+	return f, nil
+}
+
+// treeNow reads the tree of the image as it is. It is nil if fsward cannot read it.
+func (w *worker) treeNow() (tree.Tree, error) {
+	now, err := w.contents()
+	if err != nil {
+		return nil, err
+	}
+	defer now.Close()
+	files, err := tree.Read(now, w.checks.fs)
+	if err != nil {
+		return nil, nil //nolint:nilerr // the check harmless reports what cannot be read
+	}
+	return files, nil
+}
+
+// lostSince compares the tree of the image as it is with an earlier one.
+func (w *worker) lostSince(whole tree.Tree) (list []string, err error) {
+	now, err := w.treeNow()
+	if err != nil || whole == nil || now == nil {
+		return nil, err
+	}
+	for _, l := range tree.Losses(whole, now, nil) {
+		if list = append(list, l.Path+" "+l.What); len(list) == maxLosses {
+			break
+		}
+	}
+	return list, nil
+}
