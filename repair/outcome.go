@@ -1,5 +1,5 @@
-// Package repair has the terms in which repair programs such as e2fsck are tested: what a run of one
-// claims about a file system, and which claims may follow each other.
+// Package repair has the terms in which repair programs such as e2fsck are tested: what a run of
+// one claims about a file system, and which claims may follow each other.
 //
 // The packages below it test the programs. Start with repair/campaign.
 package repair
@@ -48,8 +48,8 @@ func AllowedCheck(first, check Outcome) bool {
 	}
 }
 
-// Agrees reports whether a run that only checks and a run that repairs may claim o and p of the same
-// image: both call it consistent, or neither.
+// Agrees reports whether a run that only checks and a run that repairs may claim o and p of the
+// same image: both call it consistent, or neither.
 func (o Outcome) Agrees(p Outcome) bool { return (o == Consistent) == (p == Consistent) }
 
 // UnmarshalText reads the name of an outcome.
@@ -66,8 +66,8 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 // MarshalText returns the name of the outcome.
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
-// Allowed reports whether a second run may claim second after the first claimed first. It is table 1
-// of SWIFT (EuroSys 2012): after a run that claims a consistent file system, the next must find
+// Allowed reports whether a second run may claim second after the first claimed first. It is table
+// 1 of SWIFT (EuroSys 2012): after a run that claims a consistent file system, the next must find
 // nothing, and what one run leaves, the next leaves too.
 func Allowed(first, second Outcome) bool {
 	switch first {

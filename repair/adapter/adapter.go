@@ -1,6 +1,6 @@
-// Package adapter describes repair programs to the tests of them: how each is called, what its exit
-// statuses mean, and which bounds it gets. A description is a file in YAML. Those of known programs
-// are in programs/ and part of the executable. Start with Parse.
+// Package adapter describes repair programs to the tests of them: how each is called, what its
+// exit statuses mean, and which bounds it gets. A description is a file in YAML. Those of known
+// programs are in programs/ and part of the executable. Start with Parse.
 package adapter
 
 import (
@@ -53,8 +53,8 @@ type Bounds struct {
 type Mode struct {
 	Name string   `yaml:"name"`
 	Run  []string `yaml:"run"`
-	// Again is the second run. It is empty if the second run is Run again, which says whether it found
-	// something. It is "check" if the statuses of Run do not say that.
+	// Again is the second run. It is empty if the second run is Run again, which says whether it
+	// found something. It is "check" if the statuses of Run do not say that.
 	Again    string   `yaml:"again"`
 	Statuses []Status `yaml:"statuses"`
 }
@@ -175,8 +175,8 @@ func (m *Mode) Argv(image string) []string {
 
 // Env returns the environment of each run: that of no user, with messages in English.
 func (p *Program) Env() []string {
-	env := []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8",
-		"HOME=/nonexistent", "TMPDIR=/mnt", "TZ=UTC"}
+	env := []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+		"LC_ALL=C.UTF-8", "HOME=/nonexistent", "TMPDIR=/mnt", "TZ=UTC"}
 	for name, value := range p.Environment {
 		env = append(env, name+"="+value)
 	}

@@ -65,7 +65,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 	for _, c := range []struct{ from, to, want string }{
 		{"program: x", "program: a/b", "slashes"},
-		{"program:", "programme:", "not found"},
+		{"program:", "prog:", "not found"},
 		{"[ext2]", "[]", "file_systems"},
 		{`"{image}"`, `image`, "{image}"},
 		{"outcome: consistent", "outcome: fine", "not one of"},

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 }
 
 // test runs a campaign over a number of damages, and returns the findings by kind.
-func test(t *testing.T, cfg Config, damages uint64) (map[string][]*Finding, Progress) {
+func test(t *testing.T, cfg Config, damages uint64) map[string][]*Finding {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "out")
 	cfg.Workers = 2
@@ -46,7 +46,7 @@ func test(t *testing.T, cfg Config, damages uint64) (map[string][]*Finding, Prog
 	if sum.Damages == 0 || sum.Next != damages {
 		t.Errorf("%+v", sum)
 	}
-	return found, sum
+	return found
 }
 
 // write writes a file in a temporary folder.
@@ -82,7 +82,7 @@ func TestPlanted(t *testing.T) {
 			if bug == "hangs" {
 				damages = 8
 			}
-			found, _ := test(t, plantedConfig(t, bug, "toy"), damages)
+			found := test(t, plantedConfig(t, bug, "toy"), damages)
 			kinds := slices.Sorted(maps.Keys(found))
 			if strings.Join(kinds, " ") != want {
 				t.Fatalf("found %v, want %q", kinds, want)
@@ -121,7 +121,7 @@ func TestPlantedLoss(t *testing.T) {
 	need(t, "mkfs.minix")
 	cfg := plantedConfig(t, "loses", "minix1")
 	cfg.Checks = []string{Harmless}
-	found, _ := test(t, cfg, 25)
+	found := test(t, cfg, 25)
 	for _, f := range found[Lost] {
 		if strings.Contains(f.Detail, "/f has other contents") {
 			checkFinding(t, f)
@@ -135,7 +135,7 @@ func TestPlantedLoss(t *testing.T) {
 // from write_super_block before it has set the position of the writes that follow.
 func TestMinixTables(t *testing.T) {
 	need(t, "mkfs.minix")
-	found, _ := test(t, Config{FS: "minix3", Checks: []string{Harmless}}, 25)
+	found := test(t, Config{FS: "minix3", Checks: []string{Harmless}}, 25)
 	if len(found[Lost]) == 0 {
 		t.Fatalf("found %v", found)
 	}
@@ -145,7 +145,7 @@ func TestMinixTables(t *testing.T) {
 // TestSecondRun finds that e2fsck needs a second run, and goes on with the campaign.
 func TestSecondRun(t *testing.T) {
 	need(t, "e2fsck")
-	found, _ := test(t, Config{FS: "ext3", Program: "e2fsck", Modes: []string{"-fy"}}, 100)
+	found := test(t, Config{FS: "ext3", Program: "e2fsck", Modes: []string{"-fy"}}, 100)
 	if len(found[Again])+len(found[Cycle]) == 0 {
 		t.Fatalf("found %v", found)
 	}

@@ -60,8 +60,8 @@ func newChecks(names []string, fs string, base *testimage.Image) (*checks, error
 	return c, nil
 }
 
-// ask runs the program's check on the damaged image. It must leave the image as it is. What it says
-// is compared with what the repair says.
+// ask runs the program's check on the damaged image. It must leave the image as it is. What it
+// says is compared with what the repair says.
 func (w *worker) ask(t *trial) error {
 	if w.program.Check == nil {
 		return nil
@@ -96,8 +96,8 @@ func (w *worker) compareModes(t *trial, m *adapter.Mode) {
 // maxLosses bounds the losses that a failure names.
 const maxLosses = 5
 
-// compareTrees compares the files before the damage with those after a run that claims a clean file
-// system.
+// compareTrees compares the files before the damage with those after a run that claims a clean
+// file system.
 func (w *worker) compareTrees(t *trial) error {
 	if w.checks.tree == nil || !t.runs[len(t.runs)-1].Outcome.Clean() {
 		return nil
@@ -134,8 +134,8 @@ func (w *worker) compareTrees(t *trial) error {
 	return nil
 }
 
-// interrupts reports whether the repair of a trial is to be interrupted: it corrected something, and
-// no repair with the same messages was interrupted before.
+// interrupts reports whether the repair of a trial is to be interrupted: it corrected something,
+// and no repair with the same messages was interrupted before.
 func (w *worker) interrupts(m *adapter.Mode, repaired *Run) bool {
 	c := w.checks
 	if !c.interrupt || repaired.Outcome != repair.Corrected {

@@ -1,6 +1,6 @@
-// Package campaign tests repair programs as SWIFT does (EuroSys 2012): it damages an image, runs the
-// program on it, and then again, and judges what both runs claim. Start with Run, which takes the
-// damages of an image one after the other. try in trial.go is the test of one damage.
+// Package campaign tests repair programs as SWIFT does (EuroSys 2012): it damages an image, runs
+// the program on it, and then again, and judges what both runs claim. Start with Run, which takes
+// the damages of an image one after the other. try in trial.go is the test of one damage.
 //
 // What is found lies in folders, one for each group of failures with the same messages (Finding).
 // Replay shows a finding again.

@@ -26,8 +26,8 @@ const (
 	whatFile    = "what.txt"
 )
 
-// A Finding is a group of failures with the same cause, as far as messages tell, and one damage that
-// shows it.
+// A Finding is a group of failures with the same cause, as far as messages tell, and one damage
+// that shows it.
 type Finding struct {
 	Schema  int      `json:"schema"`
 	Program string   `json:"program"`
@@ -166,8 +166,8 @@ func LoadFinding(dir string) (*Finding, error) {
 	return f, nil
 }
 
-// LoadFindings reads the findings in the folder of a campaign, in the order of their names. What they
-// count is in the campaign's progress.
+// LoadFindings reads the findings in the folder of a campaign, in the order of their names. What
+// they count is in the campaign's progress.
 func LoadFindings(dir string) (list []*Finding, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -118,7 +118,8 @@ func (w *worker) interrupt(t *trial, m *adapter.Mode) error {
 		return fmt.Errorf("recording a repair: %w", err)
 	}
 	failed := errors.New("a crash state failed")
-	_, err = crash.Each(base, log.all, crash.Options{Limit: maxCrashStates}, func(s *crash.State) error {
+	options := crash.Options{Limit: maxCrashStates}
+	_, err = crash.Each(base, log.all, options, func(s *crash.State) error {
 		f, err := w.afterCrash(t, m, s, whole)
 		if err == nil && f != nil {
 			t.add(*f)
@@ -155,7 +156,8 @@ func (w *worker) afterCrash(t *trial, m *adapter.Mode, s *crash.State,
 	}
 	what := fmt.Sprintf("after a crash at write %d of the repair that lost writes %v: ", s.At,
 		s.Missing())
-	f := &Failure{Kind: Interrupted, Run: len(t.runs) + 2, Messages: messages(w.program, second.Output)}
+	f := &Failure{Kind: Interrupted, Run: len(t.runs) + 2,
+		Messages: messages(w.program, second.Output)}
 	if !first.Outcome.Clean() || second.Outcome != repair.Consistent {
 		f.Detail = what + fmt.Sprintf("the next runs claim %s and %s", first.Outcome, second.Outcome)
 	} else if losses, err := w.lostSince(whole); err != nil {

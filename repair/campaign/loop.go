@@ -21,9 +21,9 @@ type job struct {
 	damage *damage.Damage
 }
 
-// Run tries damages until limits or ctx end it, or until all were tried. It calls tell with each new
-// finding, and with the progress once a second, from one goroutine at a time. complete reports that
-// nothing is left to try.
+// Run tries damages until limits or ctx end it, or until all were tried. It calls tell with each
+// new finding, and with the progress once a second, from one goroutine at a time. complete reports
+// that nothing is left to try.
 func (c *Campaign) Run(ctx context.Context, limits Limits,
 	tell func(Event)) (p Progress, complete bool, err error) {
 	if limits.Time > 0 {
@@ -59,7 +59,7 @@ func (c *Campaign) produce(ctx, failed context.Context, most uint64, jobs chan<-
 	first := c.state.progress.Next
 	for n := first; n < c.model.Count() && (most == 0 || n-first < most); n++ {
 		if ctx.Err() != nil {
-			return nil
+			break // the time is up, which is no error
 		}
 		d, err := c.model.At(n)
 		if errors.Is(err, damage.ErrNone) {

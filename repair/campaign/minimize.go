@@ -16,7 +16,8 @@ const (
 )
 
 // minimize leaves out bytes of a finding's damage as long as the same failure shows, until ctx is
-// done, and gives the finding what is left. The bytes of a checksum stay if the program needs them.
+// done, and gives the finding what is left. The bytes of a checksum stay if the program needs
+// them.
 func (w *worker) minimize(ctx context.Context, f *Finding, patches []interp.Patch,
 	m *adapter.Mode) error {
 	bytes, best := split(patches), &trial{runs: f.Runs, failures: []Failure{f.Failure}}

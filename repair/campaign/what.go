@@ -34,7 +34,11 @@ func (f *Finding) what() string {
 		fmt.Fprintf(&b, "bytes    at %d (%#x): %s → %s\n", p.Off, p.Off, p.Old, p.New)
 		n += len(p.New) / 2
 	}
-	fmt.Fprintf(&b, "         %d bytes%s\n", n, map[bool]string{true: "; none can be left out"}[f.Minimized])
+	minimal := ""
+	if f.Minimized {
+		minimal = "; none can be left out"
+	}
+	fmt.Fprintf(&b, "         %d bytes%s\n", n, minimal)
 	fmt.Fprintf(&b, "\nshow it again: fsward fsck replay DIR, where DIR is this folder\n")
 	for i, r := range f.Runs {
 		fmt.Fprintf(&b, "\nrun %d: %s\n%s\n", i+1, strings.Join(r.Argv, " "), r.Ended())

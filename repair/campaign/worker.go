@@ -19,8 +19,8 @@ import (
 // imageName is the name of the image in a sandbox.
 const imageName = "disk.img"
 
-// spare is what a program may write beyond the size of the image: an image that grows is a failure,
-// and a second file may stand beside the image.
+// spare is what a program may write beyond the size of the image: an image that grows is a
+// failure, and a second file may stand beside the image.
 const spare = 64 << 20
 
 // A worker runs a program on damaged copies of an image, one after the other.

@@ -84,8 +84,8 @@ var morePointers = []string{"inode.block1", "inode.block2", "inode.block3", "ino
 	"inode.block5", "inode.block6", "inode.block7", "inode.block8", "inode.block9", "inode.block10",
 	"inode.block11"}
 
-// picks returns how many objects of one kind are damaged. Directory entries are taken from the root
-// and from another directory.
+// picks returns how many objects of one kind are damaged. Directory entries are taken from the
+// root and from another directory.
 func picks(object string) int {
 	switch object {
 	case "dirent", "group", "dir_item", "dir_index", "inode_ref":

@@ -10,8 +10,8 @@ import (
 )
 
 // A Model numbers the damages of an image from 0. The first are one value of each field, then
-// another one, and so on, so that a short test reaches each field. Fields of one byte, and then those
-// of two, follow with all their values. A Model is used by one goroutine.
+// another one, and so on, so that a short test reaches each field. Fields of one byte, and then
+// those of two, follow with all their values. A Model is used by one goroutine.
 type Model struct {
 	base   interp.Disk
 	fields []*Field
@@ -109,8 +109,8 @@ func (m *Model) choose(n uint64) (choice, error) {
 	return choice{}, fmt.Errorf("damage %d of %d", n, m.Count())
 }
 
-// NewModel returns the model of an image: by the map of its file system if there is one, by fsward's
-// interpreter of it, or else word by word.
+// NewModel returns the model of an image: by the map of its file system if there is one, by
+// fsward's interpreter of it, or else word by word.
 func NewModel(base interp.Disk, fs string) (*Model, error) {
 	m, err := fieldmap.Known(fs)
 	switch {

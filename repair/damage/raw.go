@@ -38,9 +38,10 @@ func rawField(sector, at uint64, old uint32) *Field {
 	f := &Field{Group: fmt.Sprintf("sector.%#x", sector), Place: fmt.Sprintf("byte=%#x", at), Width: 4,
 		Old: uint64(old), Known: true}
 	f.set = func(value uint64) (interp.Corruption, error) {
+		data := binary.LittleEndian.AppendUint32(nil, uint32(value))
 		return interp.Corruption{
 			What:    fmt.Sprintf("word at %#x: %#x → %#x", sector+at, old, value),
-			Patches: []interp.Patch{{Off: sector + at, Data: binary.LittleEndian.AppendUint32(nil, uint32(value))}},
+			Patches: []interp.Patch{{Off: sector + at, Data: data}},
 		}, nil
 	}
 	return f

@@ -3,7 +3,7 @@ package damage
 import "slices"
 
 // interesting returns the values that a field is set to first: the ends of its range and of the
-// signed one, its neighbours, each single bit flipped, and donors, the values of the same field at
+// signed one, its neighbors, each single bit flipped, and donors, the values of the same field at
 // other places. The old value is not among them.
 func (f *Field) interesting(donors []uint64) []uint64 {
 	if f.Width == 0 {
@@ -24,7 +24,7 @@ func (f *Field) interesting(donors []uint64) []uint64 {
 	}
 	var out []uint64
 	for _, v := range list {
-		if v &= mask; !slices.Contains(out, v) && !(f.Known && v == f.Old) {
+		if v &= mask; !slices.Contains(out, v) && (!f.Known || v != f.Old) {
 			out = append(out, v)
 		}
 	}

@@ -32,8 +32,8 @@ type seal struct {
 	little    bool // whatever the order of other numbers
 }
 
-// sums has the checksums that a map can name. The field of the checksum is at an offset of the bytes;
-// it counts as zeros, or is left out, as the file system has it.
+// sums has the checksums that a map can name. The field of the checksum is at an offset of the
+// bytes; it counts as zeros, or is left out, as the file system has it.
 var sums = map[string]func(b []byte, at int, seed uint32) uint32{
 	// XFS: the field counts as zeros, and is little-endian.
 	"crc32c": func(b []byte, at int, _ uint32) uint32 {

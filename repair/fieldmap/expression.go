@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// eval computes an expression: numbers, names of fields, + - * / % << >> & | ^ == != < <= > >= && ||
-// and parentheses, in Go's grammar. All numbers are unsigned with 64 bits; true is 1.
+// eval computes an expression: numbers, names of fields, + - * / % << >> & | ^ == != < <= > >= &&
+// || and parentheses, in Go's grammar. All numbers are unsigned with 64 bits; true is 1.
 func eval(text string, look func(name string) (uint64, error)) (uint64, error) {
 	e, err := parser.ParseExpr(text)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package fieldmap finds the fields of a file system on an image by a map: a file in YAML that says
-// where each structure lies and which fields it has, as SWIFT's XML does (EuroSys 2012, figure 5). A
-// place may be computed from fields that were found before. The maps of known file systems are in
-// maps/ and part of the executable. Start with Parse and Map.Find.
+// Package fieldmap finds the fields of a file system on an image by a map: a file in YAML that
+// says where each structure lies and which fields it has, as SWIFT's XML does (EuroSys 2012,
+// figure 5). A place may be computed from fields that were found before. The maps of known file
+// systems are in maps/ and part of the executable. Start with Parse and Map.Find.
 package fieldmap
 
 import (
@@ -63,8 +63,8 @@ func (f *Field) UnmarshalYAML(n *yaml.Node) error {
 	return errors.Join(parts[0].Decode(&f.Name), parts[1].Decode(&f.At), parts[2].Decode(&f.Width))
 }
 
-// A Place is where one structure, or a row of them, lies. At, Count and Stride are expressions over
-// the fields of places before it; see the package's README.
+// A Place is where one structure, or a row of them, lies. At, Count and Stride are expressions
+// over the fields of places before it; see the package's README.
 type Place struct {
 	Structure string  `yaml:"structure"`
 	Name      string  `yaml:"name"`   // by which expressions call it; default: the structure's

@@ -52,7 +52,8 @@ func TestFind(t *testing.T) {
 	}
 	var got []string
 	for _, f := range found {
-		got = append(got, fmt.Sprintf("%s %s at %d, %d bytes: %d", f.Group, f.Place, f.Off, f.Width, f.Old))
+		got = append(got, fmt.Sprintf("%s %s at %d, %d bytes: %d", f.Group, f.Place, f.Off,
+			f.Width, f.Old))
 	}
 	want := []string{
 		"head.magic  at 16, 4 bytes: 0", "head.count  at 20, 2 bytes: 4", "head.sum  at 22, 4 bytes: 0",

@@ -1,5 +1,5 @@
-// Package minix reads the tree of a Minix file system, and fills an empty one. It knows versions 1 to
-// 3 with blocks and zones of 1 KiB, as mkfs.minix makes them.
+// Package minix reads the tree of a Minix file system, and fills an empty one. It knows versions 1
+// to 3 with blocks and zones of 1 KiB, as mkfs.minix makes them.
 package minix
 
 import (
@@ -102,7 +102,8 @@ type Inode struct {
 // Type returns the type of the file.
 func (i *Inode) Type() uint32 { return i.Mode & TypeMask }
 
-// Pointer returns a pointer of the inode: 0 to 6 to data, then one to an indirect block of each level.
+// Pointer returns a pointer of the inode: 0 to 6 to data, then one to an indirect block of each
+// level.
 func (i *Inode) Pointer(n uint64) uint64 { return i.layout.get(i.raw, i.layout.pointerAt, n) }
 
 func (l *layout) get(b []byte, at, n uint64) uint64 {

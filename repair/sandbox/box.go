@@ -27,8 +27,8 @@ type Config struct {
 	Folder string
 }
 
-// A Command is one run of a program. Each bound must be greater than 0, except that no memory bound
-// is set if MemoryBytes is 0.
+// A Command is one run of a program. Each bound must be greater than 0, except that no memory
+// bound is set if MemoryBytes is 0.
 type Command struct {
 	Argv        []string // Argv[0] is a path, or a name that is looked up in $PATH
 	Env         []string // the whole environment, NAME=VALUE
@@ -48,7 +48,8 @@ type Result struct {
 	TimedOut bool          `json:"timed_out,omitempty"`
 	Flooded  bool          `json:"flooded,omitempty"` // the program was ended for too much output
 	Took     time.Duration `json:"took"`
-	Output   []byte        `json:"-"` // stdout and stderr, in the order of the writes, cut at the bound
+	// Output is stdout and stderr, in the order of the writes, cut at the bound.
+	Output []byte `json:"-"`
 }
 
 // A Box runs programs, one at a time. It is used by one goroutine.

@@ -89,8 +89,8 @@ func makeDevices(user bool) error {
 	return nil
 }
 
-// dropCapabilities takes from the programs that this thread starts the rights with which root could
-// leave the sandbox: to mount, to make devices, to load modules, to trace, and so on.
+// dropCapabilities takes from the programs that this thread starts the rights with which root
+// could leave the sandbox: to mount, to make devices, to load modules, to trace, and so on.
 func dropCapabilities() error {
 	keep := map[uintptr]bool{unix.CAP_CHOWN: true, unix.CAP_DAC_OVERRIDE: true, unix.CAP_FOWNER: true,
 		unix.CAP_FSETID: true}

@@ -60,7 +60,8 @@ func run(c Command) (r reply) {
 		return reply{Problem: err.Error()}
 	}
 	defer read.Close()
-	cmd := exec.Cmd{Path: path, Args: c.Argv, Stdin: strings.NewReader(c.Input), Env: c.Env, Dir: Work, Stdout: write, Stderr: write,
+	cmd := exec.Cmd{Path: path, Args: c.Argv, Stdin: strings.NewReader(c.Input),
+		Env: c.Env, Dir: Work, Stdout: write, Stderr: write,
 		SysProcAttr: &syscall.SysProcAttr{Ptrace: true}} // it stops before its first instruction
 	start := time.Now()
 	err = cmd.Start()
@@ -95,7 +96,8 @@ func run(c Command) (r reply) {
 	if waitErr != nil && !errors.As(waitErr, &exit) {
 		return reply{Problem: waitErr.Error()}
 	}
-	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() && !r.TimedOut && !r.Flooded {
+	ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if ok && ws.Signaled() && !r.TimedOut && !r.Flooded {
 		// SIGKILL is the kernel's answer to too much processor time, which several threads can use in
 		// less than the time of the timer.
 		used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()

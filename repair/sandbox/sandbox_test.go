@@ -83,7 +83,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestNoProcessStays starts a process that outlives its parent, and sees that the next run is alone.
+// TestNoProcessStays starts a process that outlives its parent, and sees that the next run is
+// alone.
 func TestNoProcessStays(t *testing.T) {
 	b := start(t)
 	if _, err := b.Run(shell("setsid sleep 100 >/dev/null 2>&1 &")); err != nil {

@@ -28,7 +28,7 @@ func ext(options ...string) builder {
 			return err
 		}
 		data := filepath.Join(filepath.Dir(image), "f")
-		if err := os.WriteFile(data, content(fileBytes), 0o600); err != nil {
+		if err := os.WriteFile(data, content(), 0o600); err != nil {
 			return err
 		}
 		script := filepath.Join(filepath.Dir(image), "script")
@@ -58,11 +58,11 @@ func extScript(data string) string {
 // longTarget is a symbolic link's that does not fit into an inode.
 var longTarget = "/" + strings.Repeat("long/", 20)
 
-// content returns n bytes in which every block of 1 KiB is different from every other.
-func content(n int) []byte {
-	b := make([]byte, 0, n)
-	for i := 0; len(b) < n; i++ {
+// content returns the contents of /f, in which every block is different from every other.
+func content() []byte {
+	b := make([]byte, 0, fileBytes)
+	for i := 0; len(b) < fileBytes; i++ {
 		b = fmt.Appendf(b, "%015d\n", i)
 	}
-	return b[:n]
+	return b
 }

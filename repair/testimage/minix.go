@@ -45,7 +45,7 @@ func fillMinix(w *minix.Writer) error {
 	d := add(minix.Root, "d", minix.File{Mode: minix.Directory | 0o755})
 	add(minix.Root, "cdev", minix.File{Mode: minix.CharDev | 0o600, Device: 0x103})
 	add(minix.Root, "fdev", minix.File{Mode: minix.FIFO | 0o644})
-	f := add(minix.Root, "f", minix.File{Mode: minix.Regular | 0o644, Data: content(fileBytes)})
+	f := add(minix.Root, "f", minix.File{Mode: minix.Regular | 0o644, Data: content()})
 	add(d, "slink", minix.File{Mode: minix.Symlink | 0o777, Data: []byte("/")})
 	failed = errors.Join(failed, w.Link(d, "hlink", f, true))
 	add(d, "d2", minix.File{Mode: minix.Directory | 0o755})

@@ -55,7 +55,7 @@ func filled(size int64, special bool, commands ...[]string) builder {
 // for root, devices.
 func hostTree(dir string, special bool) error {
 	err := os.MkdirAll(filepath.Join(dir, "d", "d2"), 0o755)
-	err = errors.Join(err, os.WriteFile(filepath.Join(dir, "f"), content(fileBytes), 0o644))
+	err = errors.Join(err, os.WriteFile(filepath.Join(dir, "f"), content(), 0o644))
 	for i := 1; i <= names; i++ {
 		err = errors.Join(err, os.WriteFile(filepath.Join(dir, "d", fmt.Sprintf("f%d", i)), nil, 0o644))
 	}
@@ -79,15 +79,15 @@ func hostTree(dir string, special bool) error {
 // for the tests of XFS, which set these variables.
 func xfsImage(ctx context.Context, image string) error {
 	dir := filepath.Dir(image)
-	if err := os.WriteFile(filepath.Join(dir, "f"), content(fileBytes), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "f"), content(), 0o644); err != nil {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(dir, "empty"), nil, 0o644); err != nil {
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "none\n0 0\nd--755 0 0\nbdev b--600 0 0 1 1\ncdev c--600 0 0 1 3\nfdev p--644 0 0\n"+
-		"f ---644 0 0 %s/f\nd d--755 0 0\nslink l--777 0 0 /\nd2 d--755 0 0\n$\n", dir)
+	fmt.Fprintf(&b, "none\n0 0\nd--755 0 0\nbdev b--600 0 0 1 1\ncdev c--600 0 0 1 3\n"+
+		"fdev p--644 0 0\nf ---644 0 0 %s/f\nd d--755 0 0\nslink l--777 0 0 /\nd2 d--755 0 0\n$\n", dir)
 	for i := 1; i <= names; i++ {
 		fmt.Fprintf(&b, "f%d ---644 0 0 %s/empty\n", i, dir)
 	}

@@ -73,8 +73,8 @@ func (s *extSource) file(number uint64) (*File, error) {
 	return f, err
 }
 
-// blocks calls data with each block of a file, in order, 0 for a hole, and indirect with each block
-// of pointers. It reads no more blocks than the file's size needs.
+// blocks calls data with each block of a file, in order, 0 for a hole, and indirect with each
+// block of pointers. It reads no more blocks than the file's size needs.
 func (s *extSource) blocks(i ondisk.Inode, data func(uint32, []byte), indirect func(uint32)) error {
 	size := uint64(s.Geo.BlockSize)
 	if i.Size() > maxRead {
