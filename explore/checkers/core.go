@@ -2,8 +2,8 @@
 // all small trees of directories and files, and asks one question of it.
 //
 // Core is their common part: a model of the file system beside the real one, and the operations
-// that can follow. Start reading there, then at Sync, the simplest checker for crashes. Script is a
-// checker in a YAML file.
+// that can follow. Start reading there, then at Sync, the simplest checker for crashes. Script is
+// a checker in a YAML file.
 package checkers
 
 import (
@@ -56,7 +56,8 @@ type Core struct {
 	Limits   Limits
 
 	fs *model.FS
-	// torn: a write or a sync failed, so that the content of a file is unknown. No further step is done.
+	// torn: a write or a sync failed, so that the content of a file is unknown. No further step is
+	// done.
 	torn bool
 }
 

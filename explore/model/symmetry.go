@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A Symmetry finds lists of operations that differ in nothing but the names of files that are alike
-// in the current tree, and in what a crash may leave of it.
+// A Symmetry finds lists of operations that differ in nothing but the names of files that are
+// alike in the current tree, and in what a crash may leave of it.
 type Symmetry struct {
 	f     *FS
 	graph *graph
@@ -69,8 +69,8 @@ type marking struct {
 	vertices []int
 }
 
-// number returns the text that stands for a path: its number, in the order of first use. A path that
-// does not exist has a number too, and its directory is marked.
+// number returns the text that stands for a path: its number, in the order of first use. A path
+// that does not exist has a number too, and its directory is marked.
 func (m *marking) number(path string) string {
 	if path == "" {
 		return ""
