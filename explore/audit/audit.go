@@ -117,7 +117,7 @@ func Run(ctx context.Context, cfg Config) (*Summary, error) {
 		return nil, err
 	}
 	a.sum.OfEntries = a.logs.total
-	if a.oracle, err = oracle.New(ctx, cfg.FS, cfg.Base, cfg.Oracle); err != nil {
+	if a.oracle, err = oracle.NewMaker(cfg.Oracle).New(ctx, cfg.FS, cfg.Base); err != nil {
 		return nil, err
 	}
 	a.sum.FS = a.oracle.FS()
@@ -257,7 +257,7 @@ func Again(ctx context.Context, cfg Config, state string) (found *Problem, err e
 		return nil, err
 	}
 	cfg.Oracle.Whole = true
-	o, err := oracle.New(ctx, cfg.FS, cfg.Base, cfg.Oracle)
+	o, err := oracle.NewMaker(cfg.Oracle).New(ctx, cfg.FS, cfg.Base)
 	if err != nil {
 		return nil, err
 	}

@@ -33,8 +33,9 @@ func ExampleOracle_Judge() {
 	}
 	defer base.Close()
 	ctx := context.Background()
+	maker := oracle.NewMaker(oracle.Options{})
 	for _, log := range []crash.Events{sound, faulty} {
-		o, err := oracle.New(ctx, detect.Auto, base, oracle.Options{})
+		o, err := maker.New(ctx, detect.Auto, base)
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -33,10 +33,11 @@ func newFuzzDisk(f *testing.F, size int64, mkfs ...string) (d fuzzDisk) {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() { _ = d.disk.Close() })
-	if d.fast, err = New(context.Background(), "auto", d.disk, Options{}); err != nil {
+	if d.fast, err = NewMaker(Options{}).New(context.Background(), "auto", d.disk); err != nil {
 		f.Fatal(err)
 	}
-	if d.whole, err = New(context.Background(), "auto", d.disk, Options{Whole: true}); err != nil {
+	whole := Options{Whole: true}
+	if d.whole, err = NewMaker(whole).New(context.Background(), "auto", d.disk); err != nil {
 		f.Fatal(err)
 	}
 	return d

@@ -1,7 +1,7 @@
 // Package oracle judges crash states by the invariants alone, without a mount or fsck. For ext3 it
-// replays the journal in memory; for Btrfs it reads the trees of the newest superblock and the log.
-// It judges the difference from a base state that is known to be sound, so that the cost of a state
-// depends on what differs.
+// replays the journal in memory; for Btrfs it reads the trees of the newest superblock and the
+// log. It judges the difference from a base state that is known to be sound, so that the cost of a
+// state depends on what differs.
 //
 // The oracle records the pages that a verdict depends on. Another state with the same contents in
 // these pages has the same verdict: recovery cannot reach the pages that differ, or replaces them
@@ -104,32 +104,57 @@ type Oracle struct {
 	stats    Stats
 }
 
-// ErrUnsound means that the state before the log is not sound, so that nothing can be compared with
-// it.
+// ErrUnsound means that the state before the log is not sound, so that nothing can be compared
+// with it.
 var ErrUnsound = errors.New("the file system is not sound before the log begins")
+
+// A Maker makes oracles with the same options. It loads the rules of a file system once, which
+// takes as long as judging hundreds of states. It is for one goroutine.
+type Maker struct {
+	options Options
+	engines map[string]invariants.Engine // by file system
+}
+
+// NewMaker returns a maker that has loaded no rules yet.
+func NewMaker(options Options) *Maker {
+	return &Maker{options, make(map[string]invariants.Engine)}
+}
 
 // New returns an oracle for the states of a log over base, which becomes the base state. fs is
 // "ext3", "btrfs", or detect.Auto. The error wraps ErrUnsound if base violates a rule or is
 // undecided.
-func New(ctx context.Context, fs string, base interp.Disk, options Options) (*Oracle, error) {
-	o := &Oracle{options: options}
+func (m *Maker) New(ctx context.Context, fs string, base interp.Disk) (*Oracle, error) {
+	o := &Oracle{options: m.options}
 	var err error
 	if o.fs, o.base, err = detect.BaseState(base, fs); err != nil {
 		return nil, err
 	}
-	files := options.Rules
-	if files == nil {
-		if files, err = invariants.Builtin(o.fs); err != nil {
-			return nil, err
-		}
-	}
-	if o.engine, err = options.engine(o.fs, files); err != nil {
+	if o.engine, err = m.engine(o.fs); err != nil {
 		return nil, err
 	}
 	if v := o.whole(ctx, base); v.Outcome != change.Holds {
 		return nil, fmt.Errorf("%w: %s", ErrUnsound, v)
 	}
 	return o, nil
+}
+
+// engine returns the rules of a file system. It loads them the first time.
+func (m *Maker) engine(fs string) (invariants.Engine, error) {
+	if e, is := m.engines[fs]; is {
+		return e, nil
+	}
+	files := m.options.Rules
+	if files == nil {
+		var err error
+		if files, err = invariants.Builtin(fs); err != nil {
+			return nil, err
+		}
+	}
+	e, err := m.options.engine(fs, files)
+	if err == nil {
+		m.engines[fs] = e
+	}
+	return e, err
 }
 
 // engine loads the rules of a file system, and those of the site.

@@ -159,7 +159,7 @@ func (r recording) each(
 
 func (r recording) oracle(tb testing.TB, o Options) *Oracle {
 	tb.Helper()
-	oracle, err := New(context.Background(), r.fs, r.open(tb), o)
+	oracle, err := NewMaker(o).New(context.Background(), r.fs, r.open(tb))
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -183,13 +183,16 @@ func (r Run) newJudge(
 	if !ok {
 		return nil
 	}
+	var maker *oracle.Maker // nil until the first judge: one for all executions of the run
 	return func(ctx context.Context, pristine []crash.Base) (explore.Judge, error) {
-		site, err := bundle.OpenAll(r.AddRules)
-		if err != nil {
-			return nil, err
+		if maker == nil {
+			site, err := bundle.OpenAll(r.AddRules)
+			if err != nil {
+				return nil, err
+			}
+			maker = oracle.NewMaker(oracle.Options{Disk: i, NoPrune: r.NoPrune, Site: site})
 		}
-		options := oracle.Options{Disk: i, NoPrune: r.NoPrune, Site: site}
-		o, err := oracle.New(ctx, top.Kind.Oracle, pristine[i], options)
+		o, err := maker.New(ctx, top.Kind.Oracle, pristine[i])
 		return judge{o}, err
 	}
 }
