@@ -60,6 +60,9 @@ func (f *openedFiles) nameless(slot uint32) bool {
 	return f[slot].gone || slot >= agent.FirstHeld && f[slot].path == ""
 }
 
+// neverNamed are the flags of a file that linkat(2) cannot give a name.
+const neverNamed = unix.O_TMPFILE | unix.O_EXCL
+
 // note follows an operation that changes the open files or their names.
 func (f *openedFiles) note(o agent.Op) {
 	slot, numbers, texts, _ := o.Fields()
@@ -67,7 +70,7 @@ func (f *openedFiles) note(o agent.Op) {
 	switch file := &f[slot]; o.Code {
 	case openCode:
 		file.path, file.through = texts[0], ""
-		file.gone = numbers[0]&unix.O_TMPFILE == unix.O_TMPFILE
+		file.gone = numbers[0]&neverNamed == neverNamed
 		switch numbers[0] & unix.O_SYNC {
 		case unix.O_SYNC:
 			file.through = "O_SYNC"
@@ -87,8 +90,8 @@ func (f *openedFiles) note(o agent.Op) {
 }
 
 // promises returns the promise of each operation. One without a scope promises nothing. A file
-// without a name is gone after a crash, so that nobody can tell whether fsync kept it: Btrfs does
-// not log it (btrfs_log_inode_parent).
+// whose name is gone cannot be told from one that fsync did not keep: Btrfs does not log it
+// (btrfs_log_inode_parent). A file of O_TMPFILE may still get a name.
 func promises(ops []agent.Op) []promise {
 	out := make([]promise, len(ops))
 	var files openedFiles
