@@ -63,7 +63,7 @@ func judgeBy(t *testing.T, goals string) (judged, violated, unconfirmed int) {
 		t.Fatal(err)
 	}
 	defer base.Close()
-	o, err := oracle.New(t.Context(), detect.Auto, base, oracle.Options{Site: site})
+	o, err := oracle.NewMaker(oracle.Options{Site: site}).New(t.Context(), detect.Auto, base)
 	if err != nil {
 		t.Fatal(err)
 	}
