@@ -25,13 +25,13 @@ func fsckRunCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run --fs FS --out DIR",
 		Short: "Damage an image in many ways, and test what a repair program does with each",
-		Long: `Makes an image of a file system, or takes --image. Damages one field of it, runs the program
-twice, and compares what the two runs claim; then the next field. The first damages set each field to
-values at the ends of its range and near the old one. After these, fields of one and of two bytes get
-every value.
+		Long: `Makes an image of a file system, or takes --image. Damages one field of it, runs the
+program twice, and compares what the two runs claim; then the next field. The first
+damages set each field to values at the ends of its range and near the old one. After these, fields of one and of two bytes
+get every value.
 
-DIR gets a folder for each group of failures: one program, one field, and the same messages. Its file
-what.txt says what happened. fsward fsck replay shows it again.
+DIR gets a folder for each group of failures: one program, one field, and the same messages. Its
+file what.txt says what happened. fsward fsck replay shows it again.
 
 Exit status: 0 nothing was found, 1 something was found.`,
 		Example: `  fsward fsck run --fs ext3 --program e2fsck --time 60s --out found
@@ -167,8 +167,8 @@ func counts(p campaign.Progress) string {
 	if p.States > 0 {
 		states = fmt.Sprintf(", %d crash states", p.States)
 	}
-	return fmt.Sprintf("%d damages, %d runs, %d paths%s, %d failures in %d findings", p.Damages, p.Runs,
-		p.Paths, states, p.Failures, p.Findings)
+	return fmt.Sprintf("%d damages, %d runs, %d paths%s, %d failures in %d findings", p.Damages,
+		p.Runs, p.Paths, states, p.Failures, p.Findings)
 }
 
 // estimate says how long the rest takes at the pace so far.

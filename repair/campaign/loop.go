@@ -57,10 +57,7 @@ func (c *Campaign) Run(ctx context.Context, limits Limits,
 // produce sends the damages that were not tried yet.
 func (c *Campaign) produce(ctx, failed context.Context, most uint64, jobs chan<- job) error {
 	first := c.state.progress.Next
-	for n := first; n < c.model.Count() && (most == 0 || n-first < most); n++ {
-		if ctx.Err() != nil {
-			break // the time is up, which is no error
-		}
+	for n := first; n < c.model.Count() && (most == 0 || n-first < most) && !over(ctx); n++ {
 		d, err := c.model.At(n)
 		if errors.Is(err, damage.ErrNone) {
 			c.state.finish(n, true)
@@ -79,6 +76,9 @@ func (c *Campaign) produce(ctx, failed context.Context, most uint64, jobs chan<-
 	}
 	return nil
 }
+
+// over reports whether a campaign's time is up, which is no error.
+func over(ctx context.Context) bool { return ctx.Err() != nil }
 
 // report calls tell until there are no more findings to come.
 func (c *Campaign) report(found <-chan *Finding, now func() Progress, tell func(Event)) error {
