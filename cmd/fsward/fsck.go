@@ -17,12 +17,13 @@ func fsckCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fsck",
 		Short: "Test repair programs such as e2fsck on damaged images",
-		Long: `Damages one field of a file system's image after the other, runs a repair program on each,
-and then again. What the second run says must agree with the first: after "all errors corrected" it must
-find nothing. Each way in which a program fails is kept in a folder that shows it again.
+		Long: `Damages one field of a file system's image after the other, runs a repair program on
+each, and then again. What the second run says must agree with the first: after "all
+errors corrected" it must find nothing. Each way in which a program fails is kept in a
+folder that shows it again.
 
-The programs run on copies of the image, in sandboxes that bound their time, memory and output. They
-see no device of the host.
+The programs run on copies of the image, in sandboxes that bound their time, memory and output.
+They see no device of the host.
 
 docs/user/repair.md is an introduction.`,
 		Args: cobra.NoArgs,

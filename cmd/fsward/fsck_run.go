@@ -27,8 +27,8 @@ func fsckRunCommand() *cobra.Command {
 		Short: "Damage an image in many ways, and test what a repair program does with each",
 		Long: `Makes an image of a file system, or takes --image. Damages one field of it, runs the
 program twice, and compares what the two runs claim; then the next field. The first
-damages set each field to values at the ends of its range and near the old one. After these, fields of one and of two bytes
-get every value.
+damages set each field to values at the ends of its range and near the old one. After
+these, fields of one and of two bytes get every value.
 
 DIR gets a folder for each group of failures: one program, one field, and the same messages. Its
 file what.txt says what happened. fsward fsck replay shows it again.
