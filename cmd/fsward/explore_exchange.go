@@ -30,11 +30,12 @@ func (f *exploreFlags) exchange(c *cobra.Command, o exploreRun, parameter string
 		dir := filepath.Join(o.out, value)
 		fmt.Fprintf(c.ErrOrStderr(), "%s: %s=%s\n", dir, parameter, value)
 		err := f.explore(c, r, dir, limit/time.Duration(len(values)))
-		if errors.Is(err, outcome(change.Violated)) {
+		switch {
+		case errors.Is(err, outcome(change.Violated)):
 			found = append(found, value)
-		} else if err != nil {
+		case err != nil:
 			return err
-		} else {
+		default:
 			silent = append(silent, value)
 		}
 	}

@@ -22,10 +22,10 @@ func exploreListCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List components, checkers and stacks, what they need, and whether the guest has it",
-		Long: `Lists what fsward explore run can put together: components (file systems and what they stand
-on), checkers, and whole stacks with their parameters. The last column says whether the guest has
-what it needs, or how it gets it. Packages are fetched from Debian's mirror at the first run that
-needs them, and kept in the guest's folder.`,
+		Long: `Lists what fsward explore run can put together: components (file systems and other layers),
+checkers, and whole stacks with their parameters. The last column says whether the guest has what
+it needs, or how it gets it. Packages are fetched from Debian's mirror at the first run that needs
+them, and kept in the guest's folder.`,
 		Example: `  fsward explore list
   fsward explore list --guest build/guest-amd64 --json`,
 		Args: cobra.NoArgs,

@@ -79,7 +79,8 @@ func newReplaying(dir string, times int) (*replaying, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	return &replaying{dir: dir, again: e, cfg: cfg, stack: r.Spec, addRules: r.AddRules, times: times}, nil
+	return &replaying{dir: dir, again: e, cfg: cfg, stack: r.Spec, addRules: r.AddRules,
+		times: times}, nil
 }
 
 // replay replays errors in one guest. After a replay that failed it boots another: the failure
