@@ -40,7 +40,7 @@ DIR continues a run that was stopped or killed.`, strings.Join(b3.Names(), ", ")
 			if err := o.complete(); err != nil {
 				return usageError{err, c.CommandPath()}
 			}
-			return o.run(c)
+			return o.explore(c, o.Run, o.out, o.limit)
 		},
 	}
 	o.addFlags(c)

@@ -3,10 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,7 +13,6 @@ import (
 
 	"fsward/explore"
 	"fsward/explore/b3"
-	"fsward/explore/checkers"
 	"fsward/explore/spec"
 )
 
@@ -125,46 +122,4 @@ func (o *b3Run) workloads() (*spec.Workloads, error) {
 	}
 	_, _, err = w.Load()
 	return w, err
-}
-
-// run tests the workloads, and says what it leaves out.
-func (o *b3Run) run(c *cobra.Command) error {
-	skipped, err := skippedWorkloads(o.Workloads)
-	if err != nil {
-		return err
-	}
-	for _, line := range skipped {
-		fmt.Fprintln(c.ErrOrStderr(), line)
-	}
-	err = o.explore(c, o.Run, o.out, o.limit)
-	if !o.json {
-		for _, line := range skipped {
-			fmt.Fprintln(c.OutOrStdout(), line)
-		}
-	}
-	return err
-}
-
-// skippedWorkloads counts the workloads that cannot run, by the operation that is missing, a line
-// each.
-func skippedWorkloads(w *spec.Workloads) (lines []string, err error) {
-	count, at, err := w.Load()
-	if err != nil {
-		return nil, err
-	}
-	missing := make(map[b3.Verb]int)
-	for i := range count {
-		one, err := at(i)
-		if err != nil {
-			return nil, err
-		}
-		if v := checkers.Missing(one.Complete()); v != 0 {
-			missing[v]++
-		}
-	}
-	for _, v := range slices.Sorted(maps.Keys(missing)) {
-		lines = append(lines, fmt.Sprintf("%d of %d workloads are left out: %s is not available yet",
-			missing[v], count, v))
-	}
-	return lines, nil
 }

@@ -36,12 +36,8 @@ func (c *Workloads) Mutate(e *explore.Env) error {
 	if err != nil {
 		return err
 	}
-	w = w.Complete()
-	if Missing(w) != 0 {
-		return nil // Missing counts it
-	}
 	run := newWorkloadRun(&c.Core)
-	for _, s := range w {
+	for _, s := range w.Complete() {
 		if err := run.step(e, s); err != nil {
 			return err
 		}
@@ -57,6 +53,7 @@ func (c *Workloads) unmounted(e *explore.Env) error {
 	if err := c.On.Unmount(e); err != nil {
 		return commandFailure("cannot be unmounted", err)
 	}
+	c.fs.CloseHeld() // Unmount has closed them
 	if err := c.On.Mount(e); err != nil {
 		return commandFailure("cannot be mounted again", err)
 	}
@@ -97,7 +94,7 @@ func (r *workloadRun) step(e *explore.Env, s b3.Step) error {
 		}
 		return e.Sh("echo 3 > /proc/sys/vm/drop_caches")
 	}
-	r.ops = append(r.ops, r.translate(s))
+	r.ops = append(r.ops, r.translate(s)...)
 	if !s.Verb.Persists() {
 		if len(r.ops) < maxBatch {
 			return nil
@@ -110,8 +107,8 @@ func (r *workloadRun) step(e *explore.Env, s b3.Step) error {
 	return r.persisted(e, s)
 }
 
-// flush performs the queued operations in one batch. The agent closes all files at the end of a
-// batch, so the files that the workload has open are opened again at the begin of the next one.
+// flush performs the queued operations in one batch. At its end the agent closes the files that are
+// not held. They are opened again at the begin of the next one.
 func (r *workloadRun) flush(e *explore.Env) error {
 	ops := r.ops
 	r.ops = nil
@@ -122,7 +119,9 @@ func (r *workloadRun) flush(e *explore.Env) error {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.slots)) {
-		r.ops = append(r.ops, r.reopen(name))
+		if r.slots[name] < agent.FirstHeld {
+			r.ops = append(r.ops, r.reopen(name))
+		}
 	}
 	return nil
 }
@@ -140,46 +139,60 @@ func (r *workloadRun) persisted(e *explore.Env, s b3.Step) error {
 		kept: maps.Clone(r.kept), names: slices.Clone(r.names)})
 }
 
-// Missing returns the first verb of a workload that cannot be performed yet; 0: there is none.
-func Missing(w b3.Workload) b3.Verb {
-	for _, s := range w {
-		switch s.Verb {
-		case b3.Dwrite, b3.Mmapwrite, b3.Mmapstore, b3.Msync, b3.Mknod:
-			return s.Verb
-		}
-	}
-	return 0
-}
-
 // attribute is the extended attribute of setxattr and removexattr.
 const attribute = "user.fsward"
 
-// translate returns the operation of a step.
-func (r *workloadRun) translate(s b3.Step) model.Op {
-	slot := r.slots[s.Name]
+// translate returns the operations of a step.
+func (r *workloadRun) translate(s b3.Step) []model.Op {
+	op := model.Op{Slot: r.slots[s.Name], Off: s.Range.Off, Len: s.Range.Len}
 	switch s.Verb {
 	case b3.Creat, b3.Open:
-		return r.open(s)
+		op = r.open(s)
 	case b3.Close:
 		delete(r.slots, s.Name)
-		return model.Op{Code: model.Close, Slot: slot}
+		op = model.Op{Code: model.Close, Slot: op.Slot}
 	case b3.Write:
-		r.written++
-		return model.Op{Code: model.Write, Slot: slot, Off: s.Range.Off, Len: s.Range.Len,
-			Seed: r.written}
+		op = r.write(model.Write, op)
+	case b3.Dwrite:
+		op = r.write(model.Dwrite, op)
+	case b3.Mmapstore:
+		return r.mapped(op)
+	case b3.Mmapwrite:
+		ops := r.mapped(op)
+		op.Code = model.Msync
+		return append(ops, op)
+	case b3.Msync:
+		op.Code = model.Msync
 	case b3.Falloc:
-		return model.Op{Code: model.Fallocate, Slot: slot, Flags: int(s.Mode.Bits()),
-			Off: s.Range.Off, Len: s.Range.Len}
+		op.Code, op.Flags = model.Fallocate, int(s.Mode.Bits())
 	case b3.Fsync:
-		return model.Op{Code: model.Fsync, Slot: slot}
+		op = model.Op{Code: model.Fsync, Slot: op.Slot}
 	case b3.Fdatasync:
-		return model.Op{Code: model.Fdatasync, Slot: slot}
+		op = model.Op{Code: model.Fdatasync, Slot: op.Slot}
 	case b3.Sync:
-		return model.Op{Code: model.Sync}
+		op = model.Op{Code: model.Sync}
 	case b3.Mkdir:
 		r.dirs[s.Name] = true
+		op = byPath(s)
+	default:
+		op = byPath(s)
 	}
-	return byPath(s)
+	return []model.Op{op}
+}
+
+// write makes an operation one that writes data which the workload has not written before.
+func (r *workloadRun) write(code model.Code, op model.Op) model.Op {
+	r.written++
+	op.Code, op.Seed = code, r.written
+	return op
+}
+
+// mapped returns a write through a mapping. A mapping does not make a file larger, so the last byte
+// is written first.
+func (r *workloadRun) mapped(op model.Op) []model.Op {
+	last := op
+	last.Off, last.Len = op.Off+op.Len-1, 1
+	return []model.Op{r.write(model.Write, last), r.write(model.Mmapwrite, op)}
 }
 
 // byPath returns the operation of a step that uses no open file.
@@ -196,6 +209,8 @@ func byPath(s b3.Step) model.Op {
 		return model.Op{Code: model.Link, Path: p, To: to}
 	case b3.Rename:
 		return model.Op{Code: model.Rename, Path: p, To: to}
+	case b3.Mknod:
+		return model.Op{Code: model.Mknod, Path: p, Mode: unix.S_IFIFO | 0o644}
 	case b3.Symlink:
 		return model.Op{Code: model.Symlink, Path: p, To: s.To}
 	case b3.Truncate:
@@ -205,14 +220,15 @@ func byPath(s b3.Step) model.Op {
 	case b3.Removexattr:
 		return model.Op{Code: model.Removexattr, Path: p, Name: attribute}
 	}
-	return model.Op{} // Missing has the other verbs
+	return model.Op{} // translate has the other verbs
 }
 
-// open returns the operation that opens a file or a directory, and gives it a slot.
+// open returns the operation that opens a file or a directory, and gives it a slot: one of those
+// that stay open from one batch to the next, while there are any.
 func (r *workloadRun) open(s b3.Step) model.Op {
-	slot := uint32(0)
+	slot := uint32(agent.FirstHeld)
 	for slices.Contains(slices.Collect(maps.Values(r.slots)), slot) {
-		slot++
+		slot = (slot + 1) % agent.MaxSlots
 	}
 	r.slots[s.Name] = slot
 	if s.Verb == b3.Creat {

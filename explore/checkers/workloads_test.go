@@ -46,16 +46,17 @@ func runWorkloads(t *testing.T, bug string, texts ...string) explore.Summary {
 	return sum
 }
 
-// Each workload runs once, also if two lead to the same state; those whose operations are missing
-// run nothing.
+// Each workload runs once, also if two lead to the same state.
 func TestWorkloads(t *testing.T) {
 	sum := runWorkloads(t, "", "creat foo; sync", "creat foo; sync", "mkdir A; fsync A",
 		"link foo A/bar; fsync foo; unlink foo; sync",
 		"write foo extend; fsync foo; truncate foo 0; sync",
 		"creat A/foo; sync; rename A B; mkdir A; fsync A",
 		"setxattr foo; sync; removexattr foo; fsync foo",
-		"rename A A/C; sync", "dwrite foo append; sync")
-	if sum.Runs != 9 || !sum.Complete || len(sum.Errors) > 0 || sum.CrashStates == 0 {
+		"rename A A/C; sync", "dwrite foo append; sync",
+		"mmapwrite foo 0 8192; mmapstore foo 4096 4096; msync foo 4096 4096",
+		"mknod foo; rename foo A/bar; sync", "creat foo; sync; unlink foo; write foo append; sync")
+	if sum.Runs != 12 || !sum.Complete || len(sum.Errors) > 0 || sum.CrashStates == 0 {
 		t.Errorf("%+v", sum)
 	}
 }
