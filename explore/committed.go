@@ -105,7 +105,7 @@ func (c *CommittedTree) uncertain(tree map[string]agent.Entry, p string) bool {
 // equal reports whether a recovered entry has what the commit says. A log may change the number of
 // links of an inode that it does not contain.
 func (c *CommittedTree) equal(want, have agent.Entry) bool {
-	have.Rdev, have.Target, have.Sum = 0, "", want.Sum
+	have.Rdev, have.Blocks, have.Target, have.Sum = 0, 0, "", want.Sum
 	if c.Touched != nil {
 		have.Links = want.Links
 	}

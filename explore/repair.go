@@ -57,10 +57,10 @@ func differences(quick, thorough map[string]agent.Entry) string {
 	return strings.Join(out, "\n")
 }
 
-// promised returns an entry without the attributes that no repair promises: the inode's number, and
-// the size of a directory, whose blocks fsck may free.
+// promised returns an entry without the attributes that no repair promises: the inode's number, the
+// space that a file takes, and the size of a directory, whose blocks fsck may free.
 func promised(e agent.Entry) agent.Entry {
-	e.Inode = 0
+	e.Inode, e.Blocks = 0, 0
 	if e.Mode&unix.S_IFMT == unix.S_IFDIR {
 		e.Size = 0
 	}
