@@ -144,13 +144,13 @@ func (s *session) mountWithFault(ctx context.Context, at int) (*Failure, error) 
 	return s.target.failure(faulty, "", nil), fatal(faulty)
 }
 
-// failedSite names the call that failed in the last mountWithFault; "": none did.
-func (s *session) failedSite() string {
-	i := slices.IndexFunc(s.mountHits, func(h agent.Hit) bool { return h.Failed })
+// failedSite names the call that failed; "": none did.
+func failedSite(hits []agent.Hit) string {
+	i := slices.IndexFunc(hits, func(h agent.Hit) bool { return h.Failed })
 	if i < 0 {
 		return ""
 	}
-	return s.mountHits[i].Site
+	return hits[i].Site
 }
 
 // checkMountFaults recovers a crash state after mounts and unmounts in which a call failed, each at
@@ -170,7 +170,7 @@ func (by *examiner) checkMountFaults(ctx context.Context, c crashCase) (bad *bad
 		if err != nil || found == nil {
 			return nil, err
 		}
-		if site := x.session.failedSite(); site != "" {
+		if site := failedSite(x.session.mountHits); site != "" {
 			found.Text += fmt.Sprintf("\nbefore, the call at %s had failed in a mount or unmount", site)
 		}
 		return &badDisk{found, c, chooseMountFault(stack).want}, nil

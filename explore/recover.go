@@ -32,7 +32,7 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, must *Commit
 		if logs, err = s.recorder.history(ctx); err != nil {
 			return nil, logs, err
 		}
-		if s.repairs() || must != nil {
+		if s.verify && s.target.stack.repairs() || must != nil {
 			quick, err = s.tree(e)
 			f = s.target.failure(e, "unreadable", err).withProperty(Recovered)
 		}
@@ -61,7 +61,7 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, must *Commit
 	if f == nil {
 		f = unmounted.withProperty(Recovered)
 	}
-	if f == nil && err == nil && s.repairs() {
+	if f == nil && err == nil && s.verify && s.target.stack.repairs() {
 		f, err = s.compareRepair(ctx, disk, choices, quick)
 		f = f.withProperty(Recovered)
 	}
@@ -92,12 +92,11 @@ func (s *session) putIn(ctx context.Context, disk *crash.State, choices *Chooser
 	return e, nil
 }
 
-// repairs reports whether the results of quick and thorough recoveries are compared: verify is on,
-// a directory is mounted at the top of the stack, and a component has a thorough recovery.
-func (s *session) repairs() bool {
-	stack := s.target.stack
-	return s.verify && !strings.HasPrefix(stack.Top.Path(), "/dev/") &&
-		slices.ContainsFunc(stack.Components(), func(c Component) bool {
+// repairs reports whether the results of a quick and a thorough recovery can be compared: a
+// directory is mounted at the top of the stack, and a component has a thorough recovery.
+func (s Stack) repairs() bool {
+	return !strings.HasPrefix(s.Top.Path(), "/dev/") &&
+		slices.ContainsFunc(s.Components(), func(c Component) bool {
 			r, ok := c.(Repairer)
 			return ok && r.Repairs()
 		})

@@ -10,8 +10,8 @@ import (
 )
 
 // directWrites returns steps that write with O_DIRECT, also synchronously.
-func (c *Core) directWrites(t *topology) (out [][]model.Op) {
-	if !c.Promises.Has(model.Direct) {
+func (t *topology) directWrites() (out [][]model.Op) {
+	if !t.promises.Has(model.Direct) {
 		return nil
 	}
 	write := model.Op{Code: model.Dwrite, Len: 2 * model.Block, Seed: 2}
@@ -23,7 +23,7 @@ func (c *Core) directWrites(t *topology) (out [][]model.Op) {
 
 // mappedWrites returns steps that write a file of two blocks through a mapping, and sync none of
 // it, the second block, or both of them one after the other.
-func (c *Core) mappedWrites(t *topology) (out [][]model.Op) {
+func (t *topology) mappedWrites() (out [][]model.Op) {
 	const block = model.Block
 	write := model.Op{Code: model.Mmapwrite, Len: 2 * block, Seed: 2}
 	second := model.Op{Code: model.Msync, Off: block, Len: block}
@@ -38,7 +38,7 @@ func (c *Core) mappedWrites(t *topology) (out [][]model.Op) {
 }
 
 // rangeSteps returns steps that change the space of a file, and sync_file_range.
-func (c *Core) rangeSteps(t *topology) (out [][]model.Op) {
+func (t *topology) rangeSteps() (out [][]model.Op) {
 	const keep = unix.FALLOC_FL_KEEP_SIZE
 	modes := []model.Op{}
 	add := func(can bool, mode int, off, n uint64) {
@@ -47,12 +47,12 @@ func (c *Core) rangeSteps(t *topology) (out [][]model.Op) {
 		}
 	}
 	const block = model.Block
-	add(!c.Promises.NoFallocate, keep, large, 2*block)
-	add(!c.Promises.NoPunch, unix.FALLOC_FL_PUNCH_HOLE|keep, block, block)
-	add(c.Promises.Has(model.ZeroRange), unix.FALLOC_FL_ZERO_RANGE, 0, block)
-	add(c.Promises.Has(model.ZeroRange), unix.FALLOC_FL_ZERO_RANGE|keep, block, 4*block)
-	add(c.Promises.Has(model.Shift), unix.FALLOC_FL_COLLAPSE_RANGE, 0, block)
-	add(c.Promises.Has(model.Shift), unix.FALLOC_FL_INSERT_RANGE, block, block)
+	add(!t.promises.NoFallocate, keep, large, 2*block)
+	add(!t.promises.NoPunch, unix.FALLOC_FL_PUNCH_HOLE|keep, block, block)
+	add(t.promises.Has(model.ZeroRange), unix.FALLOC_FL_ZERO_RANGE, 0, block)
+	add(t.promises.Has(model.ZeroRange), unix.FALLOC_FL_ZERO_RANGE|keep, block, 4*block)
+	add(t.promises.Has(model.Shift), unix.FALLOC_FL_COLLAPSE_RANGE, 0, block)
+	add(t.promises.Has(model.Shift), unix.FALLOC_FL_INSERT_RANGE, block, block)
 	const all = unix.SYNC_FILE_RANGE_WAIT_BEFORE | unix.SYNC_FILE_RANGE_WRITE |
 		unix.SYNC_FILE_RANGE_WAIT_AFTER
 	for _, p := range t.files {
@@ -68,8 +68,8 @@ func (c *Core) rangeSteps(t *topology) (out [][]model.Op) {
 
 // reflinks returns steps that clone and deduplicate a block of one file, in the same file and in
 // another one.
-func (c *Core) reflinks(t *topology) (out [][]model.Op) {
-	if !c.Promises.Has(model.Reflink) {
+func (t *topology) reflinks() (out [][]model.Op) {
+	if !t.promises.Has(model.Reflink) {
 		return nil
 	}
 	const block = model.Block
@@ -97,8 +97,8 @@ const longCount = 24
 
 // longNames returns steps that create a file with a long name, fill a directory with long names of
 // a file, and remove one or all of them.
-func (c *Core) longNames(t *topology) (out [][]model.Op) {
-	if c.Promises.NoLinks || c.Limits.Name < len(longName(0)) {
+func (t *topology) longNames() (out [][]model.Op) {
+	if t.promises.NoLinks || t.limits.Name < len(longName(0)) {
 		return nil
 	}
 	for _, d := range t.dirs {
@@ -124,18 +124,18 @@ func (c *Core) longNames(t *topology) (out [][]model.Op) {
 // thresholds returns steps with sizes at which file systems change how they store something:
 // contents in the inode (ext4: 60 bytes; Btrfs: 2,048) and beyond the 12 direct blocks of 1 KiB,
 // attributes beside the inode, and targets of symbolic links in it (60 bytes) and in a block.
-func (c *Core) thresholds(t *topology) (out [][]model.Op) {
+func (t *topology) thresholds() (out [][]model.Op) {
 	for _, p := range t.files {
 		for _, n := range []uint64{60, 2048, 12<<10 + 1} {
 			out = append(out, opened(p, unix.O_RDWR|unix.O_TRUNC,
 				model.Op{Code: model.Write, Len: n, Seed: 1}))
 		}
-		if !c.Promises.NoXattrs {
+		if !t.promises.NoXattrs {
 			out = append(out, step(model.Op{Code: model.Setxattr, Path: p, Name: "user.large",
 				Value: strings.Repeat("v", 900)}))
 		}
 	}
-	if len(t.files)+len(t.links) < c.Limits.Files && !c.Promises.NoSymlinks {
+	if len(t.files)+len(t.links) < t.limits.Files && !t.promises.NoSymlinks {
 		for _, n := range []int{59, 60, 1000} {
 			out = append(out, step(model.Op{Code: model.Symlink, Path: t.free("/"),
 				To: strings.Repeat("t", n)}))

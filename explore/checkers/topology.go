@@ -10,8 +10,12 @@ import (
 	"fsward/explore/model"
 )
 
-// A topology lists the paths of the current tree, in order.
+// A topology lists the paths of the current tree, in order. It makes the steps of the groups.
 type topology struct {
+	fs       *model.FS
+	promises model.Promises
+	limits   Limits
+
 	// dirs begins with "/". links are symbolic links and special files.
 	dirs, files, links []string
 	empty              map[string]bool     // by directory
@@ -20,7 +24,8 @@ type topology struct {
 
 // topology returns the paths of the model.
 func (c *Core) topology() topology {
-	t := topology{empty: make(map[string]bool), long: make(map[string][]string)}
+	t := topology{fs: c.fs, promises: c.Promises, limits: c.Limits, empty: make(map[string]bool),
+		long: make(map[string][]string)}
 	c.fs.Walk(func(p string, k model.Kind, empty bool) {
 		switch d := path.Dir(p); {
 		case len(p)-len(d) >= len(longName(0)):
@@ -92,7 +97,7 @@ func (c *Core) Steps() (out [][]model.Op) {
 			out = append(out, step(model.Op{Code: model.Chmod, Path: p, Mode: 0o700}))
 		}
 	}
-	return c.distinct(append(out, c.groupSteps(&t)...))
+	return c.distinct(append(out, t.groupSteps()...))
 }
 
 // distinct returns one of several steps that differ only in the names of files that are alike. The

@@ -18,25 +18,25 @@ type Group string
 var groups = []struct {
 	name  Group
 	about string
-	steps func(c *Core, t *topology) [][]model.Op
+	steps func(t *topology) [][]model.Op
 }{
-	{"exchange", "rename with RENAME_EXCHANGE and RENAME_WHITEOUT", (*Core).exchanges},
+	{"exchange", "rename with RENAME_EXCHANGE and RENAME_WHITEOUT", (*topology).exchanges},
 	{"held", "use descriptors that stay open when the name is gone, renamed or replaced",
-		(*Core).heldSteps},
-	{"persist", "fsync and fdatasync any file or directory at any later step", (*Core).persistence},
-	{"direct", "write with O_DIRECT", (*Core).directWrites},
-	{"mmap", "write through a mapping, and msync parts of it", (*Core).mappedWrites},
+		(*topology).heldSteps},
+	{"persist", "fsync and fdatasync any file or directory at any later step", (*topology).persistence},
+	{"direct", "write with O_DIRECT", (*topology).directWrites},
+	{"mmap", "write through a mapping, and msync parts of it", (*topology).mappedWrites},
 	{"ranges", "punch, zero, collapse, insert and allocate ranges, and sync_file_range",
-		(*Core).rangeSteps},
-	{"reflink", "clone and deduplicate ranges", (*Core).reflinks},
-	{"nodes", "make FIFOs and device nodes", (*Core).nodes},
-	{"tmpfile", "O_TMPFILE, with and without linkat", (*Core).tmpfiles},
-	{"acl", "set and remove access control lists", (*Core).accessLists},
-	{"together", "let one process write or rename while another one syncs", (*Core).together},
-	{"long", "names of 200 bytes, and directories longer than a block", (*Core).longNames},
+		(*topology).rangeSteps},
+	{"reflink", "clone and deduplicate ranges", (*topology).reflinks},
+	{"nodes", "make FIFOs and device nodes", (*topology).nodes},
+	{"tmpfile", "O_TMPFILE, with and without linkat", (*topology).tmpfiles},
+	{"acl", "set and remove access control lists", (*topology).accessLists},
+	{"together", "let one process write or rename while another one syncs", (*topology).together},
+	{"long", "names of 200 bytes, and directories longer than a block", (*topology).longNames},
 	{"sizes", "contents, attributes and targets at the limits of what an inode holds",
-		(*Core).thresholds},
-	{"wait", "wait until the kernel writes back by itself, and drop its caches", (*Core).waits},
+		(*topology).thresholds},
+	{"wait", "wait until the kernel writes back by itself, and drop its caches", (*topology).waits},
 }
 
 // Groups returns the names of the groups and what their steps do.
@@ -70,29 +70,29 @@ func ParseGroups(text string) (out []Group, err error) {
 }
 
 // groupSteps returns the steps of the groups that were asked for.
-func (c *Core) groupSteps(t *topology) (out [][]model.Op) {
+func (t *topology) groupSteps() (out [][]model.Op) {
 	for _, g := range groups {
-		if slices.Contains(c.Limits.Groups, g.name) {
-			out = append(out, g.steps(c, t)...)
+		if slices.Contains(t.limits.Groups, g.name) {
+			out = append(out, g.steps(t)...)
 		}
 	}
 	return out
 }
 
 // exchanges returns steps that exchange two names, or leave a whiteout.
-func (c *Core) exchanges(t *topology) (out [][]model.Op) {
+func (t *topology) exchanges() (out [][]model.Op) {
 	rename := func(p, q string, flags int) {
 		out = append(out, step(model.Op{Code: model.Rename, Path: p, To: q, Flags: flags}))
 	}
 	all := slices.Concat(t.files, t.links, t.dirs[1:])
 	for _, p := range all {
 		for _, q := range all {
-			if p < q && !c.Promises.NoExchange && !below(q, p) {
+			if p < q && !t.promises.NoExchange && !below(q, p) {
 				rename(p, q, unix.RENAME_EXCHANGE)
 			}
 		}
 	}
-	if c.Promises.Has(model.Whiteout) && len(t.files)+len(t.links) < c.Limits.Files {
+	if t.promises.Has(model.Whiteout) && len(t.files)+len(t.links) < t.limits.Files {
 		for _, p := range t.files {
 			rename(p, t.free("/"), unix.RENAME_WHITEOUT)
 		}
@@ -105,11 +105,11 @@ const held = agent.FirstHeld
 
 // heldSteps returns steps that open a file, change its name, use the descriptor, and close it. They
 // also open a file that stays open, and use it in later steps.
-func (c *Core) heldSteps(t *topology) (out [][]model.Op) {
+func (t *topology) heldSteps() (out [][]model.Op) {
 	for _, p := range t.files {
-		out = append(out, c.heldOpen(t, p)...)
+		out = append(out, t.heldOpen(p)...)
 	}
-	if _, is := c.fs.Held()[held]; is {
+	if _, is := t.fs.Held()[held]; is {
 		for _, o := range []model.Op{
 			{Code: model.Write, Len: large, Seed: 2}, {Code: model.Ftruncate}, {Code: model.Fsync},
 			{Code: model.Fdatasync}, {Code: model.Close},
@@ -126,7 +126,7 @@ func (c *Core) heldSteps(t *topology) (out [][]model.Op) {
 }
 
 // heldOpen returns steps that open a file, change its name, use the descriptor, and close it.
-func (c *Core) heldOpen(t *topology, p string) (out [][]model.Op) {
+func (t *topology) heldOpen(p string) (out [][]model.Op) {
 	open := model.Op{Code: model.Open, Path: p, Flags: unix.O_RDWR}
 	write := model.Op{Code: model.Write, Len: large, Seed: 2}
 	fsync, closing := model.Op{Code: model.Fsync}, model.Op{Code: model.Close}
@@ -148,13 +148,13 @@ func (c *Core) heldOpen(t *topology, p string) (out [][]model.Op) {
 }
 
 // persistence returns steps that sync a file or a directory, and change nothing.
-func (c *Core) persistence(t *topology) (out [][]model.Op) {
+func (t *topology) persistence() (out [][]model.Op) {
 	for _, p := range t.files {
 		out = append(out, opened(p, unix.O_RDONLY, model.Op{Code: model.Fsync}),
 			opened(p, unix.O_RDONLY, model.Op{Code: model.Fdatasync}))
 	}
 	for _, p := range t.dirs {
-		if !c.Promises.NoDirFsync {
+		if !t.promises.NoDirFsync {
 			out = append(out, opened(p, unix.O_RDONLY, model.Op{Code: model.Fsync}))
 		}
 	}
@@ -162,8 +162,8 @@ func (c *Core) persistence(t *topology) (out [][]model.Op) {
 }
 
 // nodes returns steps that make special files.
-func (c *Core) nodes(t *topology) (out [][]model.Op) {
-	if !c.Promises.Has(model.Nodes) || len(t.files)+len(t.links) >= c.Limits.Files {
+func (t *topology) nodes() (out [][]model.Op) {
+	if !t.promises.Has(model.Nodes) || len(t.files)+len(t.links) >= t.limits.Files {
 		return nil
 	}
 	// A device of the numbers that are for experiments (devices.txt): no driver has it.
@@ -179,15 +179,15 @@ func (c *Core) nodes(t *topology) (out [][]model.Op) {
 
 // tmpfiles returns steps that make a file without a name, and give it one, or write it over a name
 // through a rename.
-func (c *Core) tmpfiles(t *topology) (out [][]model.Op) {
-	if !c.Promises.Has(model.Tmpfile) {
+func (t *topology) tmpfiles() (out [][]model.Op) {
+	if !t.promises.Has(model.Tmpfile) {
 		return nil
 	}
 	write, closing := model.Op{Code: model.Write, Len: large, Seed: 1}, model.Op{Code: model.Close}
 	for _, d := range t.dirs {
 		open := model.Op{Code: model.Open, Path: d, Flags: unix.O_TMPFILE | unix.O_RDWR, Mode: 0o644}
 		out = append(out, step(open, write, closing))
-		if len(t.files)+len(t.links) < c.Limits.Files && !c.Promises.NoLinks {
+		if len(t.files)+len(t.links) < t.limits.Files && !t.promises.NoLinks {
 			link := model.Op{Code: model.Linkat, To: t.free(d)}
 			out = append(out, step(open, write, link, closing),
 				step(open, write, model.Op{Code: model.Fsync}, link, closing))
@@ -197,8 +197,8 @@ func (c *Core) tmpfiles(t *topology) (out [][]model.Op) {
 }
 
 // accessLists returns steps that set and remove access control lists.
-func (c *Core) accessLists(t *topology) (out [][]model.Op) {
-	if !c.Promises.Has(model.ACL) {
+func (t *topology) accessLists() (out [][]model.Op) {
+	if !t.promises.Has(model.ACL) {
 		return nil
 	}
 	const name = "system.posix_acl_access"
@@ -212,7 +212,7 @@ func (c *Core) accessLists(t *topology) (out [][]model.Op) {
 
 // together returns steps in which two processes act at the same time: one syncs a file, and the
 // other one changes it. The change need not be durable afterwards.
-func (c *Core) together(t *topology) (out [][]model.Op) {
+func (t *topology) together() (out [][]model.Op) {
 	for _, p := range t.files {
 		open := model.Op{Code: model.Open, Path: p, Flags: unix.O_RDWR}
 		for _, o := range []model.Op{
@@ -227,6 +227,6 @@ func (c *Core) together(t *topology) (out [][]model.Op) {
 }
 
 // waits returns steps that let the kernel act by itself.
-func (c *Core) waits(*topology) [][]model.Op {
+func (*topology) waits() [][]model.Op {
 	return [][]model.Op{step(model.Op{Code: model.Writeback}), step(model.Op{Code: model.DropCaches})}
 }
