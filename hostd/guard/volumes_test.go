@@ -3,7 +3,6 @@ package guard_test
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -41,9 +40,6 @@ func attachBlank(t *testing.T, size int64, more func(*guard.Config)) *guardtest.
 			more(c)
 		}
 	})
-	// A loop device keeps the partitions of the last disk that it had.
-	_ = exec.Command("partx", "-d", r.LoopDev).Run()
-	t.Cleanup(func() { _ = exec.Command("partx", "-d", r.LoopDev).Run() })
 	return r
 }
 

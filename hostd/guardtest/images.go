@@ -45,11 +45,7 @@ func Run(t *testing.T, name string, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, name, args...)
-	// Btrfs's programs find the disks of a file system by libblkid, which believes what its cache says
-	// of a device for two seconds. A loop device has other contents by then.
-	cmd.Env = append(os.Environ(), "BLKID_FILE=/dev/null")
-	out, err := cmd.CombinedOutput()
+	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s %s: %v (make setup installs it if it is missing)\n%s", name, strings.Join(args, " "),
 			err, out)

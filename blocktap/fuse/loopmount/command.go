@@ -19,6 +19,7 @@ const killWait = 20 * time.Second
 var debianPackage = map[string]string{
 	"losetup": "mount",
 	"mount":   "mount",
+	"partx":   "util-linux",
 	"umount":  "mount",
 	"sh":      "dash",
 }

@@ -72,10 +72,23 @@ func Attach(ctx context.Context, dev *blocktap.Device, log *zap.Logger) (*Loop, 
 		return nil, errors.Join(err, m.Close())
 	}
 	m.LoopDev = string(bytes.TrimSpace(out))
-	if err := checkDirectIO(m.LoopDev); err != nil {
+	err = errors.Join(checkDirectIO(m.LoopDev), dropPartitions(ctx, m))
+	if err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
 	return m, nil
+}
+
+// dropPartitions removes the partitions that the loop device keeps of the last disk that it had.
+// libblkid, by which Btrfs's programs find their disks, looks at no disk that has partitions.
+func dropPartitions(ctx context.Context, m *Loop) error {
+	name := filepath.Base(m.LoopDev)
+	left, err := filepath.Glob(filepath.Join("/sys/block", name, name+"p*"))
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	_, err = command(ctx, m.Abort, nil, "partx", "--delete", m.LoopDev)
+	return err
 }
 
 // checkDirectIO returns an error unless a loop device uses direct I/O. losetup only warns if direct
