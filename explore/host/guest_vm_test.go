@@ -19,6 +19,13 @@ import (
 func inGuest(t *testing.T, limit time.Duration,
 	do func(ctx context.Context, m *machine.Machine) error) {
 	t.Helper()
+	inGuestWith(t, limit, guest.Needs{}, do)
+}
+
+// inGuestWith does the same in a guest that has packages and modules in addition.
+func inGuestWith(t *testing.T, limit time.Duration, needs guest.Needs,
+	do func(ctx context.Context, m *machine.Machine) error) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	dir := guardtest.GuestDir(t)
@@ -26,7 +33,7 @@ func inGuest(t *testing.T, limit time.Duration,
 		t.Fatal(err)
 	}
 	log := zaptest.NewLogger(t, zaptest.WrapOptions(zap.AddStacktrace(zap.PanicLevel)))
-	if err := WithMachine(ctx, GuestConfig{Dir: dir}, log,
+	if err := WithMachine(ctx, GuestConfig{Dir: dir, Needs: needs}, log,
 		func(m *machine.Machine) error { return do(ctx, m) }); err != nil {
 		t.Fatal(err)
 	}
