@@ -38,27 +38,13 @@ func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
 			return err
 		}
 	}
-	var nonfatal []*failureContext
-	for _, found := range r.nonfatal {
-		nonfatal = append(nonfatal, &failureContext{execution: r, Failure: found})
-	}
-	errs, err := x.reportEach(nonfatal, reported != nil,
-		func(f *failureContext) (*Error, error) { return x.reportNonfatal(ctx, f) })
+	errs, err := x.reportOthers(ctx, r, reported)
 	if err != nil {
 		x.totals = before
 		return err
 	}
-	if reported != nil {
-		errs = append(errs, reported)
-	}
-	surprises, err := x.reportEach(r.surprises, len(errs) > 0,
-		func(f *failureContext) (*Error, error) { return x.report(ctx, f) })
-	if err != nil {
-		x.totals = before
-		return err
-	}
-	errs = append(errs, surprises...)
-	x.countRun(st, r)
+	x.totals.count(st, r)
+	x.tick()
 	return x.store.update(func(c *change) error {
 		for _, e := range errs {
 			if err := c.saveError(e); err != nil {
@@ -119,17 +105,38 @@ func (x *explorer) noteThreads(r *execution) {
 	x.emit(Event{Event: "strayed", Depth: len(r.steps), Text: text})
 }
 
-// countRun adds an execution to the totals.
-func (x *explorer) countRun(st *state, r *execution) {
-	x.totals.Runs++
+// count adds an execution.
+func (t *Totals) count(st *state, r *execution) {
+	t.Runs++
 	if r.loaded {
-		x.totals.Loaded++
+		t.Loaded++
 	}
 	if st.Fail != nil {
-		x.totals.Failed++
+		t.Failed++
 	}
-	x.totals.Deepest = max(x.totals.Deepest, len(r.steps))
-	x.tick()
+	t.Deepest = max(t.Deepest, len(r.steps))
+}
+
+// reportOthers reports the failures that did not end an execution, and its surprises. It returns
+// them after the failure that ended it, if reported is not nil.
+func (x *explorer) reportOthers(
+	ctx context.Context, r *execution, reported *Error,
+) ([]*Error, error) {
+	var nonfatal []*failureContext
+	for _, found := range r.nonfatal {
+		nonfatal = append(nonfatal, &failureContext{execution: r, Failure: found})
+	}
+	errs, err := x.reportEach(nonfatal, reported != nil,
+		func(f *failureContext) (*Error, error) { return x.reportNonfatal(ctx, f) })
+	if err != nil {
+		return nil, err
+	}
+	if reported != nil {
+		errs = append(errs, reported)
+	}
+	surprises, err := x.reportEach(r.surprises, len(errs) > 0,
+		func(f *failureContext) (*Error, error) { return x.report(ctx, f) })
+	return append(errs, surprises...), err
 }
 
 // reportEach reports the failures of an execution that did not end it. With reported, another

@@ -55,8 +55,7 @@ run.`,
 				}
 			} else {
 				fmt.Printf("%d commits, %d violated, %d undecided, %d records in %s\n", sum.Commits,
-					sum.Violated,
-					sum.Undecided, sum.Records, time.Duration(sum.NS).Round(time.Millisecond))
+					sum.Violated, sum.Undecided, sum.Records, time.Duration(sum.NS).Round(time.Millisecond))
 			}
 			return outcome(sum.Outcome())
 		},

@@ -16,13 +16,7 @@ import (
 	"fsward/interp/detect"
 )
 
-func rulesQueryCommand() *cobra.Command {
-	var cfg offline.QueryConfig
-	var asJSON bool
-	c := &cobra.Command{
-		Use:   "query ['GOAL'] IMG...|LOG[@COMMIT]",
-		Short: "Print all answers of a goal about an image or a commit",
-		Long: `Prints all answers of a goal, which is written as in a rule. It can use the helpers of
+const rulesQueryText = `Prints all answers of a goal, which is written as in a rule. It can use the helpers of
 the rules, and violation(N, TREE, ID).
 
 In an image, a goal sees the state of the file system, and all objects as additions. Give
@@ -43,7 +37,15 @@ Answers are printed as a table, or with --json as one object a line. "_" stands 
 variable that the goal leaves open. Variables whose names begin with _ are not printed.
 
 Exit status: 0 answered (also if there are no answers), 2 wrong usage, 3 could not be
-answered.`,
+answered.`
+
+func rulesQueryCommand() *cobra.Command {
+	var cfg offline.QueryConfig
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "query ['GOAL'] IMG...|LOG[@COMMIT]",
+		Short: "Print all answers of a goal about an image or a commit",
+		Long:  rulesQueryText,
 		Example: `  fsward rules query 'query(inode, 2, links_count, N)' ext3.img
   fsward rules query 'add(5, k(INODE, inode_item, 0))' disk.log@9 --base disk.img
   fsward rules query 'query(3, k(1, dev_item, N), total_bytes, SIZE)' disk0.img disk1.img
