@@ -16,8 +16,8 @@ import (
 	"fsward/interp/detect"
 )
 
-const rulesQueryText = `Prints all answers of a goal, which is written as in a rule. It can use the helpers of
-the rules, and violation(N, TREE, ID).
+const rulesQueryText = `Prints all answers of a goal, which is written as in a rule. It can use the
+helpers of the rules, and violation(N, TREE, ID).
 
 In an image, a goal sees the state of the file system, and all objects as additions. Give
 the images of all disks if the file system has several. In a log (with --base), a goal
