@@ -29,14 +29,7 @@ type b3Run struct {
 
 func (o *b3Run) addFlags(c *cobra.Command) {
 	o.exploreFlags.add(c)
-	c.Flags().StringVar(&o.fs, "fs", "",
-		"test this file system on one RAM disk: its name, or a YAML `FILE`")
-	c.Flags().StringVar(&o.mountOptions, "mount-options", "",
-		"mount with `OPTIONS`, separated by commas")
-	c.Flags().StringVar(&o.mkfsOptions, "mkfs-options", "",
-		"run mkfs with `OPTIONS`, as a shell splits them")
-	c.Flags().StringVar(&o.size, "size", "",
-		"`SIZE` of the RAM disk, such as 64M (default: what the file system needs)")
+	o.addFileSystem(c)
 	c.Flags().StringVar(&o.set, "set", "", "test the workloads of `SET`: its name, or a YAML file")
 	c.Flags().StringVar(&o.ranks, "range", "", "test the ranks `A-B` only")
 	c.Flags().StringArrayVar(&o.files, "workload", nil,

@@ -87,14 +87,7 @@ type exploreRun struct {
 }
 
 func (o *exploreRun) add(c *cobra.Command) {
-	c.Flags().StringVar(&o.fs, "fs", "",
-		"explore this file system on one RAM disk: its name, or a YAML `FILE`")
-	c.Flags().StringVar(&o.mountOptions, "mount-options", "",
-		"mount with `OPTIONS`, separated by commas")
-	c.Flags().StringVar(&o.mkfsOptions, "mkfs-options", "",
-		"run mkfs with `OPTIONS`, as a shell splits them")
-	c.Flags().StringVar(&o.size, "size", "",
-		"`SIZE` of the RAM disk, such as 64M (default: what the file system needs)")
+	o.addFileSystem(c)
 	c.Flags().StringVar(&o.stack, "stack", "",
 		"explore the disks, layers and checker of a stack: its `NAME`, or a YAML file")
 	c.Flags().StringArrayVar(&o.set, "set", nil,
@@ -106,6 +99,18 @@ func (o *exploreRun) add(c *cobra.Command) {
 			"the guest, and is reported as an error")
 	addHowFlags(c, &o.Run)
 	_ = c.MarkFlagRequired("out") // the flag exists
+}
+
+// addFileSystem adds the flags that describe one file system on one RAM disk.
+func (o *exploreRun) addFileSystem(c *cobra.Command) {
+	c.Flags().StringVar(&o.fs, "fs", "",
+		"explore this file system on one RAM disk: its name, or a YAML `FILE`")
+	c.Flags().StringVar(&o.mountOptions, "mount-options", "",
+		"mount with `OPTIONS`, separated by commas")
+	c.Flags().StringVar(&o.mkfsOptions, "mkfs-options", "",
+		"run mkfs with `OPTIONS`, as a shell splits them")
+	c.Flags().StringVar(&o.size, "size", "",
+		"`SIZE` of the RAM disk, such as 64M (default: what the file system needs)")
 }
 
 // complete checks the flags and completes the run's description.
