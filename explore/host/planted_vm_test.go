@@ -156,6 +156,8 @@ func foundBy(e *explore.Error) string {
 		return "kernel"
 	case e.Kind == "not repaired" || e.Kind == "recoveries differ":
 		return "fsck"
+	case e.Property == explore.Committed:
+		return "last commit"
 	case e.Property == explore.Invariant:
 		return "invariants"
 	case e.Property == explore.Recovered:
