@@ -32,6 +32,7 @@ bytes: 16777216
 
 // choosing writes a file with what the kernel chose among three values.
 const choosing = `mutate:
+- {must: true, run: grep -q '^fsw_ekm ' /proc/modules || insmod /fsward/fsw_ekm.ko}
 - {must: true, run: insmod /fsward/fsw_choosetest.ko bound=3}
 - cp /sys/module/fsw_choosetest/parameters/in_thread $AT/f
 - {must: true, run: rmmod fsw_choosetest}
@@ -52,7 +53,8 @@ func findChoice(ctx context.Context, t *testing.T, m *machine.Machine) error {
 			return err
 		}
 	}
-	for kind, fs := range map[string]string{"file gone": fs, "value two": "ext2"} {
+	for _, tc := range [][2]string{{"file gone", fs}, {"value two", "ext2"}} {
+		kind, fs := tc[0], tc[1]
 		r := spec.Run{Strategy: explore.BreadthFirst, Depth: 1, Limit: 2,
 			KernelChoices: kind == "value two"}
 		var err error
