@@ -22,6 +22,8 @@ packages=(
 	swi-prolog-nox stress-ng user-mode-linux
 	# partition tables and LVM in tests
 	fdisk gdisk parted lvm2
+	# another file system that the model is compared with
+	xfsprogs
 )
 
 say() { printf 'setup: %s\n' "$*"; }
