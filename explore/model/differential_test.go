@@ -281,6 +281,22 @@ var (
 // slot returns a slot, one in five times one that outlasts its batch.
 func (g *generator) slot() uint32 { return []uint32{0, 1, 2, 3, agent.FirstHeld}[g.IntN(5)] }
 
+// attribute makes an operation one on an extended attribute.
+func (g *generator) attribute(o *model.Op) {
+	o.Code = []model.Code{model.Setxattr, model.Getxattr, model.Removexattr}[g.IntN(3)]
+	if g.IntN(2) == 0 {
+		o.Path = g.one("/e", o.Path[:2])
+	}
+	o.Name, o.Value = g.one("user.x", "user.y", "strange"), g.one("", "v", "value")
+	if g.IntN(4) == 0 {
+		o.Name = "system.posix_acl_access"
+		o.Value = model.AccessList(o.Mode, 7, uint32(g.IntN(8)))
+	}
+	if o.Code == model.Setxattr {
+		o.Flags = []int{0, unix.XATTR_CREATE, unix.XATTR_REPLACE}[g.IntN(3)]
+	}
+}
+
 // op returns a random operation.
 func (g *generator) op() model.Op {
 	if g.IntN(4) == 0 {
@@ -316,18 +332,7 @@ func (g *generator) op() model.Op {
 	case 12:
 		o.Code = model.Truncate
 	case 13, 14:
-		o.Code = []model.Code{model.Setxattr, model.Getxattr, model.Removexattr}[g.IntN(3)]
-		if g.IntN(2) == 0 {
-			o.Path = g.one("/e", o.Path[:2])
-		}
-		o.Name, o.Value = g.one("user.x", "user.y", "strange"), g.one("", "v", "value")
-		if g.IntN(4) == 0 {
-			o.Name = "system.posix_acl_access"
-			o.Value = model.AccessList(o.Mode, 7, uint32(g.IntN(8)))
-		}
-		if o.Code == model.Setxattr {
-			o.Flags = []int{0, unix.XATTR_CREATE, unix.XATTR_REPLACE}[g.IntN(3)]
-		}
+		g.attribute(&o)
 	case 15:
 		o.Code = model.Readdir
 		if g.IntN(4) == 0 {

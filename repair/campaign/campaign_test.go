@@ -108,11 +108,11 @@ func checkFinding(t *testing.T, f *Finding) {
 	}
 }
 
-// need skips a test if a program is missing.
+// need fails a test if a program is missing.
 func need(t *testing.T, program string) {
 	t.Helper()
 	if _, err := exec.LookPath(program); err != nil {
-		t.Skipf("%s is not installed", program)
+		t.Fatalf("%s is not installed: run make setup", program)
 	}
 }
 
