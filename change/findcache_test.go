@@ -12,37 +12,49 @@ import (
 // object returns the object of an id.
 func object(id uint64) change.Object { return change.Object{Kind: 1, ID: id} }
 
+// A countedCache counts the searches behind a cache, and can make them fail.
+type countedCache struct {
+	*testing.T
+	cache    change.FindCache
+	names    *change.Names
+	searches int
+	failure  error // of each search
+}
+
+// search visits the objects 0 to 9.
+func (c *countedCache) search(visit func(*change.Record) bool) error {
+	if c.searches++; c.failure != nil {
+		return c.failure
+	}
+	for id := range uint64(10) {
+		if !visit(&change.Record{Object: object(id)}) {
+			break
+		}
+	}
+	return nil
+}
+
+// find returns at most most of the objects from lo to hi. For each object of a range it asks the
+// cache once more, within the call.
+func (c *countedCache) find(lo, hi uint64, most int) (ids []uint64) {
+	err := c.cache.Find(c.names, object(lo), object(hi), c.search, func(r *change.Record) bool {
+		ids = append(ids, r.Object.ID)
+		if lo < hi {
+			_ = c.cache.Find(c.names, object(lo), object(lo), c.search,
+				func(*change.Record) bool { return true })
+		}
+		return len(ids) < most
+	})
+	if !errors.Is(err, c.failure) {
+		c.Fatal(err)
+	}
+	return ids
+}
+
 // A FindCache searches once for what is asked twice in a row, unless a visitor ended the search or
 // the names were reset.
 func TestFindCache(t *testing.T) {
-	var cache change.FindCache
-	names, searches := change.NewNames(), 0
-	var failure error // of a search
-	find := func(lo, hi uint64, most int) (ids []uint64) {
-		search := func(visit func(*change.Record) bool) error {
-			if searches++; failure != nil {
-				return failure
-			}
-			for id := range uint64(10) {
-				if !visit(&change.Record{Object: object(id)}) {
-					break
-				}
-			}
-			return nil
-		}
-		err := cache.Find(names, object(lo), object(hi), search, func(r *change.Record) bool {
-			ids = append(ids, r.Object.ID)
-			if lo < hi { // a call within a call
-				_ = cache.Find(names, object(lo), object(lo), search,
-					func(*change.Record) bool { return true })
-			}
-			return len(ids) < most
-		})
-		if !errors.Is(err, failure) {
-			t.Fatal(err)
-		}
-		return ids
-	}
+	c := &countedCache{T: t, names: change.NewNames()}
 	for _, step := range []struct {
 		lo, hi   uint64
 		most     int
@@ -57,21 +69,21 @@ func TestFindCache(t *testing.T) {
 		{12, 13, 9, nil, 1},
 		{12, 13, 9, nil, 0},
 	} {
-		before := searches
-		got := find(step.lo, step.hi, step.most)
-		if !slices.Equal(got, step.want) || searches-before != step.searches {
-			t.Errorf("%v: found %v in %d searches", step, got, searches-before)
+		before := c.searches
+		got := c.find(step.lo, step.hi, step.most)
+		if !slices.Equal(got, step.want) || c.searches-before != step.searches {
+			t.Errorf("%v: found %v in %d searches", step, got, c.searches-before)
 		}
 	}
-	failure = io.ErrUnexpectedEOF
-	find(5, 5, 9)
-	failure = nil
-	if got := find(5, 5, 9); len(got) != 1 {
+	c.failure = io.ErrUnexpectedEOF
+	c.find(5, 5, 9)
+	c.failure = nil
+	if got := c.find(5, 5, 9); len(got) != 1 {
 		t.Errorf("after a search that failed: %v", got)
 	}
-	before := searches
-	names.Reset()
-	if find(12, 13, 9); searches == before {
+	before := c.searches
+	c.names.Reset()
+	if c.find(12, 13, 9); c.searches == before {
 		t.Error("records with names from before a reset were found")
 	}
 }

@@ -157,6 +157,16 @@ func TestCommands(t *testing.T) {
 	if err != nil || !slices.Equal(threads, []uint32{12, 345}) {
 		t.Errorf("threads %v, %v", threads, err)
 	}
+	checkCommands(t, ran)
+	for code, ok := range map[int]bool{0: true, 1: true, 2: false} {
+		status = code
+		checkStatus(t, e, c, code, ok)
+	}
+}
+
+// checkCommands checks the commands of the six phases of commandKind, and their environment.
+func checkCommands(t *testing.T, ran []agent.Command) {
+	t.Helper()
 	var lines []string
 	for _, r := range ran {
 		lines = append(lines, r.Args[2])
@@ -173,10 +183,6 @@ func TestCommands(t *testing.T) {
 	}
 	if d := cmp.Diff(env, ran[0].Env); d != "" {
 		t.Error(d)
-	}
-	for code, ok := range map[int]bool{0: true, 1: true, 2: false} {
-		status = code
-		checkStatus(t, e, c, code, ok)
 	}
 }
 

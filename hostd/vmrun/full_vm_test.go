@@ -29,14 +29,8 @@ func TestGuestOnAFullHost(t *testing.T) {
 	guardtest.Run(t, "mount", "-t", "tmpfs", "-o", "size=256M", "fsward-full", full)
 	defer guardtest.Run(t, "umount", full)
 	seen := &guardtest.Recorder{}
-	cfg := Config{RunDir: filepath.Join(dir, "run")}
-	cfg.Policies = guard.Policies{OnViolation: guard.OnRefuse}
-	cfg.Sinks = []guard.Sink{seen}
-	for _, fs := range []string{"btrfs", "ext3"} {
-		image := filepath.Join(full, fs)
-		guardtest.Run(t, "truncate", "-s", "512M", image)
-		cfg.Disks = append(cfg.Disks, guard.DiskSpec{Name: fs, Path: image})
-	}
+	cfg := sparseDisks(t, full)
+	cfg.RunDir, cfg.Sinks = filepath.Join(dir, "run"), []guard.Sink{seen}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	s, err := Open(ctx, cfg, zaptest.NewLogger(t, zaptest.Level(zap.ErrorLevel)))
@@ -83,14 +77,33 @@ func TestGuestOnAFullHost(t *testing.T) {
 	if end, err := guest.Wait(ctx); err != nil || !end.Clean() {
 		t.Errorf("the guest ended: %s, %v", end, err)
 	}
+	holdsAndIsClean(t, seen, cfg.Disks)
+}
+
+// holdsAndIsClean checks that all commits held and that Linux's programs find no fault.
+func holdsAndIsClean(t *testing.T, seen *guardtest.Recorder, disks []guard.DiskSpec) {
+	t.Helper()
 	for _, ev := range seen.Events() {
 		if ev.Outcome != change.Holds {
 			t.Errorf("false alarm: %s", guardtest.TextOf(ev))
 		}
 	}
-	for _, d := range cfg.Disks {
+	for _, d := range disks {
 		guardtest.MustBeClean(t, d.Name, d.Path)
 	}
+}
+
+// sparseDisks returns the configuration of a guard with two empty disks of 512 MiB in dir.
+func sparseDisks(t *testing.T, dir string) Config {
+	t.Helper()
+	var cfg Config
+	cfg.Policies = guard.Policies{OnViolation: guard.OnRefuse}
+	for _, fs := range []string{"btrfs", "ext3"} {
+		image := filepath.Join(dir, fs)
+		guardtest.Run(t, "truncate", "-s", "512M", image)
+		cfg.Disks = append(cfg.Disks, guard.DiskSpec{Name: fs, Path: image})
+	}
+	return cfg
 }
 
 // fill leaves a megabyte on a file system.

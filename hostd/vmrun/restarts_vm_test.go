@@ -34,12 +34,7 @@ type restartedGuest struct {
 // 9.0, and the socket is one of systemd, which stays open. The guest sees no error, the guard
 // raises no alarm, and everything that was synced is there afterwards.
 func TestGuestRestarts(t *testing.T) {
-	restarts := 100
-	if s := os.Getenv("FSWARD_RESTARTS"); s != "" {
-		if _, err := fmt.Sscan(s, &restarts); err != nil {
-			t.Fatal(err)
-		}
-	}
+	restarts := wantedRestarts(t)
 	ctx, cancel := context.WithTimeout(t.Context(),
 		3*time.Minute+time.Duration(restarts)*10*time.Second)
 	defer cancel()
@@ -61,20 +56,7 @@ func TestGuestRestarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	rounds, stop := make(chan error, 1), make(chan struct{})
-	go func() {
-		for {
-			select {
-			case <-stop:
-				rounds <- nil
-				return
-			default:
-			}
-			if err := work.Go(ctx, 1, ""); err != nil {
-				rounds <- err
-				return
-			}
-		}
-	}()
+	go func() { rounds <- roundsUntil(ctx, work, stop) }()
 	begin := time.Now()
 	for range restarts {
 		g.guard.Restart()
@@ -105,6 +87,32 @@ func TestGuestRestarts(t *testing.T) {
 		t.Logf("%s: %d rounds", fs, p.Synced)
 		guardtest.MustBeClean(t, fs, filepath.Join(g.dir, fs))
 		g.verify(fs)
+	}
+}
+
+// wantedRestarts returns the number in $FSWARD_RESTARTS, by default 100.
+func wantedRestarts(t *testing.T) int {
+	t.Helper()
+	restarts := 100
+	if s := os.Getenv("FSWARD_RESTARTS"); s != "" {
+		if _, err := fmt.Sscan(s, &restarts); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return restarts
+}
+
+// roundsUntil lets the guest work round after round until stop is closed.
+func roundsUntil(ctx context.Context, work *vm.Workload, stop <-chan struct{}) error {
+	for {
+		select {
+		case <-stop:
+			return nil
+		default:
+		}
+		if err := work.Go(ctx, 1, ""); err != nil {
+			return err
+		}
 	}
 }
 
