@@ -17,7 +17,7 @@ func (d *diff) deliver(v *view, obs *interp.Observation) {
 		return
 	}
 	d.lendToCache()
-	if !d.streams {
+	if !d.kept.streams {
 		d.out.tally.Add(d.out.txn.Records)
 		d.out.txn.Records = nil
 		obs.Stream = &stream{state: d.new, names: d.out.txn.Names, view: v, tally: &d.out.tally}
@@ -42,9 +42,9 @@ func (d *diff) stream() *commitStream {
 	d.out.txn.Records = nil
 	s := &commitStream{old: withRecent(d.old), new: withRecent(d.new),
 		trees: make(map[uint64]*treeLeaves),
-		order: d.trees, names: d.out.txn.Names, tally: &d.out.tally, work: d.out.txn.Work,
+		order: d.kept.trees, names: d.out.txn.Names, tally: &d.out.tally, work: d.out.txn.Work,
 		finds: finds{meter: change.NewWorkMeter(d.out.txn.Work)}}
-	for _, l := range d.trees {
+	for _, l := range d.kept.trees {
 		s.trees[l.tree] = l
 		if l.from == d.old {
 			l.from = s.old
@@ -58,7 +58,7 @@ func (d *diff) stream() *commitStream {
 // lendToCache lets the cache use half of the memory that the records would have taken. What rules
 // keep of the look-ups of a stream takes some of the rest.
 func (d *diff) lendToCache() {
-	spare := d.out.memory.Spare(d.out.bytes(0) + d.keptBytes)
+	spare := d.out.memory.Spare(d.out.bytes(0) + d.kept.bytes)
 	if spare < math.MaxUint64 {
 		d.new.cache.grow(spare / 2)
 	}

@@ -97,7 +97,7 @@ func (c comparison) run() (*state, *diff, error) {
 	txn := &change.Txn{Schema: ondisk.Schema, Generation: c.sb.Generation(), Names: c.names,
 		Work: c.work}
 	d := &diff{old: c.base, new: s, budget: newBudget(), out: newRecorder(txn, s.itemContext()),
-		unflushed: c.unflushed, superLater: c.superLater, streams: c.streams}
+		unflushed: c.unflushed, superLater: c.superLater, kept: keptLeaves{streams: c.streams}}
 	d.out.memory, d.out.drop, d.budget.work = c.memory, c.streams, c.work
 	if c.image != nil {
 		d.applyImageOptions(c.image)
@@ -109,12 +109,4 @@ func (c comparison) run() (*state, *diff, error) {
 	}
 	d.diffTrees()
 	return s, d, nil
-}
-
-// err returns the first fault of the new state, or the reason why it is undecided, or nil.
-func (d *diff) err() error {
-	if len(d.faults) > 0 {
-		return &structureError{d.faults[0]}
-	}
-	return d.unknown
 }

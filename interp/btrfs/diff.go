@@ -20,39 +20,15 @@ type diff struct {
 	budget   *budget
 	out      *recorder
 	scratch  decoder // for items that are checked and not recorded
-	faults   []change.Violation
-	unknown  error // why the comparison is undecided
+	faultList
+	kept keptLeaves
 
-	trees      []*treeLeaves // of all trees compared so far, if the records can be made again
-	streams    bool          // beyond the memory for records, they are made again: see commitStream
-	keptBytes  uint64        // memory of trees
-	alone      bool          // one goroutine compares all trees
-	unflushed  []addrRange   // written metadata that is not durable yet
-	superLater bool          // see comparison
-	used       uint64        // growth of the bytes in use in the block groups, modulo 2^64
-	snapshots  *snapshots    // nil if the new state has no new file tree
+	alone      bool        // one goroutine compares all trees
+	unflushed  []addrRange // written metadata that is not durable yet
+	superLater bool        // see comparison
+	used       uint64      // growth of the bytes in use in the block groups, modulo 2^64
+	snapshots  *snapshots  // nil if the new state has no new file tree
 }
-
-// fault notes an error of the new state: a violation of structure, or the reason why the comparison
-// is undecided.
-func (d *diff) fault(err error) {
-	if e, ok := errors.AsType[*structureError](err); ok {
-		if len(d.faults) < maxFaults {
-			d.faults = append(d.faults, e.v)
-		}
-		return
-	}
-	if d.unknown == nil {
-		d.unknown = err
-	}
-}
-
-// failed reports whether the records must not be used.
-func (d *diff) failed() bool { return len(d.faults) > 0 || d.unknown != nil }
-
-// failedHard reports whether the comparison should end: it is undecided, or has found enough
-// faults.
-func (d *diff) failedHard() bool { return d.unknown != nil || len(d.faults) >= maxFaults }
 
 // diffTrees compares the two states. It begins with the chunk tree, which maps all addresses.
 // The root tree follows, then each tree whose root item changed. Records are in the order of trees.
@@ -77,7 +53,9 @@ func (d *diff) diffTrees() {
 	slices.SortFunc(keys, func(a, b treeKey) int {
 		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.offset, b.offset))
 	})
-	d.snapshots = d.newSnapshots(keys, roots)
+	if d.old != nil {
+		d.snapshots = newSnapshots(keys, roots)
+	}
 	for _, k := range keys {
 		if k.id == ondisk.ChunkTreeID {
 			d.mergeTree(d.chunkTree(), nil)

@@ -3,7 +3,6 @@ package btrfs
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"sync/atomic"
 
 	"fsward/change"
@@ -201,16 +200,6 @@ func (fc *forecast) Discard() {
 		fc.diff.out.txn.Records = nil
 	}
 	fc.now, fc.diff, fc.view = nil, nil, nil
-}
-
-// refuses reports whether another comparison of the same states would fail, too. It may succeed if
-// this one was stopped, or lacked memory, or counted the room for the records of the superblock.
-func (d *diff) refuses() bool {
-	if d.unknown == nil {
-		return len(d.faults) > 0
-	}
-	e, ok := errors.AsType[*budgetError](d.unknown)
-	return ok && e.limit != maxRecords
 }
 
 // superRecords bounds the records that a change of the superblock makes.

@@ -139,7 +139,7 @@ func (r *logReader) tree(id uint64, root pointer, names *change.Names) map[uint6
 	if part, ok := t.logPart(newView(&now, names, r.budget.work)); ok {
 		r.parts = append(r.parts, part)
 	}
-	r.bytes += t.keptBytes
+	r.bytes += t.kept.bytes
 	if t.out.dropped {
 		t.lendToCache()
 	} else {
@@ -152,8 +152,8 @@ func (r *logReader) tree(id uint64, root pointer, names *change.Names) map[uint6
 func (r *logReader) start(old, now *state, names *change.Names) *treeDiff {
 	txn := &change.Txn{Schema: ondisk.Schema, Generation: now.sb.Generation(), Names: names,
 		Work: r.budget.work}
-	d := &diff{old: old, new: now, budget: r.budget, unflushed: r.order, streams: true,
-		out: newRecorder(txn, now.itemContext())}
+	d := &diff{old: old, new: now, budget: r.budget, unflushed: r.order,
+		kept: keptLeaves{streams: true}, out: newRecorder(txn, now.itemContext())}
 	d.out.memory, d.out.otherBytes, d.out.drop = r.memory, r.bytes, true
 	return &treeDiff{diff: d, tree: ondisk.TreeLogID, seen: make(map[uint64]bool)}
 }

@@ -167,7 +167,7 @@ func (d *diff) mergeTree(t *treeDiff, also func(k ondisk.Key, old, now *itemRef)
 	// Most items that both trees have are the same.
 	d.out.reserve(max(t.newRecords-t.oldRecords, t.oldRecords-t.newRecords))
 	l := t.leaves()
-	d.keep(l)
+	d.kept.keep(l)
 	if also == nil && t.large() && d.mergeHalves(t, l) {
 		return
 	}

@@ -36,15 +36,15 @@ func (d *diff) mergeHalves(t *treeDiff, l *treeLeaves) bool {
 	if have+most > maxRecords || !out.memory.Holds(bytes) {
 		return false
 	}
-	middle, ok := d.middle(l)
+	middle, ok := l.middle(d.new)
 	if !ok {
 		return false
 	}
 	first, second := keyInterval{end: middle, hasEnd: true}, keyInterval{from: middle}
-	newsAt, err1 := d.new.leavesBelow(l.new, middle)
+	newsAt, err1 := leavesBelow(d.new, l.new, middle)
 	oldsAt, err2 := 0, error(nil)
 	if l.from != nil {
-		oldsAt, err2 = l.from.leavesBelow(l.old, middle)
+		oldsAt, err2 = leavesBelow(l.from, l.old, middle)
 	}
 	if err1 != nil || err2 != nil {
 		return false // the sequential merge will report the fault
@@ -75,7 +75,7 @@ func (d *diff) mergeHalves(t *treeDiff, l *treeLeaves) bool {
 // slice.
 func (d *diff) secondHalf(t *treeDiff, records []change.Record) *diff {
 	other := *d
-	other.faults, other.unknown, other.used = nil, nil, 0
+	other.faultList, other.used = faultList{}, 0
 	txn := &change.Txn{Schema: ondisk.Schema, Generation: d.out.txn.Generation,
 		Names: change.NewNames(), Records: records}
 	other.out = newRecorder(txn, d.out.dec.ctx)
@@ -87,23 +87,17 @@ func (d *diff) secondHalf(t *treeDiff, records []change.Record) *diff {
 // absorb appends the results of the second half to those of the first.
 func (d *diff) absorb(other *diff) {
 	d.used += other.used
-	for _, v := range other.faults {
-		if len(d.faults) < maxFaults {
-			d.faults = append(d.faults, v)
-		}
-	}
-	if d.unknown == nil {
-		d.unknown = other.unknown
-	}
+	d.add(&other.faultList)
 	if !d.failed() {
 		d.out.txn.Take(other.out.txn)
 	}
 }
 
 // middle returns a key with about as many leaves on either side. It is the first key of a group of
-// items. ok is false if there are fewer than two leaves, or the one in the middle is unusable.
-func (d *diff) middle(l *treeLeaves) (k ondisk.Key, ok bool) {
-	s, leaves := d.new, l.new
+// items. ok is false if there are fewer than two leaves, or the one in the middle is unusable. s is
+// the state of the new leaves.
+func (l *treeLeaves) middle(s *state) (k ondisk.Key, ok bool) {
+	leaves := l.new
 	if len(l.old) > len(l.new) {
 		s, leaves = l.from, l.old
 	}
@@ -117,9 +111,9 @@ func (d *diff) middle(l *treeLeaves) (k ondisk.Key, ok bool) {
 	return groupOf(n.Key(0)), true
 }
 
-// leavesBelow returns the number of leaves that begin below a key. The leaves are in the order of
-// keys.
-func (s *state) leavesBelow(leaves []leaf, k ondisk.Key) (count int, err error) {
+// leavesBelow returns the number of leaves of a state that begin below a key. The leaves are in the
+// order of keys.
+func leavesBelow(s *state, leaves []leaf, k ondisk.Key) (count int, err error) {
 	count = sort.Search(len(leaves), func(i int) bool {
 		n, nodeErr := s.node(leaves[i].pointer, false)
 		if nodeErr != nil {

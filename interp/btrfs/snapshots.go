@@ -25,13 +25,13 @@ type snapshots struct {
 	blocks map[uint64]bool
 }
 
-// newSnapshots returns nil if there is no old state, or if the new state has no new file tree.
-func (d *diff) newSnapshots(keys []treeKey, roots map[treeKey]*rootChange) *snapshots {
+// newSnapshots returns nil if the new state has no new file tree.
+func newSnapshots(keys []treeKey, roots map[treeKey]*rootChange) *snapshots {
 	isNew := func(k treeKey) bool {
 		c := roots[k]
 		return ondisk.IsFileTree(k.id) && c != nil && c.old == nil && c.new != nil
 	}
-	if d.old == nil || !slices.ContainsFunc(keys, isNew) {
+	if !slices.ContainsFunc(keys, isNew) {
 		return nil
 	}
 	s := &snapshots{roots: roots, byUUID: make(map[[ondisk.UUIDSize]byte]uint64),

@@ -18,7 +18,7 @@ func (t *treeDiff) addSpan(s span) {
 	}
 	if err := t.out.makeRoom(); err != nil {
 		t.fault(err)
-	} else if t.streams && !t.out.memory.Holds(t.out.otherBytes) {
+	} else if t.kept.streams && !t.out.memory.Holds(t.out.otherBytes) {
 		t.fault(t.out.memory.Full())
 	}
 }
@@ -26,11 +26,18 @@ func (t *treeDiff) addSpan(s span) {
 // leafBytes is the memory of an element of treeLeaves.
 const leafBytes = 48
 
-// keep remembers the leaves in which two trees differ.
-func (d *diff) keep(l *treeLeaves) {
-	if !d.streams || len(l.new)+len(l.old) == 0 {
+// keptLeaves remembers the leaves in which the trees compared so far differ. A commitStream makes
+// the records of their items again.
+type keptLeaves struct {
+	streams bool // the records can be made again; otherwise keep does nothing
+	trees   []*treeLeaves
+	bytes   uint64 // memory of trees
+}
+
+func (k *keptLeaves) keep(l *treeLeaves) {
+	if !k.streams || len(l.new)+len(l.old) == 0 {
 		return
 	}
-	d.trees = append(d.trees, l)
-	d.keptBytes += uint64(len(l.new)+len(l.old)) * leafBytes
+	k.trees = append(k.trees, l)
+	k.bytes += uint64(len(l.new)+len(l.old)) * leafBytes
 }

@@ -45,7 +45,7 @@ type treeVersion struct {
 func (d *diff) newTree(
 	tree uint64, old *treeVersion, newRoot *pointer, structureOnly bool,
 ) *treeDiff {
-	d.out.otherBytes = d.keptBytes // the memory for another tree is free again
+	d.out.otherBytes = d.kept.bytes // the memory for another tree is free again
 	t := &treeDiff{diff: d, tree: tree, version: old, structureOnly: structureOnly,
 		seen: make(map[uint64]bool), shared: make(map[uint64]int)}
 	if newRoot != nil {

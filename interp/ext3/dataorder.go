@@ -128,7 +128,7 @@ func countData(runs []dataRun) (n uint64) {
 // returns the runs that the next commits have to settle (lateRun).
 func (f *FS) observeData(c comparison, obs *interp.Observation) (late []lateRun) {
 	if f.ordered && c.err == nil {
-		late = f.settleLate(c, obs)
+		late = f.data.settleLate(c, obs)
 	}
 	if f.data.commits < 2 || len(c.delta.inodes.data) == 0 || !f.ordered && f.data.noted {
 		return late

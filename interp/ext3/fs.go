@@ -203,3 +203,15 @@ var _ interp.Interpreter = (*FS)(nil)
 func Schema() *change.Schema { return schema }
 
 var schema = ondisk.Schema()
+
+// Accept reads the state on the disk if it is not known. The commits that Settle could follow are
+// the base already.
+func (f *FS) Accept() {
+	if f.failed == nil || f.m == nil {
+		return
+	}
+	if m, err := f.attach(f.disk, f.disk.Size()); err == nil {
+		(&superChange{geo: m.Geo, m: m}).landed(f)
+		f.failed = nil
+	}
+}

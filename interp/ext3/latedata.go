@@ -39,9 +39,9 @@ func addLate(late []lateRun, unwritten []dataRun, seq uint32) []lateRun {
 
 // settleLate returns the late runs of earlier commits that are still in their files after a commit
 // and may stay there until the next. Those that stay longer are a violation.
-func (f *FS) settleLate(c comparison, obs *interp.Observation) (late []lateRun) {
+func (o *dataOrder) settleLate(c comparison, obs *interp.Observation) (late []lateRun) {
 	cut := make(map[uint32]bool) // inodes
-	for _, r := range f.data.late {
+	for _, r := range o.late {
 		gone, err := c.delta.cuts(r)
 		if err != nil {
 			obs.Unknown = err
@@ -53,13 +53,13 @@ func (f *FS) settleLate(c comparison, obs *interp.Observation) (late []lateRun) 
 	}
 	var lost []dataRun
 	var seq uint32
-	for _, r := range f.data.late {
+	for _, r := range o.late {
 		switch r.later++; {
 		case cut[r.ino]: // a large hole takes several transactions: one block is enough
 		case r.later < lateCommits:
 			late = append(late, r)
 		default:
-			if unwritten, _ := f.data.missing([]dataRun{r.dataRun}); len(unwritten) > 0 {
+			if unwritten, _ := o.missing([]dataRun{r.dataRun}); len(unwritten) > 0 {
 				lost, seq = append(lost, unwritten...), r.seq
 			}
 		}

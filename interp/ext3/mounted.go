@@ -218,3 +218,23 @@ func (m *Mounted) describe() string {
 		" %d blocks to be written home",
 		m.Geo.Blocks, m.Geo.BlockSize, m.Geo.Groups, m.Log.MaxLen, len(m.State.Copies))
 }
+
+// MetadataBlocks lists all blocks that fsward interprets.
+func (m *Mounted) MetadataBlocks() []uint32 {
+	l := m.Layout
+	list := []uint32{l.Geo.SuperBlock()}
+	for i := range l.Geo.DescBlocks {
+		list = append(list, l.Geo.DescBlock(i))
+	}
+	for _, p := range l.Places {
+		list = append(list, p.BlockBitmap, p.InodeBitmap)
+		for k := range l.Geo.TableBlocks {
+			list = append(list, p.InodeTable+k)
+		}
+	}
+	for block := range m.Roles.All() {
+		list = append(list, block)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}

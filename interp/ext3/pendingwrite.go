@@ -106,18 +106,6 @@ func (c *superChange) landed(f *FS) {
 	f.loose = false
 }
 
-// Accept reads the state on the disk if it is not known. The commits that Settle could follow are
-// the base already.
-func (f *FS) Accept() {
-	if f.failed == nil || f.m == nil {
-		return
-	}
-	if m, err := f.attach(f.disk, f.disk.Size()); err == nil {
-		(&superChange{geo: m.Geo, m: m}).landed(f)
-		f.failed = nil
-	}
-}
-
 func (c *commitWrite) landed(f *FS) error {
 	m := f.m
 	m.State.kept.committed(c.comparison)

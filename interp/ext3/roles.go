@@ -1,31 +1,9 @@
 package ext3
 
 import (
-	"slices"
-
 	"fsward/interp"
 	"fsward/interp/ext3/ondisk"
 )
-
-// MetadataBlocks lists all blocks that fsward interprets.
-func (m *Mounted) MetadataBlocks() []uint32 {
-	l := m.Layout
-	list := []uint32{l.Geo.SuperBlock()}
-	for i := range l.Geo.DescBlocks {
-		list = append(list, l.Geo.DescBlock(i))
-	}
-	for _, p := range l.Places {
-		list = append(list, p.BlockBitmap, p.InodeBitmap)
-		for k := range l.Geo.TableBlocks {
-			list = append(list, p.InodeTable+k)
-		}
-	}
-	for block := range m.Roles.All() {
-		list = append(list, block)
-	}
-	slices.Sort(list)
-	return slices.Compact(list)
-}
 
 // A Role is the use of a metadata block without a fixed place.
 type Role struct {
