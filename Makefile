@@ -115,7 +115,7 @@ planted: setup guest
 		-run '^TestGuest(Planted|Commits)$$' \
 		./explore/host
 
-## find bugs planted in a file system in memory by each --search (a minute): docs/results/search.md
+## find bugs planted in a file system in memory by each --search (some minutes): docs/results/search.md
 search-table:
 	go test -tags bench -count=1 -v -timeout 20m -run '^TestSearchTable$$' ./explore/checkers
 

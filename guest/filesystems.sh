@@ -43,7 +43,7 @@ fs_libraries() {
 		LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$out/programs/lib/x86_64-linux-gnu
 		export LD_LIBRARY_PATH
 		ldd "$@" | grep -F 'not found' >&2 &&
-			die "a library is missing: add its package to guest/filesystems.sh"
+			die "a library is missing: add its package to guest/packages.yaml"
 		libraries "$@"
 	)
 }
