@@ -24,7 +24,8 @@ help:
 setup:
 	@scripts/setup.sh
 
-# What `fsward --version` prints. Without git it is empty, and the program takes what Go knows.
+# The version that `fsward --version` prints. Without git it is empty, and the program prints the
+# version that Go has recorded.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 
 ## build fsward, and build/fswcalls for guests (after make setup); STATIC=1 builds a static fsward
@@ -54,8 +55,8 @@ guest-debug:
 run: setup build guest
 	./fsward demo --guest build/guest
 
-# test-disks runs the packages that mount disks, one at a time: mkfs.btrfs looks at every loop mount
-# that it sees, and fails if a test of another package has just cut one. test-apart runs the
+# test-disks runs the packages that mount disks, one at a time: mkfs.btrfs examines every loop mount
+# that it sees, and fails if another test has just cut one off from its disk. test-apart runs the
 # packages of APART at the same time, in their own mount namespace, where they do not see these
 # mounts. Each package belongs to one of the two.
 ## run every test that needs no guest
@@ -63,7 +64,7 @@ test: setup build build/bin/gotestsum
 	go build ./...
 	$(MAKE) --no-print-directory -k -j 2 test-disks test-apart
 
-# interp/volume is not: its tools leave partitions on loop devices.
+# interp/volume is not in APART: its tools leave partitions on loop devices.
 APART := ./invariants/... ./dev/mutants/... ./interp ./interp/btrfs/... ./interp/corruptspec/... \
 	./interp/detect/... ./interp/disk/... ./interp/ext3/... ./interp/forecasttest/... ./explore/...
 
@@ -115,7 +116,7 @@ planted: setup guest
 		-run '^TestGuest(Planted|Commits)$$' \
 		./explore/host
 
-## find bugs planted in a file system in memory by each --search (some minutes): docs/results/search.md
+## find bugs planted in a file system in memory by each --search (minutes): docs/results/search.md
 search-table:
 	go test -tags bench -count=1 -v -timeout 20m -run '^TestSearchTable$$' ./explore/checkers
 

@@ -1,3 +1,3 @@
-// Package fsward contains only the test of the project's import graph. Start reading at
-// hostd/guard.
+// Package fsward contains only tests of the whole project: its imports, packages and documents.
+// Start reading at hostd/guard.
 package fsward

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A bug in the use of memory, to test what finds such bugs: each call, or each n-th call, of a
- * function of the kernel loses memory, or reads memory that it has freed.
+ * A planted memory bug, to test the means that find such bugs: each call, or each
+ * n-th call, of a function of the kernel loses memory, or reads memory that it has
+ * freed.
  */
 #include <linux/atomic.h>
 #include <linux/gfp.h>

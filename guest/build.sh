@@ -14,8 +14,8 @@
 #   the modules that MODULES lists, and the modules of ramdisk and guest-kmod
 #   rdcheck, rdioctl and ekcheck, which check these two
 #   the scripts of this folder
-# Each module, the archive of filesystems.sh and the initramfs are only made again if their sources
-# changed.
+# The script makes each module, the archive of filesystems.sh and the initramfs again only if their
+# sources have changed.
 #
 # Debian packages: busybox-static dash btrfs-progs e2fsprogs kmod cpio zstd xz-utils dpkg apt gcc-12
 # make libelf1.
@@ -151,8 +151,8 @@ fi
 release=$(ls "$out/kernel/lib/modules")
 [ "$have" = "$(cat "$out/headers/package" 2>/dev/null || true)" ] || fetch_headers "$have"
 
-# stamp_of FILE… prints a stamp of these files, this script and the kernel. What is made from them
-# has to be made again if the stamp changes.
+# stamp_of FILE… prints a stamp of these files, this script and the kernel. Their products have to be
+# made again if the stamp changes.
 stamp_of() {
 	{ echo "$have"; sha256sum "$here/build.sh" "$@"; } | sha256sum
 }

@@ -9,8 +9,8 @@ set -eu
 [ $# -eq 1 ] || { echo "usage: guest/debian12-check.sh IMG" >&2; exit 2; }
 img=$1
 PATH=$PATH:/usr/sbin:/sbin
-# Programs for file systems look at every mount. A dead FUSE mount of a test would make them fail, so
-# the script runs without these, in its own mount namespace.
+# Programs for file systems examine every mount, and fail at a dead FUSE mount that a test has left.
+# So the script removes such mounts in its own mount namespace.
 if [ -z "${FSWARD_UNSHARED:-}" ]; then
 	FSWARD_UNSHARED=1 exec unshare --mount sh "$0" "$@"
 fi
@@ -59,8 +59,8 @@ lvm_here() {
 		backup { backup=0 archive=0 }" "$@"
 }
 
-# ext3_is_clean checks what a mount would find: if the journal has commits that are not on their
-# places, as after a refusal, e2fsck brings them there in a copy first.
+# ext3_is_clean checks the state that a mount would find: if the journal has commits that are not
+# written home, as after a refusal, e2fsck first replays them in a copy.
 ext3_is_clean() {
 	image=$loop
 	if dumpe2fs -h "$loop" 2>/dev/null | grep -q '^Filesystem features:.*needs_recovery'; then

@@ -6,8 +6,8 @@
 #   p3  LVM: volume group vg with root (ext3), home (Btrfs) and swap
 #
 # guest/build.sh must have run: the kernel and the initramfs are those of GUESTDIR, and this script
-# adds LVM, vfat and debian12-init. LVM's metadata are made by LVM itself, without the kernel's device
-# mapper, which the host need not have. It needs root, for loop devices.
+# adds LVM, vfat and debian12-init. LVM itself makes its metadata, without the kernel's device mapper,
+# which the host need not have. The script needs root, for loop devices.
 #
 # Debian packages: dosfstools mtools gdisk lvm2 e2fsprogs btrfs-progs grub-common grub-efi-amd64-bin
 # cpio zstd.
@@ -23,8 +23,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 guest=$(cd "$1" && pwd)
 img=$2
 PATH=$PATH:/usr/sbin:/sbin
-# Programs for file systems look at every mount. A dead FUSE mount of a test would make them fail, so
-# the script runs without these, in its own mount namespace.
+# Programs for file systems examine every mount, and fail at a dead FUSE mount that a test has left.
+# So the script removes such mounts in its own mount namespace.
 if [ -z "${FSWARD_UNSHARED:-}" ]; then
 	FSWARD_UNSHARED=1 exec unshare --mount sh "$0" "$@"
 fi

@@ -1,6 +1,6 @@
-// Package interp turns the bytes that a guest writes into what they mean to its file system: which
-// write is a commit point, which objects changed since the last one, and whether what was written
-// is well formed. It answers "what is, what changed". Rules decide whether that is allowed.
+// Package interp interprets the bytes that a guest writes to a file system: it finds the commit
+// points and the objects that changed since the last one, and checks that the bytes are well
+// formed. It answers "what is, what changed". Rules decide whether the change is allowed.
 //
 // Start with Interpreter in interp.go. Each file system is a package below this one. interp/detect
 // finds out which one a disk holds.

@@ -1,5 +1,5 @@
-// Package repair has the terms in which repair programs such as e2fsck are tested: what a run of
-// one claims about a file system, and which claims may follow each other.
+// Package repair defines the outcomes that a run of a repair program such as e2fsck can claim, and
+// which outcomes may follow each other.
 //
 // The packages below it test the programs. Start with repair/campaign.
 package repair

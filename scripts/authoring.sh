@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Follows docs/user/authoring.md with four rules of a site for Btrfs and ext3: a plain one, one with a
-# table, one with a sum, and one that calls itself. The host's kernel then breaks each of them on a
-# guarded disk, with fsync where that is a way to do it: docs/results/authoring.md. It needs root.
+# Follows docs/user/site-rules.md with four rules for Btrfs and ext3: a plain one, one with a table,
+# one with a sum, and one that calls itself. The host's kernel then breaks each of them on a
+# guarded disk, by fsync where it can: docs/results/authoring.md. It needs root.
 #
 # usage: scripts/authoring.sh [FSWARD]
 set -euo pipefail
-# mkfs.btrfs looks at every mount, and fails at a dead one of a test.
+# mkfs.btrfs examines every mount, and fails at a dead one that a test has left.
 if [ -z "${FSWARD_UNSHARED:-}" ]; then
 	FSWARD_UNSHARED=1 exec unshare --mount bash "$0" "$@"
 fi
@@ -33,7 +33,7 @@ show() {
 	"$@"
 }
 
-# The files of the guide, and what it leaves out: the owner on ext3, and the sum.
+# The files of the guide, and two rules that it leaves out: the owner on ext3, and the sum.
 awk '/^File `.*`:$/ { name = $2; gsub(/[`:]/, "", name); next }
 	/^```/ && name != "" { if (open) { close(path); open = 0; name = "" } else {
 		path = "site/" name; dir = path; sub(/[^/]*$/, "", dir); system("mkdir -p " dir); open = 1 }
@@ -100,7 +100,7 @@ for fs in btrfs ext3; do
 	rm -f disk.img
 	truncate -s 128M disk.img
 	"mkfs.$fs" -q disk.img >log 2>&1
-	# What is there before the guard is no change.
+	# The files that exist before the guard starts are no change.
 	mount -o loop disk.img mnt
 	mkdir -p mnt/home mnt/frozen/deep mnt/many
 	echo system >mnt/home/system

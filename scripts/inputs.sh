@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Makes one image of each kind that people have, and prints a table of what fsward check, fsward
-# guard and fsward status say about it: docs/results/inputs.md. It needs root, for loop devices.
+# Makes one image of each common kind, and prints a table with the output of fsward check, fsward
+# guard and fsward status about it: docs/results/inputs.md. It needs root, for loop devices.
 #
 # usage: scripts/inputs.sh [FSWARD]
 set -euo pipefail
-# Programs for file systems look at every mount, and fail at a dead one of a test.
+# Programs for file systems examine every mount, and fail at a dead one that a test has left.
 if [ -z "${FSWARD_UNSHARED:-}" ]; then
 	FSWARD_UNSHARED=1 exec unshare --mount bash "$0" "$@"
 fi
@@ -140,7 +140,7 @@ say() {
 		paste -sd '~' | sed 's/~/<br>/g'
 }
 
-# row NAME [--fs FS] IMG: what the three commands say.
+# row NAME [--fs FS] IMG: prints the row with the output of the three commands.
 row() {
 	local name=$1 checked=0 served=0
 	shift

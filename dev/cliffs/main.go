@@ -2,8 +2,9 @@
 // random mixtures of operations (dev/mix), runs each at n, 2n and 4n on a real file system under
 // the guard, and fits the slope of the processor time. A slope above 1.15 that a second measurement
 // at 2n, 4n and 8n confirms is a cliff. It names the rule, or the function of the interpreter, that
-// costs most, drops what the cliff does not need, and keeps a folder with the program. A verdict
-// other than "holds" on a sound file system is an alarm and kept too. Start reading at search.run.
+// costs most, drops operations that the cliff does not need, and keeps a folder with the program. A
+// verdict other than "holds" on a sound file system is an alarm and kept too. Start reading at
+// search.run.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package guestcheck is the frame of programs that check kernel modules in a guest. It runs the
-// checks one at a time and writes these lines for the host to standard output:
+// Package guestcheck is the common main program of commands that check kernel modules in a guest.
+// It runs the checks one at a time and writes these lines for the host to standard output:
 //
 //	FSWARD: check NAME ok      the check passed
 //	FSWARD: check NAME failed  the check failed

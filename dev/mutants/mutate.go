@@ -1,6 +1,6 @@
-// Package mutants is mutation testing of the rules. It weakens the rules by one small change at a
-// time and checks whether a test notices. If no test does, a case is missing. Start reading at
-// Mutants and Run.
+// Package mutants tests the rules by mutation. It weakens the rules by one small change at a time
+// and checks whether a test notices. If no test does, a case is missing. Start reading at Mutants
+// and Run.
 package mutants
 
 import (

@@ -1,7 +1,7 @@
 // Package oracle judges crash states by the invariants alone, without a mount or fsck. For ext3 it
-// replays the journal in memory; for Btrfs it reads the trees of the newest superblock and the
-// log. It judges the difference from a base state that is known to be sound, so that the cost of a
-// state depends on what differs.
+// replays the journal in memory; for Btrfs it reads the trees of the newest superblock and the log.
+// It judges the difference from a base state that is known to be sound, so that the cost of a state
+// depends on the difference.
 //
 // The oracle records the pages that a verdict depends on. Another state with the same contents in
 // these pages has the same verdict: recovery cannot reach the pages that differ, or replaces them

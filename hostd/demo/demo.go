@@ -1,5 +1,5 @@
-// Package demo shows the main job: a guest, two guarded disks, two bugs, two refusals. Start
-// reading at Run.
+// Package demo is the demonstration of make run: a guest, two guarded disks, two bugs, two
+// refusals. Start reading at Run.
 package demo
 
 import (

@@ -1,5 +1,5 @@
-// Package output is how results leave the process: queues that no reader can stop, and the keys
-// that every JSON line has. Start reading at Queue and Lines.
+// Package output writes results: through queues that no reader can stop, and with the keys that
+// every JSON line has. Start reading at Queue and Lines.
 package output
 
 import (

@@ -1,7 +1,7 @@
 // Package proxy keeps the connection of a guest's QEMU while its guard starts again. Between QEMU
-// and the guard stands a qemu-storage-daemon, a client of the one and a server of the other. It
-// waits for a guard that is gone, and repeats the requests that the guard has not answered. QEMU
-// can do the same itself, but libvirt before 9.1 does not let it:
+// and the guard stands a qemu-storage-daemon, a server for QEMU and a client of the guard. It waits
+// for a guard that is gone, and repeats the requests that the guard has not answered. QEMU can do
+// the same itself, but libvirt before 9.1 does not let it:
 // docs/decisions/0048-a-proxy-waits-for-the-guard.md. Start reading at Exec.
 package proxy
 

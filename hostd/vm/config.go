@@ -1,5 +1,6 @@
 // Package vm runs a guest through libvirt. It finds or starts a libvirtd, starts a transient domain
-// whose disks are NBD exports, follows its console and its life, and talks to the workload inside.
+// whose disks are NBD exports, follows its console and its lifecycle, and talks to the workload
+// inside.
 //
 // Everything it makes lies in the run directory that the caller gives: sockets, the state and the
 // logs of a private libvirtd, and the record of our domains. Start reading at Connect and

@@ -1,5 +1,5 @@
-// Package detect finds out which file system a disk holds and opens its interpreter. No other place
-// lists the file systems: a new one is a new row of formats. Start with Follow.
+// Package detect finds out which file system a disk holds and opens its interpreter. All commands
+// take the file systems from the table formats: a new one is a new row. Start with Follow.
 package detect
 
 import (

@@ -3,7 +3,7 @@
 // does not hide mistakes in others; TermText writes a term for a person. Tokens are those of ISO
 // Prolog with three limits: ASCII outside quotes and comments, no floating point, no double quotes.
 //
-// The package also holds what terms of rules have beside those of the library: numbers of any size
-// (Number, Wide), names that a guest chose (Name), arithmetic and the orders of terms. Start
-// reading at clauses.go.
+// The package also has the parts of terms that the library lacks: numbers of any size (Number,
+// Wide), names that a guest chose (Name), arithmetic and the orders of terms. Start reading at
+// clauses.go.
 package syntax

@@ -1,6 +1,6 @@
-// Package adapter describes repair programs to the tests of them: how each is called, what its
-// exit statuses mean, and which bounds it gets. A description is a file in YAML. Those of known
-// programs are in programs/ and part of the executable. Start with Parse.
+// Package adapter describes the repair programs that are tested: how each is called, what its exit
+// statuses mean, and which bounds it gets. A description is a file in YAML. Those of known programs
+// are in programs/ and part of the executable. Start with Parse.
 package adapter
 
 import (

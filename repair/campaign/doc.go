@@ -2,6 +2,6 @@
 // the program on it, and then again, and judges what both runs claim. Start with Run, which takes
 // the damages of an image one after the other. try in trial.go is the test of one damage.
 //
-// What is found lies in folders, one for each group of failures with the same messages (Finding).
-// Replay shows a finding again.
+// Each group of failures with the same messages (Finding) has a folder. Replay shows a finding
+// again.
 package campaign

@@ -1,5 +1,5 @@
-// Package damage lists the damages of an image that repair programs are tested with: SWIFT's model
-// A, which changes one field at a time. Start with NewModel.
+// Package damage numbers the damages of an image with which repair programs are tested: SWIFT's
+// model A, which changes one field at a time. Start with NewModel.
 package damage
 
 import (

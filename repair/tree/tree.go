@@ -1,6 +1,6 @@
-// Package tree reads the tree of files of an image without mounting it, and compares two trees:
-// what did a repair lose? Each file knows the bytes of the image that it consists of, so that a
-// file that a damage did not touch can be told from one that it did.
+// Package tree reads the tree of files of an image without mounting it, and compares two trees, to
+// find what a repair lost. Each file knows its bytes of the image, so that Losses can leave out the
+// files that a damage touched.
 package tree
 
 import (
