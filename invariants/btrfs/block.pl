@@ -3,7 +3,7 @@
 % Rule 1. The tree that an added tree_block_ref names exists and leads to the block.
 % Source: thesis, table 5.1; btrfs check, "tree extent ... parent/root ... has no backref item" in
 % reverse (check_tree_block_backref). The rule says nothing about a tree that is being dropped.
-% For the user: the space of the block is never freed, or a snapshot shows a state of long ago.
+% For the user: the space of the block is never freed, or a snapshot shows an old state.
 violation(1, 2, k(BLOCK, tree_block_ref, TREE)) :-
   add(2, k(BLOCK, tree_block_ref, TREE)),
   not(dropped(TREE)),
@@ -20,8 +20,8 @@ violation(1, 2, k(BLOCK, tree_block_ref, TREE)) :-
   not(delete(1, k(TREE, root_item, _))).
 
 % Rule 8. The block that a shared reference names holds the pointers: for a shared_block_ref, a
-% node that points to the block; for a shared_data_ref, a leaf with count file extents in the
-% extent.
+% node that points to the block; for a shared_data_ref, a leaf with as many file extents that use
+% the extent as count says.
 % Source: thesis, table 5.2; btrfs check, check_shared_block_backref() and
 % check_shared_data_backref(). The root of a relocation tree, which balance makes, names itself. A
 % relocation tree that was merged (refs 0, merge_reloc_root) releases its references block by

@@ -183,8 +183,8 @@ logged_with_sums(EXTENT) :-
   csum_tree(TREE),
   has_a_sum(TREE, FROM, TO).
 
-% Rule 104. An inode of a log whose generation the last commit has reached is in the subvolume
-% with the same generation; an inode with a later generation is not in the subvolume yet.
+% Rule 104. If the last commit has reached the generation of an inode in a log, the subvolume has
+% the inode with the same generation; otherwise the subvolume does not have the inode yet.
 % Source: fs/btrfs/tree-log.c, overwrite_item(), which puts the log's inode over the subvolume's;
 % btrfs_get_free_objectid(), which gives no number twice (inode_cache, of kernels before 5.11,
 % did). fill_inode_item() gives generation 0 to an inode that is only logged to exist.

@@ -87,9 +87,9 @@ violation(65, 1, k(SUBVOL, root_item, OFFSET)) :-
   live_tree(SUBVOL),
   not(query(8, k(0, qgroup_info, SUBVOL))).
 
-% Rule 99. While quota is consistent, the rfer of a subvolume grows by at most the extents that
-% its files take and the blocks made for its tree, less those that are freed, and shrinks by at
-% most those that it leaves; its excl changes by at most those of all trees.
+% Rule 99. While quota is consistent, the rfer of a subvolume grows by at most the extents that its
+% files take and the new blocks of its tree, less those that are freed; it shrinks by at most those
+% that the subvolume leaves; its excl changes by at most those that all trees take or leave.
 % Source: qgroup_update_counters: a group refers to the extents and blocks that its tree leads to.
 % The rule is silent where the kernel counts otherwise: during a rescan, in the commits of a
 % balance (qgroup_trace_subtree_swap), for a subvolume that is made or dropped, and with simple

@@ -65,7 +65,7 @@ violation(5, owner, k(B,owner,P)) :-
 
 % Rule 12. The refcount of an extended attribute block is the number of inodes that name it: it
 % changes by those that begin to name it less those that stop.
-% Source: e2fsck PR_1_EXTATTR_READ_ABORT, PR_1_EXTATTR_COUNT; ext4_xattr_release_block.
+% Source: e2fsck PR_1_EXTATTR_REFCOUNT; ext4_xattr_release_block.
 % For the user: if the count is too low, the attributes of a file (access lists, security labels)
 % are freed while it still has them.
 violation(12, xattr_block, B) :-

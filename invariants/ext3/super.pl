@@ -43,10 +43,10 @@ some_feature :- query(superblock, 0, feature_ro_compat, FLAGS), FLAGS =\= 0.
 of_reserved(feature_compat).
 of_reserved(reserved_gdt_blocks).
 
-% Rule 23. No group descriptor has a mark for bitmaps to be taken as empty, or an itable_unused:
+% Rule 23. No group descriptor marks its bitmaps as uninitialized, and none has an itable_unused:
 % both belong to a feature of ext4.
 % Source: e2fsck PR_0_GDT_UNINIT, PR_0_GDT_ITABLE_UNUSED.
-% For the user: a file system that believes the mark gives away blocks and inodes that are in use.
+% For the user: a kernel that trusts the mark gives away blocks and inodes that are in use.
 violation(23, group, G) :-
   new(group, G, flags, FLAGS),
   FLAGS /\ 3 =\= 0.
