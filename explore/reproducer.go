@@ -84,7 +84,7 @@ func (c *CrashError) describe(b *strings.Builder, step int) {
 		fmt.Fprintf(b, "  Of the %d sectors of bio %d, these did: %s.\n", w.Sectors, w.Bio, w.parts())
 	}
 	if c.Perspective != "" {
-		fmt.Fprintf(b, "The error needs no more than this: %s.\n", c.Perspective)
+		fmt.Fprintf(b, "The simplest kind of crash that shows the error: %s.\n", c.Perspective)
 	}
 	if len(c.Early) > 0 {
 		fmt.Fprintf(b, "Blocks that reached the disk although the kernel had only marked them dirty: "+

@@ -33,9 +33,9 @@ func attachCommand() *cobra.Command {
 		Short: "Put a guard before the disks of a libvirt domain",
 		Long: `Rewrites the persistent definition of a domain that is shut off, so that its disks are
 those of a guard, and prints the command that starts the guard. TARGETs are the names of disks in
-the domain, such as vda; without them, all hard disks that the guest may write are attached. The
-address, serial, boot order, discard and policies of a disk stay as they are. The original disks are
-kept in the domain's metadata, and fsward detach puts them back.
+the domain, such as vda. Without them, the command attaches all hard disks that the guest may write.
+The address, serial, boot order, discard and policies of a disk stay as they are. The domain's
+metadata keeps the original disks, and fsward detach puts them back.
 
 The command changes nothing and says why if the domain is running, transient, attached already, or
 has a saved state, snapshots or checkpoints; if a disk has backing files or is not a file or block
@@ -133,8 +133,8 @@ func (o *attachOptions) print(w io.Writer, domain, socket string, a attach.Attac
 	}
 	proxy = append(proxy, "--guard", "unix:"+socket, "--listen", "unix:"+a.Proxy, "--reconnect",
 		o.reconnect.String())
-	fmt.Fprintln(w, "# This libvirt cannot let the guest wait for a guard that starts again: none\n"+
-		"# before 9.1 can. A proxy does. Start the guard and the proxy before the domain:")
+	fmt.Fprintln(w, "# This libvirt cannot let the guest wait while the guard starts again; libvirt 9.1\n"+
+		"# and later can. A proxy does it here. Start the guard and the proxy before the domain:")
 	fmt.Fprintln(w, shellCommand(guard))
 	fmt.Fprintln(w, shellCommand(append(proxy, access...)))
 }

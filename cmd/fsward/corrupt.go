@@ -77,7 +77,7 @@ func corruptCommand() *cobra.Command {
 			switch {
 			case list, len(args) >= 1 && cfg.Seed != 0, len(args) >= 2:
 			default:
-				return fmt.Errorf("expected the images or logs and an alteration or --seed; or --list")
+				return fmt.Errorf("give images or logs, and an alteration or --seed; or give --list")
 			}
 			if len(bases) != len(cfg.Out) {
 				return fmt.Errorf("--base and --out go together: they are for a log")

@@ -111,7 +111,7 @@ when it starts again; behind fsward proxy, when the proxy and the guest start ag
 					return usageError{fmt.Errorf("--size: %w", err), c.CommandPath()}
 				}
 			}
-			client, err := controlClient(control)
+			client, err := controlClient(c, control)
 			if err != nil {
 				return err
 			}

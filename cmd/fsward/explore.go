@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -139,7 +138,7 @@ func addSearchFlags(c *cobra.Command, r *spec.Run) {
 	c.Flags().StringVar(&r.Operations, "ops", "",
 		"a checker also performs the operations of these `GROUPS`, separated by commas: "+groupList())
 	c.Flags().StringVar((*string)(&r.Strategy), "search", string(explore.BreadthFirst),
-		fmt.Sprintf("`STRATEGY` that chooses the next state: one of %v", explore.Strategies()))
+		"`STRATEGY` that chooses the next state: "+alternatives(explore.Strategies()))
 	c.Flags().IntVar(&r.Depth, "depth", 0, "run at most `N` steps in a row; 0 for no limit")
 	c.Flags().Uint64Var(&r.Seed, "seed", 1, "`SEED` of samples and of --search random")
 	c.Flags().IntVar(&r.MaxFaults, "failures", 0,
@@ -153,7 +152,7 @@ func addSearchFlags(c *cobra.Command, r *spec.Run) {
 	c.Flags().BoolVar(&r.HashDisks, "hash-disks", false,
 		"visit states whose disks differ as different states, even if their files are equal")
 	c.Flags().StringVar((*string)(&r.Restore), "restore", string(explore.ByCost),
-		fmt.Sprintf("`WAY` to reach a state: one of %v", explore.Restorings()))
+		"`WAY` to reach a state: "+alternatives(explore.Restorings()))
 	c.Flags().DurationVar(&r.Threads, "threads", 0,
 		"also explore kernel-thread scheduling: before each step, run at most "+
 			"one held thread, for at most `DURATION`, such as 8s; 0 to let threads run freely")
@@ -186,7 +185,8 @@ func addCheckFlags(c *cobra.Command, r *spec.Run) {
 		"run the file system's comprehensive check on recovered disks, "+
 			"recover with it too, and compare the two results")
 	c.Flags().StringVar((*string)(&r.Surprises), "surprises", string(explore.ReportSurprises),
-		"report losses that are allowed and unexpected as a class of their own, or make each an error")
+		"what to do with losses that are allowed and unexpected: report (as a class of their own), or "+
+			"error (make each an error)")
 	c.Flags().BoolVar(&r.StrictRecovery, "strict-recovery", false,
 		"report it as an error if a recovery had to repair something")
 	c.Flags().BoolVar(&r.NoJudge, "no-invariants", false,

@@ -25,22 +25,25 @@ func exploreRunCommand() *cobra.Command {
 		Short: "Explore a file system or a stack, until everything is explored or the time is up",
 		Long: fmt.Sprintf(
 			`Explores one file system on one RAM disk (--fs), or the stack that a file describes (--stack).
-File systems and other components: %s; or a YAML file.
-Stacks: %s; or a YAML file. fsward explore list describes them.
+fsward explore list describes the file systems, other components and stacks that a name can stand
+for. A YAML file can describe more.
 
+File systems and other components:
+%s
+Stacks:
+%s
 Checkers, and what they check:
 %s
 Operations that --ops adds, all of which docs/user/exploring.md describes:
 %s
-
 --exchange PARAMETER explores the stack once for each value of a parameter, such as the file system
-below a database, and says with which values errors were found: which layer is to blame.
+below a database, and says with which values errors were found. So it shows which layer is to blame.
 
 Exit status: 0 found nothing, 1 found errors, 2 wrong usage, 3 could not run. With --json the last
 line is {"event":"explored",...}. fsward explore resume DIR continues a run that was stopped, was
 killed or ran out of time.`,
-			strings.Join(component.Names(), ", "),
-			strings.Join(spec.Stacks(), ", "),
+			lines(component.Names()),
+			lines(spec.Stacks()),
 			listed(checkers.Names()),
 			listed(checkers.Groups()),
 		),
@@ -69,11 +72,35 @@ killed or ran out of time.`,
 	return c
 }
 
+// lines returns names in indented lines of at most 100 columns.
+func lines(names []string) string {
+	var b strings.Builder
+	for _, line := range wrapped(strings.Join(names, ", "), 98) {
+		fmt.Fprintf(&b, "  %s\n", line)
+	}
+	return b.String()
+}
+
+// alternatives returns the values of a flag as a text, such as "a, b or c".
+func alternatives[S ~string](values []S) string {
+	var b strings.Builder
+	for i, v := range values {
+		switch {
+		case i == len(values)-1 && i > 0:
+			b.WriteString(" or ")
+		case i > 0:
+			b.WriteString(", ")
+		}
+		b.WriteString(string(v))
+	}
+	return b.String()
+}
+
 // listed returns names and what they stand for, a line each.
 func listed(names [][2]string) string {
 	var b strings.Builder
 	for _, n := range names {
-		fmt.Fprintf(&b, "  %-16s %s\n", n[0], n[1])
+		fmt.Fprintf(&b, "  %-19s %s\n", n[0], n[1])
 	}
 	return b.String()
 }

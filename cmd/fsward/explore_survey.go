@@ -53,7 +53,7 @@ because the kernel lacks the file system.`,
 	c.Flags().DurationVar(&budget.time, "time", time.Minute,
 		"stop each run after `DURATION`; 0 to explore everything")
 	c.Flags().Uint64Var(&budget.runs, "runs", 0,
-		"stop each run after `N` runs of a step; 0 for no limit")
+		"stop each run after it has executed `N` steps; 0 for no limit")
 	addHowFlags(c, &common)
 	_ = c.MarkFlagRequired("out") // the flag exists
 	return c

@@ -195,12 +195,13 @@ func addControlFlag(c *cobra.Command, control *string) {
 		"`unix:PATH` of the daemon's control socket (default: $FSWARD_CONTROL)")
 }
 
-// controlClient returns a client of the control socket at an address.
-func controlClient(address string) (*daemon.Control, error) {
+// controlClient returns a client of the control socket at an address, for the command c.
+func controlClient(c *cobra.Command, address string) (*daemon.Control, error) {
 	if address == "" {
 		return nil, usageError{
-			errors.New("--control is needed, or FSWARD_CONTROL in the environment"),
-			"fsward",
+			errors.New("give the daemon's control socket: --control unix:PATH, or FSWARD_CONTROL in the " +
+				"environment"),
+			c.CommandPath(),
 		}
 	}
 	path, err := daemon.Address(address)

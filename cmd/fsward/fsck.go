@@ -17,10 +17,10 @@ func fsckCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fsck",
 		Short: "Test repair programs such as e2fsck on damaged images",
-		Long: `Damages one field of a file system's image after the other, runs a repair program on
-each, and then again. What the second run says must agree with the first: after "all
-errors corrected" it must find nothing. Each way in which a program fails is kept in a
-folder that shows it again.
+		Long: `Damages the fields of a file system's image one after the other, and runs a repair
+program twice on each damaged image. The second run must agree with the first: after "all
+errors corrected" it must find nothing. Each way in which a program fails gets a folder,
+from which fsward fsck replay shows it again.
 
 The programs run on copies of the image, in sandboxes that bound their time, memory and output.
 They see no device of the host.

@@ -18,7 +18,8 @@ func fsckReplayCommand() *cobra.Command {
 		Use:   "replay DIR",
 		Short: "Run the program of a finding again on its damaged image",
 		Long: `Damages a copy of the image in a finding's folder and runs the program as the finding says.
-Exit status: 1 the failure showed each time, 0 it did not show, 3 it showed only at times.`,
+Exit status: 1 the failure showed each time, 0 it did not show, 2 wrong usage, 3 it showed only at
+times, or the command could not run.`,
 		Example: "  fsward fsck replay found/again-inode.links_count-1a2b3c4d --times 10",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -26,14 +26,14 @@ func fsckRunCommand() *cobra.Command {
 		Use:   "run --fs FS --out DIR",
 		Short: "Damage an image in many ways, and test what a repair program does with each",
 		Long: `Makes an image of a file system, or takes --image. Damages one field of it, runs the
-program twice, and compares what the two runs claim; then the next field. The first
+program twice, and compares the claims of the two runs. Then it damages the next field. The first
 damages set each field to values at the ends of its range and near the old one. After
 these, fields of one and of two bytes get every value.
 
 DIR gets a folder for each group of failures: one program, one field, and the same messages. Its
 file what.txt says what happened. fsward fsck replay shows it again.
 
-Exit status: 0 nothing was found, 1 something was found.`,
+Exit status: 0 found nothing, 1 found something, 2 wrong usage, 3 could not run.`,
 		Example: `  fsward fsck run --fs ext3 --program e2fsck --time 60s --out found
   fsward fsck run --fs ext3 --program mychecker.yaml --image disk.img --out found`,
 		Args: cobra.NoArgs,

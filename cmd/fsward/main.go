@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 
@@ -47,7 +48,7 @@ func execute() int {
 		}
 		return exitUndecided
 	case errors.As(err, &usage):
-		complain("fsward: %v\nRun `%s --help` for usage.\n", err, usage.command)
+		complain("fsward: %v\nRun `%s --help` for details.\n", err, usage.command)
 		return exitUsage
 	default:
 		complain("fsward: %v\n", err)
@@ -102,10 +103,13 @@ func asUsage(c *cobra.Command) {
 		if err == nil && args != nil {
 			err = args(c, a)
 		}
-		if err != nil {
-			return usageError{err, c.CommandPath()}
+		switch {
+		case err == nil:
+			return nil
+		case c.Runnable() && !c.HasSubCommands():
+			err = fmt.Errorf("%w\nUsage: %s", err, c.UseLine())
 		}
-		return nil
+		return usageError{err, c.CommandPath()}
 	}
 	for _, sub := range c.Commands() {
 		asUsage(sub)

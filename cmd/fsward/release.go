@@ -21,8 +21,8 @@ func releaseCommand(use, short string, pass bool) *cobra.Command {
 		Example: "  fsward status --control unix:/run/vm.ctl\n" +
 			"  fsward " + use + " --control unix:/run/vm.ctl",
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			client, err := controlClient(control)
+		RunE: func(c *cobra.Command, args []string) error {
+			client, err := controlClient(c, control)
 			if err != nil {
 				return err
 			}

@@ -19,8 +19,8 @@ switches between two commits: every commit is judged. If the new set does not lo
 stays in force. The reason is printed here and in the daemon's log.`,
 		Example: "  fsward rules reload --control unix:/run/vm.ctl",
 		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			client, err := controlClient(control)
+		RunE: func(c *cobra.Command, _ []string) error {
+			client, err := controlClient(c, control)
 			if err != nil {
 				return err
 			}

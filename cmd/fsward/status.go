@@ -19,12 +19,11 @@ func statusCommand() *cobra.Command {
 DISK for a whole disk, DISK:p2 for a partition, DISK:vg/lv for a logical volume. The line has the
 file system, the commits judged and refused, the state of the volume, the check of the baseline, and
 the write that is held, if any. If the judgment of a commit takes longer than a second, a line below
-shows how far it is. Lines at the end
-show the rules in force, with the hash that each verdict has in JSON, reports that were dropped,
-and recordings.`,
+shows how far it is. Lines at the end show the rules in force with their hash, which each verdict
+has in JSON, the reports that were dropped, and the recordings.`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			client, err := controlClient(control)
+		RunE: func(c *cobra.Command, _ []string) error {
+			client, err := controlClient(c, control)
 			if err != nil {
 				return err
 			}

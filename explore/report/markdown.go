@@ -20,7 +20,7 @@ func WriteMarkdown(w io.Writer, runs []Run) error {
 		}
 		fmt.Fprintf(b, "| %s |%s\n", escape(r.System), cells(texts))
 	}
-	fmt.Fprintf(b, "\nBehind each ✓:\n\n")
+	fmt.Fprintf(b, "\nThe runs behind the table:\n\n")
 	for _, r := range runs {
 		end := "the run ended before all was explored"
 		if r.Complete {

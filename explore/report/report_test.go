@@ -108,7 +108,7 @@ func TestMarkdown(t *testing.T) {
 | vfat | ✗ lost | ✓ 2 | ✓ 7, all | ✓ 3 | ✗ wrong result |
 | vfat, disks without a cache | ✓ 5, all |  |  |  |  |
 
-Behind each ✓:
+The runs behind the table:
 
 - vfat, sync: 5 states in 9 steps to depth 2, 3 crash disks; the run ended before all was explored
 - vfat, sync: 5 states in 9 steps to depth 2, 3 crash disks; complete

@@ -100,7 +100,7 @@ func (c *volumesCheck) all(ctx context.Context,
 	}
 	for v := range c.wanted {
 		if !found[v] {
-			return change.Undecided, fmt.Errorf("there is no volume %s", v)
+			return change.Undecided, noVolume(v, contents)
 		}
 	}
 	if checked == 0 {

@@ -132,7 +132,8 @@ func writePatch(disks []blocktap.Disk, g *detect.Group, p interp.Patch) error {
 func CorruptLogs(ctx context.Context, disks []ReplayDisk,
 	cfg CorruptConfig) (out *Corrupted, err error) {
 	if len(cfg.Out) != len(disks) {
-		return nil, fmt.Errorf("%d logs and %d names for new logs", len(disks), len(cfg.Out))
+		return nil, fmt.Errorf("%d logs and %d new logs: give one --out for each log", len(disks),
+			len(cfg.Out))
 	}
 	var recordings []*trace.Writer
 	for _, path := range cfg.Out {

@@ -3,6 +3,7 @@ package offline
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"fsward/interp"
@@ -39,7 +40,7 @@ func splitBases(disks []ReplayDisk) (out []ReplayDisk, volume string, err error)
 	for _, d := range disks {
 		image, one := splitVolume(d.Base)
 		if one != "" && volume != "" && one != volume {
-			return nil, "", fmt.Errorf("two volumes, %s and %s: name one", volume, one)
+			return nil, "", fmt.Errorf("the bases name the volumes %s and %s: name only one", volume, one)
 		}
 		if one != "" {
 			volume = one
@@ -83,12 +84,27 @@ func fileSystems(d interp.Disk, fs string, wanted map[string]bool) ([]detect.Gro
 		}
 	}
 	for v := range left {
-		return nil, fmt.Errorf("there is no volume %s", v)
+		return nil, noVolume(v, contents)
 	}
 	if len(all) == 0 {
 		return nil, fmt.Errorf("%w on any volume", interp.ErrNotFound)
 	}
 	return all, nil
+}
+
+// noVolume returns an error that lists the volumes of the disks, which v is not among.
+func noVolume(v string, contents *detect.Contents) error {
+	if !contents.Divided() {
+		return fmt.Errorf("there is no volume %s: the disk has neither partitions nor logical volumes", v)
+	}
+	var paths []string
+	for _, g := range contents.Groups() {
+		for _, volume := range g.Volumes {
+			paths = append(paths, volume.Path)
+		}
+	}
+	slices.Sort(paths)
+	return fmt.Errorf("there is no volume %s; the volumes are %s", v, strings.Join(paths, ", "))
 }
 
 func contentOf(g *detect.Group) string {

@@ -51,7 +51,7 @@ const leastBenched = 2 * time.Millisecond
 // mkfs.btrfs, and no other right than to write temporary files.
 func BenchRules(ctx context.Context, cfg BenchConfig) (*Bench, error) {
 	if cfg.Files < 4 {
-		return nil, errors.New("--files is less than 4")
+		return nil, errors.New("--files must be 4 or more")
 	}
 	dir, err := os.MkdirTemp("", "fsward-bench-")
 	if err != nil {

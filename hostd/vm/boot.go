@@ -13,7 +13,7 @@ func (c *Config) bootable() error {
 			continue
 		}
 		if _, err := os.Stat(file); err != nil {
-			return fmt.Errorf("%w: make what the guest boots from with guest/build.sh", err)
+			return fmt.Errorf("%w: make guest builds the kernel and the initramfs of a guest", err)
 		}
 	}
 	if c.EFI {

@@ -85,11 +85,11 @@ const latest = 1 << 62
 func parseCall(text string) (c Call, err error) {
 	f := strings.Fields(text)
 	if len(f) < 4 || len(f) > 4+maxParts {
-		return c, fmt.Errorf("%d fields", len(f))
+		return c, fmt.Errorf("the call has %d fields, expected 4 to %d", len(f), 4+maxParts)
 	}
 	c.Name = f[0]
 	if _, known := names[c.Name]; !known {
-		return c, fmt.Errorf("call %q", c.Name)
+		return c, fmt.Errorf("unknown call %q", c.Name)
 	}
 	if c.Thread, err = strconv.Atoi(f[1]); err != nil {
 		return c, err
@@ -101,7 +101,7 @@ func parseCall(text string) (c Call, err error) {
 		return c, err
 	}
 	if c.Returned < c.Began {
-		return c, fmt.Errorf("it returned at %d and began at %d", c.Returned, c.Began)
+		return c, fmt.Errorf("the call returned at %d, before it began at %d", c.Returned, c.Began)
 	}
 	for _, s := range f[4:] {
 		if !strings.Contains(s, ":") {
@@ -113,7 +113,7 @@ func parseCall(text string) (c Call, err error) {
 			return c, fmt.Errorf("%q: %w", s, err)
 		}
 		if r.At += c.Began; r.At > c.Returned {
-			return c, fmt.Errorf("%q: after it returned", s)
+			return c, fmt.Errorf("%q: the write is later than the return of the call", s)
 		}
 		c.Wrote = append(c.Wrote, r)
 	}
@@ -123,7 +123,7 @@ func parseCall(text string) (c Call, err error) {
 func parseTime(s string) (int64, error) {
 	t, err := strconv.ParseInt(s, 10, 64)
 	if err == nil && (t < 0 || t >= latest) {
-		err = fmt.Errorf("the time %d", t)
+		err = fmt.Errorf("the time %d is out of range", t)
 	}
 	return t, err
 }
@@ -145,7 +145,7 @@ func parseRange(s string) (r Range, err error) {
 		return r, err
 	}
 	if r.Sectors == 0 {
-		return r, fmt.Errorf("no sectors")
+		return r, fmt.Errorf("the write has no sectors")
 	}
 	r.At, err = parseTime(since)
 	return r, err

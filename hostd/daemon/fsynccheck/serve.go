@@ -137,7 +137,7 @@ func (s *stream) line(line string) error {
 	case "lost":
 		a.open++
 	default:
-		return errors.New("no such line")
+		return errors.New("unknown kind of line")
 	}
 	return nil
 }

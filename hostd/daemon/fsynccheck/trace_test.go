@@ -103,13 +103,13 @@ func TestParseCallErrors(t *testing.T) {
 		{"fsync 1 x 3", "invalid syntax"},
 		{"fsync 1 -2 3", "the time -2"},
 		{"fsync 1 2 4611686018427387904", "the time 4611686018427387904"},
-		{"fsync 1 3 2", "it returned at 2 and began at 3"},
+		{"fsync 1 3 2", "returned at 2, before it began at 3"},
 		{"fsync 1 2 3 254,0:1", "expected DEV:SECTOR+SECTORS@SINCE"},
 		{"fsync 1 2 3 254,0:x+1@0", "invalid syntax"},
 		{"fsync 1 2 3 254,0:18014398509481984+1@0", "out of range"},
 		{"fsync 1 2 3 254,0:1+4294967296@0", "out of range"},
 		{"fsync 1 2 3 254,0:1+0@0", "no sectors"},
-		{"fsync 1 2 3 254,0:1+1@2", "after it returned"},
+		{"fsync 1 2 3 254,0:1+1@2", "later than the return"},
 		{"fsync 1 2 3" + strings.Repeat(" a", maxParts+1), "517 fields"},
 	} {
 		if _, err := parseCall(c.line); err == nil || !strings.Contains(err.Error(), c.want) {
