@@ -40,8 +40,8 @@ func writeReproducer(dir string, e *Error, disks []*Disk) error {
 			"so the error may not replay: %s.\n", strings.Join(e.Unscheduled, ", "))
 	}
 	if e.ProcessCrash != nil {
-		fmt.Fprintf(&b, "\nThe crash: the program of step %d was ended, while the kernel went on. "+
-			"It had done these system calls: %s\n",
+		fmt.Fprintf(&b, "\nThe crash: the program of step %d was killed, while the kernel went on. "+
+			"It had made these system calls: %s\n",
 			len(e.Steps), strings.Join(e.ProcessCrash.Calls, ", "))
 		describeChoices(&b, "Choices of the check", e.ProcessCrash.Choices)
 	}

@@ -125,7 +125,7 @@ func (d *Daemon) mountFUSE(dir, disk string) (*fuse.Server, error) {
 // start now.
 func notifyReady(log *zap.Logger) {
 	if _, err := systemd.SdNotify(false, systemd.SdNotifyReady); err != nil {
-		log.Warn("systemd cannot be told that the disks are served", zap.Error(err))
+		log.Warn("cannot tell systemd that the disks are served", zap.Error(err))
 	}
 }
 
