@@ -85,7 +85,8 @@ func TestCheckVolumes(t *testing.T) {
 		t.Errorf("p2 alone: %q, %s", got, worst)
 	}
 	if _, err := CheckVolumes(t.Context(), []string{image + ":p9"}, detect.Auto, guard.RulesConfig{},
-		nil, nil); err == nil || !strings.Contains(err.Error(), "there is no volume p9") {
+		nil, nil); err == nil || !strings.Contains(err.Error(),
+		"there is no volume p9; the volumes are p1, p2") {
 		t.Errorf("p9: %v", err)
 	}
 }

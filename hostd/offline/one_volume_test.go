@@ -40,7 +40,7 @@ func TestQueryVolumes(t *testing.T) {
 		{image + ":p4", detect.Auto, goal, "[p4: N 32768]", ""},
 		{image + ":p2", detect.Auto, "query(5, k(256, inode_item, 0), nlink, N)", "[p2: N 1]", ""},
 		{image + ":p3", detect.Auto, goal, "[]", "on p3: it holds swap"},
-		{image + ":p9", detect.Auto, goal, "[]", "there is no volume p9"},
+		{image + ":p9", detect.Auto, goal, "[]", "there is no volume p9; the volumes are p1, p2, p3, p4"},
 	} {
 		got, err := asked(t, QueryConfig{Targets: []string{c.target}, FS: c.fs}, c.goal)
 		if fmt.Sprint(got) != c.want || (err == nil) != (c.err == "") ||
