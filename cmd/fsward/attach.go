@@ -133,8 +133,9 @@ func (o *attachOptions) print(w io.Writer, domain, socket string, a attach.Attac
 	}
 	proxy = append(proxy, "--guard", "unix:"+socket, "--listen", "unix:"+a.Proxy, "--reconnect",
 		o.reconnect.String())
-	fmt.Fprintln(w, "# This libvirt cannot let the guest wait while the guard starts again; libvirt 9.1\n"+
-		"# and later can. A proxy does it here. Start the guard and the proxy before the domain:")
+	fmt.Fprintln(w, "# This libvirt cannot let the guest wait while the guard starts again;\n"+
+		"# libvirt 9.1 and later can. A proxy does it here. Start the guard and the proxy before the\n"+
+		"# domain:")
 	fmt.Fprintln(w, shellCommand(guard))
 	fmt.Fprintln(w, shellCommand(append(proxy, access...)))
 }
