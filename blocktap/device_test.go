@@ -104,7 +104,7 @@ func TestDeviceRecorderFails(t *testing.T) {
 	}
 }
 
-// undoRecorder keeps what was logged, in words.
+// undoRecorder keeps a description of each call.
 type undoRecorder []string
 
 func (u *undoRecorder) Log(r *Request) error {
@@ -114,8 +114,8 @@ func (u *undoRecorder) Log(r *Request) error {
 
 func (u *undoRecorder) Undone(r *Request) { *u = append(*u, fmt.Sprint("undone ", r.Seq)) }
 
-// TestDeviceUndone checks that a recorder learns of the changes that were not performed, each
-// before the next change.
+// TestDeviceUndone checks that the device reports each change that was not performed to the
+// recorder before the next change.
 func TestDeviceUndone(t *testing.T) {
 	disk := open(t, sparseFile(t, 1<<20, 0, nil), FileOptions{})
 	dev := NewDevice(disk, hookFunc(func(r *Request, do func() error) error {
@@ -201,8 +201,8 @@ func (h *flushHook) Flushing() { h.flushing++ }
 
 func (h *flushHook) Flushed(seq uint64) { h.flushed = append(h.flushed, seq) }
 
-// TestFlushHook checks which changes the hook learns to be durable. A write with FUA makes no other
-// change durable.
+// TestFlushHook checks which changes the device reports to the hook as durable. A write with FUA
+// makes no other change durable.
 func TestFlushHook(t *testing.T) {
 	disk := open(t, sparseFile(t, 1<<20, 0, nil), FileOptions{})
 	hook := &flushHook{}

@@ -51,8 +51,8 @@ func (c *countedCache) find(lo, hi uint64, most int) (ids []uint64) {
 	return ids
 }
 
-// A FindCache searches once for what is asked twice in a row, unless a visitor ended the search or
-// the names were reset.
+// TestFindCache checks that a range that is requested twice in a row is searched once, unless a
+// visitor ended the search or the names were reset.
 func TestFindCache(t *testing.T) {
 	c := &countedCache{T: t, names: change.NewNames()}
 	for _, step := range []struct {

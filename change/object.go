@@ -55,8 +55,8 @@ type Txn struct {
 	Records    []Record
 	Names      *Names // the names and keys of Records and of the View
 	Copies     []Copy // of Btrfs, in the order of trees
-	Work       *Work  // bounds the steps of the judgment; nil: nothing does
-	// Whole: it adds everything that a file system has, and is not what a commit changes.
+	Work       *Work  // bounds the steps of the judgment; nil: no bound
+	// Whole: it adds every object of a file system. It does not hold the changes of a commit.
 	Whole bool
 }
 

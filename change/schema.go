@@ -35,8 +35,9 @@ type KindInfo struct {
 	Fields []Field // the fields that such an object can have besides FieldObject
 	// Values describes the values of the fields.
 	Values map[Field]FieldInfo
-	// What the cost of a rule is called that goes through all objects of one id ("extents of one
-	// file"), or of one key or first number of a pair ("names of one hash"). "": one object, or few.
+	// Group names the cost of a rule that visits all objects of one id ("extents of one file").
+	// KeyGroup names that of one key, or of the first number of a pair ("names of one hash"). ""
+	// means that there are at most a few such objects.
 	Group, KeyGroup string
 }
 
@@ -50,7 +51,7 @@ type Schema struct {
 	Words      []string   // by WordID; [0] is "present"
 }
 
-// A FieldType says what the values of a field are.
+// A FieldType is the type of the values of a field.
 type FieldType uint8
 
 // The types of fields.
@@ -61,7 +62,7 @@ const (
 	TypeKey                     // a key k(OID, KIND, OFFSET)
 )
 
-// String returns the type as documents have it.
+// String returns the name of the type in documents.
 func (t FieldType) String() string {
 	return [...]string{"number", "word", "name", "key"}[t]
 }
@@ -71,11 +72,12 @@ type FieldInfo struct {
 	Type  FieldType
 	Unit  string   // of a number: "bytes", "seconds since 1970", "0 or 1"; "" if it has none
 	Words []string // the words that it can have
-	// QueryOnly: queries give the field, and no change record has it.
+	// QueryOnly: queries return the field, and no change record has it.
 	QueryOnly bool
 }
 
-// Info returns what is known of the values of a field of a kind; the zero value if nothing is.
+// Info describes the values of a field of a kind. It returns the zero value if the schema does not
+// describe them.
 func (s *Schema) Info(k Kind, f Field) FieldInfo {
 	if int(k) >= len(s.Kinds) {
 		return FieldInfo{}

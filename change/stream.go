@@ -17,8 +17,8 @@ type Stream interface {
 	Names() *Names
 }
 
-// A Finder is a Stream of a commit. Where everything is new, the View answers what was added. In a
-// commit, Find does.
+// A Finder is a Stream of a commit. Find returns the records of given objects. A Stream of a whole
+// file system needs no Find: all of its objects are new, and the View has them.
 type Finder interface {
 	Stream
 	// Find visits the records of the objects from lo to hi in their order, until visit returns false.

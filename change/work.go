@@ -68,22 +68,22 @@ func (w *Work) allowed() int64 {
 	return w.limits.Base + w.limits.PerBlock*w.blocks.Load() + w.limits.PerRecord*w.records.Load()
 }
 
-// ruleShare is the part of a judgment's steps that one rule may take: one of so many.
+// ruleShare divides the steps of a judgment: one rule may take 1/ruleShare of them.
 const ruleShare = 4
 
 // RuleSteps returns the steps that one clause of a rule may take: a part of those that the judgment
-// may take so far, without those of rules that were given up. So slow rules leave enough for the
-// others, however many they are.
+// may take so far, less the steps of rules that were given up. Slow rules of any number thus leave
+// enough steps for the others.
 func (w *Work) RuleSteps() int64 { return (w.allowed() - w.overrun.Load()) / ruleShare }
 
-// GiveUp says that a rule took more than RuleSteps, and how many steps it took.
+// GiveUp counts the steps of a rule that took more than RuleSteps.
 func (w *Work) GiveUp(steps int64) { w.overrun.Add(steps) }
 
 func (w *Work) exhausted() error {
 	return &WorkError{Steps: w.allowed(), Records: w.records.Load(), Blocks: w.blocks.Load()}
 }
 
-// Err returns the error of Spend if the steps so far are too many, nil otherwise.
+// Err returns the error of Spend if the judgment has taken too many steps, nil otherwise.
 func (w *Work) Err() error { return w.Spend(0) }
 
 // Blocks counts metadata blocks that interpretation compares, and the steps for each.
@@ -95,7 +95,7 @@ func (w *Work) Blocks(n int, steps int64) error {
 	return w.Spend(int64(n) * steps)
 }
 
-// Judge says that rules begin to judge that many records.
+// Judge notes that the rules begin to judge a number of records.
 func (w *Work) Judge(records int) {
 	if w != nil {
 		w.records.Add(int64(records))
@@ -103,7 +103,7 @@ func (w *Work) Judge(records int) {
 	}
 }
 
-// Judged says that all rules are done with that many records.
+// Judged notes that all rules have judged a number of records.
 func (w *Work) Judged(records int) {
 	if w != nil {
 		w.judged.Add(int64(records))
@@ -129,7 +129,7 @@ func (w *Work) Mark() (m WorkMark) {
 	return m
 }
 
-// Rewind forgets what was done since a mark. Nobody else may use w.
+// Rewind returns to the state of a mark. No other goroutine may use w meanwhile.
 func (w *Work) Rewind(to WorkMark) {
 	if w != nil {
 		w.spent.Store(to.spent)
@@ -137,8 +137,8 @@ func (w *Work) Rewind(to WorkMark) {
 	}
 }
 
-// Half returns the error of Spend if more than half of what was left at a mark has been spent
-// since.
+// Half returns the error of Spend if more than half of the steps that were left at a mark have been
+// spent since.
 func (w *Work) Half(since WorkMark) error {
 	if w == nil || w.spent.Load()-since.spent <= (w.allowed()-since.spent)/2 {
 		return nil
@@ -146,14 +146,14 @@ func (w *Work) Half(since WorkMark) error {
 	return w.exhausted()
 }
 
-// End says that the judgment is over.
+// End notes that the judgment is over.
 func (w *Work) End() {
 	if w != nil {
 		w.ended.Store(true)
 	}
 }
 
-// WorkDone is how far a judgment is.
+// WorkDone is the progress of a judgment.
 type WorkDone struct {
 	Began           time.Time
 	Judging         time.Duration // how long rules have been running; 0: interpretation goes on
@@ -161,7 +161,7 @@ type WorkDone struct {
 	Judged, Records int64         // change records: those that all rules are done with, and all
 }
 
-// Done returns how far the judgment is. ok is false if it is over.
+// Done returns the progress of the judgment. ok is false if the judgment is over.
 func (w *Work) Done() (d WorkDone, ok bool) {
 	if w == nil || w.ended.Load() {
 		return d, false
@@ -182,7 +182,7 @@ func (e *WorkError) Error() string {
 		"metadata blocks allow", e.Steps, e.Records, e.Blocks)
 }
 
-// meteredSteps is how many steps a WorkMeter gathers before it counts them.
+// meteredSteps is the number of steps that a WorkMeter gathers before it adds them to its Work.
 const meteredSteps = 1 << 10
 
 // A WorkMeter counts the steps of one goroutine. The zero value counts nothing.
@@ -197,7 +197,8 @@ func NewWorkMeter(w *Work) WorkMeter { return WorkMeter{work: w} }
 // Fork returns a meter for another goroutine.
 func (m *WorkMeter) Fork() WorkMeter { return WorkMeter{work: m.work} }
 
-// Spend is Work.Spend, a little late.
+// Spend counts steps. It adds them to the Work, and returns its error, once meteredSteps are
+// gathered.
 func (m *WorkMeter) Spend(steps int64) error {
 	if m.pending += steps; m.work == nil || m.pending < meteredSteps {
 		return nil

@@ -43,7 +43,7 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// TestNoWork checks that nothing is bounded without a budget.
+// TestNoWork checks that there are no bounds without a budget.
 func TestNoWork(t *testing.T) {
 	var budget *change.WorkBudget
 	w := budget.Begin()

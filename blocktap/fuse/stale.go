@@ -17,9 +17,9 @@ import (
 // mountType is the type of our mounts in mountinfo.
 const mountType = "fuse.fsward"
 
-// A server names itself as the source of its mount: sourcePrefix, its process and the time at which
-// that started. A mount whose process is gone is stale. Servers of one directory have to be in one
-// PID namespace.
+// sourcePrefix begins the source of a server's mount. The server's process and its start time
+// follow. A mount whose process is gone is stale. Servers of one directory have to be in one PID
+// namespace.
 const sourcePrefix = "fsward:"
 
 // ownSource returns the source of the mounts of this process.

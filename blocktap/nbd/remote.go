@@ -43,7 +43,7 @@ type Remote struct {
 	received chan struct{} // closed when the receiving goroutine has ended
 }
 
-// props are what the handshake has found out about the export.
+// props are the properties of an export, which the handshake finds out.
 type props struct {
 	size       uint64
 	flags      uint16 // flagHasFlags, …
@@ -86,7 +86,7 @@ func Dial(ctx context.Context, network, address string, opt RemoteOptions) (*Rem
 	return d, nil
 }
 
-// usable returns an error if the export cannot serve as the disk that is wanted.
+// usable returns an error if the export does not fit the options.
 func (d *Remote) usable(opt RemoteOptions) error {
 	d.size = d.size / blocktap.SectorSize * blocktap.SectorSize
 	if d.size == 0 {
@@ -173,8 +173,8 @@ func (d *Remote) Flush() error {
 	return nil
 }
 
-// Trim tells the server that a range is no longer needed. It does nothing if the server has no use
-// for that.
+// Trim tells the server that a range is no longer needed. It does nothing if the server does not
+// support that.
 func (d *Remote) Trim(off, n uint64) error {
 	if err := d.writable(int64(off), n); err != nil || d.flags&flagSendTrim == 0 {
 		return err

@@ -76,7 +76,7 @@ func encode(s string) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(s))), s...)
 }
 
-// option sends an option, gives each reply before the last to each, and reports whether the server
+// option sends an option, passes each reply except the last to each, and reports whether the server
 // has accepted the option.
 func (h *handshake) option(opt option, data []byte,
 	each func(typ uint32, b []byte) error) (accepted bool, err error) {
@@ -185,7 +185,7 @@ func (h *handshake) choose(export string, p *props) error {
 	return nil
 }
 
-// blockSize takes the limits of an export.
+// blockSize sets the limits of an export, in bytes. It returns an error if no request fits them.
 func (p *props) blockSize(smallest, largest uint32) error {
 	if smallest > minBlock {
 		return fmt.Errorf("its smallest request has %d bytes, more than %d", smallest, minBlock)

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// scripted serves one client with bytes that need not be right: those of the handshake, and the
-// others when the first request has come.
+// scripted serves one client with bytes that may be invalid: greeting for the handshake, and answer
+// once the first request has arrived.
 func scripted(t testing.TB, greeting, answer []byte) string {
 	t.Helper()
 	socket := filepath.Join(t.TempDir(), "s")
@@ -77,7 +77,7 @@ func welcome(flags uint16) []byte {
 
 const useful = flagHasFlags | flagSendFlush | flagSendTrim | flagSendWriteZeroes
 
-// script is the whole of what such a server sends.
+// script returns everything that such a server sends.
 func script(after ...[]byte) []byte {
 	return append(welcome(useful), bytes.Join(after, nil)...)
 }
@@ -86,8 +86,7 @@ func chunk(flags, typ uint16, cookie uint64, data []byte) []byte {
 	return u(uint32(magicStructuredReply), flags, typ, cookie, uint32(len(data)), data)
 }
 
-// TestRemoteBadServers checks that no answer of a server makes a request succeed that was not
-// answered in full.
+// TestRemoteBadServers checks that a request succeeds only if the server has answered it in full.
 func TestRemoteBadServers(t *testing.T) {
 	page := make([]byte, 4096)
 	data := func(off uint64, n int) []byte { return u(off, page[:n]) }
@@ -142,8 +141,8 @@ func TestRemoteBadServers(t *testing.T) {
 	}
 }
 
-// FuzzRemote gives a client any bytes of a server. It must end, and no more than the size of a
-// request may be allocated for them.
+// FuzzRemote gives a client any bytes as those of its server. The client must end, and must not
+// allocate more than the size of a request for them.
 func FuzzRemote(f *testing.F) {
 	f.Add(script(chunk(1, chunkOffsetData, 1, u(uint64(0), make([]byte, 512)))))
 	f.Add(script(chunk(1, chunkError, 1, u(uint32(5), uint16(2), "no"))))

@@ -30,9 +30,9 @@ type call struct {
 	flags  commandFlags
 	off    uint64
 	length uint32
-	data   []byte // to be written; or the place for what is read
+	data   []byte // of a write; or the buffer of a read
 
-	got     []span // parts of a read that have come
+	got     []span // parts of a read that have arrived
 	chunks  int
 	extents []blocktap.Extent
 	err     error
@@ -214,8 +214,8 @@ func (c *call) receiveHole(r io.Reader) error {
 	return nil
 }
 
-// receiveStatus receives the description of extents. What the server says beyond the range, or
-// beyond the number of extents that a caller takes, is left out.
+// receiveStatus receives the description of extents. It ignores extents beyond the range, and those
+// beyond the number that a caller takes.
 func (c *call) receiveStatus(r io.Reader, length, context uint32) error {
 	if length < 12 || length%8 != 4 || length > maxStatus {
 		return fmt.Errorf("block status of %d bytes", length)
@@ -261,7 +261,7 @@ func (c *call) receiveError(r io.Reader, length uint32) error {
 	return nil
 }
 
-// complete returns an error unless the answer has everything that was asked for.
+// complete returns an error unless the answer covers the whole request.
 func (c *call) complete() error {
 	switch c.cmd {
 	case cmdRead:

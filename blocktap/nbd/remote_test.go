@@ -136,7 +136,7 @@ func againstModel(t *testing.T, d *Remote, trims bool) {
 	holesAreZeros(t, d, model)
 }
 
-// holesAreZeros checks that Extents covers the disk and calls nothing a hole that has data.
+// holesAreZeros checks that Extents covers the disk, and that its holes have no data.
 func holesAreZeros(t *testing.T, d *Remote, model []byte) {
 	t.Helper()
 	for off := uint64(0); off < diskSize; {

@@ -107,7 +107,7 @@ const sayRaw = "say --disk-format raw to guard and vm run, or give it a name tha
 // qcow2 that a guest writes as a raw disk is destroyed.
 const rawExt = ".raw"
 
-// byHeader returns the format that the first bytes of an image say; Raw if they say nothing.
+// byHeader returns the format whose magic an image begins with; Raw if there is none.
 func byHeader(r io.ReaderAt) (Format, error) {
 	var head [headLen]byte
 	n, err := r.ReadAt(head[:], 0)
@@ -124,7 +124,7 @@ func byHeader(r io.ReaderAt) (Format, error) {
 	return Raw, nil
 }
 
-// byName returns the format that the extension of a file's name says; Raw if it says nothing.
+// byName returns the format that the extension of a file's name denotes; Raw if it denotes none.
 func byName(path string) Format {
 	ext := strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
 	for _, f := range formats {

@@ -103,7 +103,7 @@ func TestBackingFiles(t *testing.T) {
 		"over.qcow2":           "does not name the format of its backing file",
 		"data.qcow2":           "in another file",
 		"luks.qcow2":           "encrypted",
-		"net.qcow2":            "no plain file",
+		"net.qcow2":            "not a plain file",
 		"loop.qcow2":           "more than 64 images",
 	} {
 		if _, err := Open(context.Background(), at(name), Options{}); err == nil ||
@@ -113,8 +113,8 @@ func TestBackingFiles(t *testing.T) {
 	}
 }
 
-// dropFormat copies a qcow2 without the extension that names the format of its backing file, which
-// no qemu-img of today leaves out.
+// dropFormat copies a qcow2 without the header extension that names the format of its backing file.
+// Current versions of qemu-img always write that extension.
 func dropFormat(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)

@@ -31,7 +31,7 @@ const (
 	dialTime  = 10 * time.Second // from the name of the socket to listen(2)
 	// pollPause is the time between two looks for the socket.
 	pollPause = 5 * time.Millisecond
-	// maxSaid bounds what is kept of its messages, bytes.
+	// maxSaid is the number of bytes of its messages that are kept, the last ones.
 	maxSaid = 4 << 10
 )
 
@@ -42,7 +42,7 @@ type process struct {
 	dir      string // private folder of the socket
 	socket   string
 	said     tail
-	stopping atomic.Bool   // it was told to end
+	stopping atomic.Bool   // it was asked to end
 	ended    chan struct{} // closed when it has ended
 }
 
@@ -110,7 +110,7 @@ func (p *process) run() error {
 		if err != nil {
 			return
 		}
-		_ = p.cmd.Wait() // endedError tells its state
+		_ = p.cmd.Wait() // endedError reports its state
 		close(p.ended)
 	}()
 	return <-started
@@ -135,7 +135,8 @@ func (p *process) await(ctx context.Context) error {
 	}
 }
 
-// dial connects to the process. Its socket has a name a moment before it listens.
+// dial connects to the process. It retries, because the socket exists shortly before the process
+// listens on it.
 func (p *process) dial(ctx context.Context, readOnly bool) (*nbd.Remote, error) {
 	for begin := time.Now(); ; time.Sleep(pollPause) {
 		remote, err := nbd.Dial(ctx, "unix", p.socket,
@@ -156,7 +157,7 @@ func (p *process) startError() error {
 	return fmt.Errorf("%s: %s cannot open it (%s): %s", p.path, program, p.cmd.ProcessState, said)
 }
 
-// endedError tells how the process ended. Call it after ended is closed.
+// endedError returns an error that says how the process ended. Call it after ended is closed.
 func (p *process) endedError() error {
 	return &EndedError{Path: p.path, Status: p.cmd.ProcessState.String(), Said: p.said.text()}
 }
@@ -186,7 +187,7 @@ func (p *process) stop() error {
 	}
 }
 
-// tail keeps the end of what is written to it.
+// tail is a writer that keeps the last maxSaid bytes.
 type tail struct {
 	mu sync.Mutex
 	b  []byte
@@ -203,7 +204,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// text returns what is kept as one line.
+// text returns the kept bytes as one line.
 func (t *tail) text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -49,7 +49,7 @@ func checkImage(path string, format Format) error {
 	return fmt.Errorf("%s: the chain of backing files has more than %d images", path, maxBackingChain)
 }
 
-// A backing is what the header of a qcow2 says about its backing file.
+// A backing is the description of the backing file in the header of a qcow2.
 type backing struct {
 	name   string // "" for none
 	format Format
@@ -63,7 +63,7 @@ func (b backing) path(image string) (string, error) {
 			image, b.name, b.name, image)
 	}
 	if prefix, _, ok := strings.Cut(b.name, ":"); ok && !strings.Contains(prefix, "/") {
-		return "", fmt.Errorf("%s: its backing file %q is no plain file, which is not supported",
+		return "", fmt.Errorf("%s: its backing file %q is not a plain file, which is not supported",
 			image, b.name)
 	}
 	if filepath.IsAbs(b.name) {
@@ -90,7 +90,7 @@ func parseQcow2(r io.ReaderAt) (b backing, err error) {
 		return b, fmt.Errorf("cannot read the header of the qcow2: %w", err)
 	}
 	if string(h[:4]) != "QFI\xfb" {
-		return b, errors.New("it is no qcow2: it does not begin with its magic")
+		return b, errors.New("it is not a qcow2: it does not begin with the magic of one")
 	}
 	end := uint32(qcow2V2Header)
 	switch version := binary.BigEndian.Uint32(h[4:]); version {

@@ -40,8 +40,8 @@ type Options struct {
 // is given. The locks are those of a raw file: an image that is in use is a *blocktap.BusyError.
 //
 // If the qemu-storage-daemon ends, every later request fails, with a *EndedError. It is not started
-// again: what was written and not flushed may be lost, and only a guest that starts again knows
-// what it needs. If it was killed, opening the image for writing again is a *LostError.
+// again: writes that were not flushed may be lost, and only a guest that starts again can handle
+// that. If it was killed, opening the image for writing again is a *LostError.
 func Open(ctx context.Context, path string, opt Options) (blocktap.Disk, error) {
 	format, err := resolve(path, opt.Format)
 	if err != nil {
@@ -124,7 +124,7 @@ func open(ctx context.Context, path string, opt Options) (blocktap.Disk, error) 
 		return nil, err
 	}
 	remote, err := p.dial(ctx, opt.ReadOnly)
-	// The socket's name is needed no more. Without it nobody else can connect.
+	// The name of the socket is not needed any more. Without it nobody else can connect.
 	if err = errors.Join(err, p.hideSocket()); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), p.stop())
 	}
