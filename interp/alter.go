@@ -23,8 +23,8 @@ type Corrupter interface {
 	// Corrupt makes the change that spec names at the pick-th place where it is possible, counted
 	// from 0 in the order of the trees. The error is about the spec, or is ErrNoPlace.
 	Corrupt(spec string, pick int) (Corruption, error)
-	// CorruptAll makes the change at all places where it is possible, at most most of them. What says
-	// how many. The errors are those of Corrupt.
+	// CorruptAll makes the change at the first places where it is possible, at most most of them.
+	// Corruption.What gives their number. The errors are those of Corrupt.
 	CorruptAll(spec string, most int) (Corruption, error)
 }
 

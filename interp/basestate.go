@@ -10,9 +10,9 @@ var ErrApart = errors.New("the state cannot be compared with the base state")
 const CrashPage = 4096
 
 // A CrashImage is a possible content of a disk after a crash, described beside the base state of
-// the same disk. The verdict about an image depends only on the calls of its methods and their
-// results. An implementation that records them can recognize other images with the same verdict.
-// The methods are safe for concurrent use.
+// the same disk. The verdict about an image depends only on the results of its methods. An
+// implementation that records the calls can recognize other images with the same verdict. The
+// methods are safe for concurrent use.
 type CrashImage interface {
 	Disk
 	// Same reports whether the n bytes at off are those of the base state.

@@ -6,7 +6,7 @@ import (
 	"fsward/interp"
 )
 
-// Zeros is a disk of zeros.
+// zeros is a disk of zeros, of that many bytes.
 type zeros uint64
 
 func (z zeros) Size() uint64 { return uint64(z) }

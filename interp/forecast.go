@@ -2,8 +2,8 @@ package interp
 
 import "context"
 
-// A Foresight is the common part of the Forecasts of all file systems: their memory, and the
-// signals that Prepare has ended and that nobody reads its result. Make it with NewForesight.
+// A Foresight is the common part of the Forecasts of all file systems: their memory, a signal that
+// Prepare has ended, and a signal that its result is not read any more. Make it with NewForesight.
 type Foresight struct {
 	Memory   *MemoryBudget
 	prepared chan struct{} // closed when Prepare ends
@@ -45,7 +45,7 @@ func (f *Foresight) Release() {
 type Forecasts[F interface {
 	comparable
 	Stop()
-	Discard() // frees what Prepare found
+	Discard() // frees the result of Prepare
 	Release()
 }] struct {
 	next, came F
@@ -57,7 +57,7 @@ func (f *Forecasts[F]) Next() F { return f.next }
 // Came returns the forecast of the commit under observation, the zero F if it was not foreseen.
 func (f *Forecasts[F]) Came() F { return f.came }
 
-// Expect makes fc the forecast of the next commit, in the place of any other.
+// Expect makes fc the forecast of the next commit. It replaces any other.
 func (f *Forecasts[F]) Expect(fc F) {
 	f.Drop()
 	f.next = fc

@@ -18,8 +18,8 @@ type ImageOptions struct {
 	// CacheBytes bounds the metadata blocks that are kept, bytes. 0 means the file system's own
 	// bound.
 	CacheBytes int
-	// InUse says that a guest may be using the file system. If the file system is then in no state
-	// that it claims to be consistent, the error is ErrNoState.
+	// InUse says that a guest may be using the file system. The error is ErrNoState if the file
+	// system does not claim to be consistent then.
 	InUse bool
 	// SkipLog leaves out the log of a Btrfs.
 	SkipLog bool

@@ -1,6 +1,6 @@
-// Package interp interprets the bytes that a guest writes to a file system: it finds the commit
-// points and the objects that changed since the last one, and checks that the bytes are well
-// formed. It answers "what is, what changed". Rules decide whether the change is allowed.
+// Package interp interprets the bytes that a guest writes: which write is a commit point of its
+// file system, which objects changed since the last one, and whether the metadata is well formed.
+// Rules decide whether these changes are allowed.
 //
 // Start with Interpreter in interp.go. Each file system is a package below this one. interp/detect
 // finds out which one a disk holds.
@@ -41,7 +41,7 @@ type Point uint8
 const (
 	NoPoint     Point = iota // an ordinary write
 	CommitPoint              // the write with which the file system claims consistency
-	LogPoint                 // a Btrfs log commit: what fsync wrote is to survive a crash
+	LogPoint                 // a Btrfs log commit: the writes of an fsync are to survive a crash
 )
 
 // A Check is a property that Go checks, of a single write or before any rule runs.
@@ -86,7 +86,8 @@ type Observation struct {
 	Note string
 }
 
-// MarkWhole says of the transactions of the observation that they add everything there is.
+// MarkWhole marks the transactions of the observation as additions of a whole file system: see
+// change.Txn.Whole.
 func (o *Observation) MarkWhole() {
 	if o.Txn != nil {
 		o.Txn.Whole = true
@@ -120,7 +121,7 @@ type Interpreter interface {
 	// it committed is the new base state. Otherwise it was refused or failed, and the device is as
 	// before.
 	Settle(written bool)
-	// Flushed says that the writes to a disk up to the number seq are durable. disk counts from 0
+	// Flushed notes that the writes to a disk up to the number seq are durable. disk counts from 0
 	// if a file system has several disks.
 	Flushed(disk int, seq uint64)
 }
@@ -133,8 +134,8 @@ type Accepter interface {
 }
 
 // A Forecaster is an Interpreter that can find the changes of a commit before its commit write
-// comes: everything that the write leads to is on the disk by then, and the guest waits for a
-// flush.
+// comes: all blocks that the commit write refers to are on the disk by then, and the guest waits
+// for a flush.
 type Forecaster interface {
 	// Forecast returns a forecast of the next commit, nil if no commit is to be expected. It is
 	// called when the guest starts a flush, at a time when Observe could be called.
@@ -148,10 +149,10 @@ type Forecast interface {
 	// Prepare finds the changes of the commit. It may run concurrently with Observe and Settle. ok is
 	// false if it found a fault or was stopped. Observe then finds the changes itself.
 	Prepare() (p Part, ok bool)
-	// Needed is canceled when the judgment of what Prepare returned should end, because another commit
-	// comes.
+	// Needed returns a context that is canceled when the judgment of the forecast should end,
+	// because another commit arrives.
 	Needed() context.Context
-	// Judged says that the judgment has ended. It reads the Txn and the View no more.
+	// Judged notes that the judgment has ended, and does not read the Txn and the View any more.
 	Judged()
 	// Stop makes Prepare and the reads through the View end soon, since their results are not needed.
 	Stop()

@@ -32,7 +32,7 @@ type MemoryPool struct {
 	pressure func() // makes budgets that are not urgent release their memory; may be nil
 }
 
-// NewMemoryPool returns a pool of that many bytes. If the budget of a commit does not get its
+// NewMemoryPool returns a pool of a number of bytes. If the budget of a commit does not get its
 // memory, it calls pressure, without a lock, to make other budgets release theirs. pressure may be
 // nil.
 func NewMemoryPool(bytes uint64, pressure func()) *MemoryPool {
@@ -94,8 +94,8 @@ func NewMemoryBudget(own uint64, pool *MemoryPool) *MemoryBudget {
 	return &MemoryBudget{own: own, pool: pool}
 }
 
-// Holds reports whether the budget holds that many bytes in all, and borrows from the pool if it
-// must. A nil budget holds everything.
+// Holds reports whether the budget suffices for bytes in total. It borrows from the pool if
+// necessary. A nil budget has no bound.
 func (b *MemoryBudget) Holds(bytes uint64) bool {
 	if b == nil || b.own == 0 {
 		return true
@@ -109,8 +109,8 @@ func (b *MemoryBudget) Holds(bytes uint64) bool {
 	return true
 }
 
-// Spare returns how many bytes beyond those used the budget holds without borrowing more. For a nil
-// budget it is the largest number.
+// Spare returns the number of bytes that are left of the budget, given those in use, without
+// borrowing more. A nil budget returns the largest number.
 func (b *MemoryBudget) Spare(used uint64) uint64 {
 	if b == nil || b.own == 0 {
 		return math.MaxUint64

@@ -7,7 +7,8 @@ import (
 	"fsward/interp"
 )
 
-// A budget borrows memory beyond its own bytes from the pool, and returns it.
+// TestMemoryBudget checks that a budget borrows memory beyond its own bytes from the pool, and
+// returns it.
 func TestMemoryBudget(t *testing.T) {
 	const piece = 16 << 20
 	pool := interp.NewMemoryPool(3*piece, nil)
@@ -42,8 +43,8 @@ func TestMemoryBudget(t *testing.T) {
 	}
 }
 
-// The budget of a commit makes other budgets release their memory of the pool. Other budgets do
-// not.
+// TestMemoryBudgetUnderPressure checks that the budget of a commit makes other budgets release
+// their memory of the pool, and that no other budget does.
 func TestMemoryBudgetUnderPressure(t *testing.T) {
 	const piece = 16 << 20
 	var check *interp.MemoryBudget
@@ -65,7 +66,7 @@ func TestMemoryBudgetUnderPressure(t *testing.T) {
 	}
 }
 
-// Without limits a budget holds everything.
+// TestMemoryBudgetWithoutLimits checks that a budget without limits has no bound.
 func TestMemoryBudgetWithoutLimits(t *testing.T) {
 	var none *interp.MemoryBudget
 	for _, budget := range []*interp.MemoryBudget{none, interp.Limits{}.NewMemoryBudget()} {

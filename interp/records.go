@@ -14,7 +14,7 @@ const (
 )
 
 // MoveRecords moves records to a slice of capacity room. Unlike slices.Grow it does not clear the
-// rest: to clear many megabytes takes as long as to fill them.
+// rest, since clearing many megabytes takes as long as filling them.
 //
 // The runtime starts a collection after a large allocation, and not before. A slice of 400 MB would
 // stand beside as much garbage, and the process would exceed its limit. So MoveRecords collects the
@@ -28,8 +28,8 @@ func MoveRecords(from []change.Record, room int) []change.Record {
 	return records
 }
 
-// beyondLimit reports whether the objects of the heap, garbage included, would exceed the soft
-// memory limit of the process with that many bytes more.
+// beyondLimit reports whether the heap, garbage included, and bytes more would exceed the soft
+// memory limit of the process.
 func beyondLimit(bytes uint64) bool {
 	samples := []metrics.Sample{
 		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/gomemlimit:bytes"},

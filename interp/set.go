@@ -93,7 +93,7 @@ func Sizes(d Disk) []uint64 {
 	return []uint64{d.Size()}
 }
 
-// Sub returns disk i of d. Its addresses begin at 0. A Disk that is no Several has one disk:
+// Sub returns disk i of d. Its addresses begin at 0. A Disk that is not a Several has one disk:
 // itself.
 func Sub(d Disk, i int) Disk {
 	if s, ok := d.(Several); ok {

@@ -90,7 +90,8 @@ func TestForecast(t *testing.T) {
 }
 
 // A commit with a fault is judged once: the superblock gets the fault that the forecast has found,
-// which is the one that is found without a forecast. It does not if it leads elsewhere.
+// which is the one that is found without a forecast. A superblock that leads elsewhere does not get
+// it.
 func TestForecastOfAFault(t *testing.T) {
 	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
 	log := shareddata.Path(t, "logs/btrfs-single-4k.log.zst")

@@ -132,12 +132,13 @@ func (r *recorder) reserve(n int) {
 	r.txn.Records = interp.MoveRecords(r.txn.Records, have+room)
 }
 
-// bytes returns the bytes that n records take, with the names and what else the comparison takes.
+// bytes returns the memory of n records in bytes, with the names and the other memory of the
+// comparison.
 func (r *recorder) bytes(n int) uint64 {
 	return r.otherBytes + uint64(n)*interp.RecordBytes + r.txn.Names.Bytes()
 }
 
-// holds reports whether the budget holds n records beside what else the comparison takes.
+// holds reports whether the budget suffices for n records and the other memory of the comparison.
 func (r *recorder) holds(n int) bool { return r.memory.Holds(r.bytes(n)) }
 
 // super records the changes of the superblock. If old is nil, the superblock is new.

@@ -103,8 +103,8 @@ func (s *snapshots) before(d *diff, tree uint64) *treeVersion {
 	return &treeVersion{d.old, tree, root.pointer}
 }
 
-// ownerBelow returns the owner of the first block below a root: the source of a snapshot, or what
-// that is a snapshot of. Kernels before 3.6 give subvolumes no uuid, and mkfs gave none to the top
+// ownerBelow returns the owner of the first block below a root: the source of a snapshot, or the
+// source of that source. Kernels before 3.6 give subvolumes no uuid, and mkfs gave none to the top
 // level.
 func (s *state) ownerBelow(root pointer) (tree uint64, ok bool) {
 	n, err := s.node(root, false)

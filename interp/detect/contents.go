@@ -8,7 +8,7 @@ import (
 	"fsward/interp/volume"
 )
 
-// Contents is what lies on the volumes of disks that do not change.
+// Contents are the file systems on the volumes of disks that do not change.
 type Contents struct {
 	disks  interp.Disk
 	space  *space
@@ -19,7 +19,7 @@ type Contents struct {
 type Group struct {
 	FS      string // "" if there is none
 	Reason  string // why it cannot be checked; "" if it can, or the volume is blank
-	Err     error  // of a read, so that what the volume holds is not known
+	Err     error  // of a read: the content of the volume is unknown
 	Volumes []VolumeState
 	// Disk is an interp.Set of the volumes in their order; a volume alone is a disk by itself.
 	Disk interp.Disk
@@ -28,8 +28,8 @@ type Group struct {
 	numbers  []int
 }
 
-// ReadContents reads the tables on disks and finds the file systems on their volumes. With a name
-// of a file system, others are not looked for. The error is that of a read.
+// ReadContents reads the tables on disks and finds the file systems on their volumes. fs is Auto,
+// or the name of the only file system to look for. The error is that of a read.
 func ReadContents(d interp.Disk, fs string) (*Contents, error) {
 	m, err := volume.Read(d)
 	if err != nil {

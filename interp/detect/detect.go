@@ -25,13 +25,13 @@ type format struct {
 	open   openFunc
 	// watch opens a file system that is about to appear; nil: open does.
 	watch watchFunc
-	// part describes what is missing to a disk that belongs to a file system on another disk, "" if
-	// it does not; may be nil
+	// part describes what a disk lacks that belongs to a file system on another disk; "" if it
+	// belongs to none; may be nil
 	part func(interp.Disk) string
-	// member returns what all disks of a file system that can have several have in common; "" for
-	// another disk
+	// member returns an id that all disks of one file system share; "" for another disk; nil if a
+	// file system has one disk
 	member func(interp.Disk) string
-	// backup finds a copy of the superblock where the first one is missing
+	// backup finds a copy of the superblock if the primary one is missing
 	backup     func(interp.Disk) (at uint64, ok bool)
 	image      func(interp.Disk, interp.ImageOptions) (interp.Observation, error)
 	base       func(interp.Disk) (interp.BaseState, error)
@@ -110,8 +110,8 @@ func find(d interp.Disk, fs string) (format, error) {
 	return format{}, interp.ErrNotFound
 }
 
-// partOf returns the format of the file system to which a disk without one of its own belongs, and
-// what is missing to it. missing is "" if the disk is no such part.
+// partOf returns the format of the file system on another disk to which a disk belongs, and
+// describes what the disk lacks. missing is "" if the disk belongs to no such file system.
 func partOf(d interp.Disk) (of format, missing string) {
 	for _, f := range formats {
 		switch {
@@ -153,8 +153,8 @@ func BaseState(d interp.Disk, fs string) (string, interp.BaseState, error) {
 	return f.name, k, err
 }
 
-// RuleSets lists what rules can be written for: the file systems, and the tables that divide disks
-// into volumes.
+// RuleSets lists the subjects of rules: the file systems, and the tables that divide disks into
+// volumes.
 func RuleSets() []string { return append(Names()[1:], volume.Schema().FS) }
 
 // Schema returns the schema of a file system by name, or that of tables. It returns nil if there is
@@ -207,8 +207,8 @@ func Alterables(fs string) []interp.Alterable {
 	return nil
 }
 
-// Checks lists the checks that the interpreter of one of RuleSets makes before any rule runs. It
-// returns nil if there is no such interpreter.
+// Checks lists the checks that an interpreter makes before any rule runs. fs is one of RuleSets.
+// The result is nil if there is no such interpreter.
 func Checks(fs string) []interp.Check {
 	if fs == volume.Schema().FS {
 		return volume.Checks()

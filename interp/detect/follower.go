@@ -22,7 +22,7 @@ type Follower struct {
 	disk     pendingDisk // all of them
 	fs       string
 	limits   interp.Limits
-	ordered  bool // what ExpectOrdered was called for
+	ordered  bool // ExpectOrdered was called
 	followed []*followed
 	shown    []*followed // those that the write under observation was shown to
 	fresh    *followed   // the one that appeared with this write
@@ -161,7 +161,7 @@ func (f *Follower) On(disk int) string {
 }
 
 // Needs returns a function that reports whether Image may read a range of a disk for the state that
-// its file system is in now. It returns nil if all of the disk counts.
+// its file system is in now. It returns nil if Image may read all of the disk.
 func (f *Follower) Needs(disk int) func(off, n uint64) bool {
 	if in := f.ownerOf(disk); in != nil {
 		if b, ok := in.Interpreter.(interp.Baseline); ok {
@@ -253,7 +253,8 @@ func (f *Follower) show(in *followed, w interp.Write) interp.Observation {
 	return in.Observe(w)
 }
 
-// after joins the observations of the file system that loses the disk and of the one that gets it.
+// after joins the observation of the file system that loses the disk with that of the one that gets
+// it.
 func after(left, came interp.Observation) interp.Observation {
 	came.Note = strings.TrimPrefix(strings.TrimSuffix(left.Note+"; "+came.Note, "; "), "; ")
 	if len(left.Violations) > 0 || left.Unknown != nil {

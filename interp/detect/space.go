@@ -100,7 +100,7 @@ type layout struct {
 // none stands for no volume.
 const none = -1
 
-// A slot is what a number of a volume stands for.
+// A slot is the volume that a number stands for.
 type slot struct {
 	volume int    // index in Map.Volumes, or none
 	size   uint64 // bytes

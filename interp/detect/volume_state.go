@@ -81,7 +81,7 @@ func (v *Volumes) On(i int) string { return v.follower.On(i) }
 
 // Needs returns a function that reports whether Image may read a range of a volume for the state
 // that its file system is in now. Its addresses are those of an interp.Set of the volumes by
-// number. It returns nil if all of the volume counts.
+// number. It returns nil if Image may read all of the volume.
 func (v *Volumes) Needs(i int) func(off, n uint64) bool { return v.follower.Needs(i) }
 
 // Found returns the changes that the next mount makes, as the volume had them when it was

@@ -29,14 +29,14 @@ type Volumes struct {
 	changes VolumeChanges  // that the write last settled has made
 }
 
-// VolumeOptions say how Volumes treats what it cannot judge.
+// VolumeOptions say which volumes are guarded, and how Volumes treats writes to the others.
 type VolumeOptions struct {
 	FS     string // Auto or a name: other file systems are not guarded
 	Limits interp.Limits
 	// Only is the path of the one volume that is guarded, "" if all are.
 	Only string
-	// Refuse makes a write undecided that goes to a volume with a content that is known and not
-	// guarded, or that makes it one.
+	// Refuse makes a write undecided if it goes to an unguarded volume whose content is known, or
+	// if it turns a volume into one.
 	Refuse bool
 	// Require names file systems. A write that makes a volume an unsupported one of them is
 	// undecided.
@@ -103,7 +103,8 @@ func (v *Volumes) attach(i int) error {
 	return err
 }
 
-// excluded says why a volume is not guarded whatever it holds; "" if that depends on its content.
+// excluded returns the reason for which a volume is not guarded whatever it holds; "" if that
+// depends on its content.
 func (v *Volumes) excluded(i int) string {
 	vol := v.space.now.Load().volume(i)
 	if vol.Unguarded == "" && v.options.Only != "" && v.options.Only != vol.Path {
@@ -120,8 +121,8 @@ func (v *Volumes) setReason(i int, reason string) {
 	}
 }
 
-// describe says what a volume holds that has no file system with the name fs; "" if it is blank.
-// The error is that of a read.
+// describe returns a description of the content of a volume without a file system of the name fs;
+// "" if the volume is blank. The error is that of a read.
 func describe(d interp.Disk, fs string) (reason string, err error) {
 	for _, f := range formats {
 		if fs != Auto && f.name != fs && f.detect(d) {
@@ -142,7 +143,8 @@ func describe(d interp.Disk, fs string) (reason string, err error) {
 	return unknownContent, nil
 }
 
-// backupOf names the copy of a superblock that a volume without a first one has; "" if it has none.
+// backupOf names the copy of a superblock on a volume that lacks the primary one; "" if there is
+// none.
 func backupOf(d interp.Disk) string {
 	for _, f := range formats {
 		if at, ok := f.backup(d); ok {
@@ -152,7 +154,7 @@ func backupOf(d interp.Disk) string {
 	return ""
 }
 
-// describeNow is describe of a volume of v, for its state: an error is a reason, too.
+// describeNow is describe for the state of a volume. It returns the text of an error as the reason.
 func (v *Volumes) describeNow(d interp.Disk) string {
 	reason, err := describe(d, v.options.FS)
 	if err != nil {
@@ -273,14 +275,15 @@ func (v *Volumes) unguarded(i int, w interp.Write, obs *interp.Observation) {
 	}
 }
 
-// identifies reports whether a write to a volume can change what kind of content it has. Magic
-// numbers lie near its ends.
+// identifies reports whether a write to a volume of size bytes can change the kind of its content.
+// Magic numbers lie near its ends.
 func identifies(w interp.Write, size uint64) bool {
 	_, off := interp.Locate(w.Off)
 	return off < superblockEnd || off+w.Len+superblockEnd > size
 }
 
-// remap completes the observation of a write that changes the tables, given that of the tables.
+// remap completes obs, the observation of a write that changes the tables. table is the observation
+// of the interpreter of the tables.
 func (v *Volumes) remap(l *layout, table interp.Observation, obs *interp.Observation) {
 	if len(obs.Violations) > 0 || obs.Unknown != nil {
 		return

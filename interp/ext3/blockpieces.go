@@ -8,8 +8,8 @@ import (
 
 // cut returns parts of the runs, in the order of their blocks and of compare. Two pieces have all
 // blocks in common or none, so that rules can join them by their first blocks. Each piece is as
-// long as possible. There are at most as many pieces as pointers and bits. hold is told their
-// number before they are made, and its error ends cut.
+// long as possible. There are at most as many pieces as pointers and bits. cut passes their number
+// to hold before it makes them, and ends with the error of hold.
 func (r *blockRuns) cut(hold func(pieces int) error) (pieces []blockRun, err error) {
 	r.join()
 	n := 0

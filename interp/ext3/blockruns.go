@@ -16,7 +16,7 @@ type blockRun struct {
 	pos      uint64 // position of the first pointer; of bits, and of inode 0, the first block
 }
 
-// howChanged is what happened to a blockRun.
+// howChanged is the kind of change of a blockRun.
 type howChanged uint8
 
 const (

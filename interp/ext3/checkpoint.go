@@ -71,7 +71,7 @@ func sameSuper(committed, written []byte, geo *ondisk.Geometry) bool {
 		bytes.Equal(committed[ondisk.SuperLen:], written[ondisk.SuperLen:])
 }
 
-// describeBlock says what a metadata block is used for.
+// describeBlock describes the use of a metadata block.
 func (m *Mounted) describeBlock(block uint32) string {
 	r, known := m.Roles.Get(block)
 	switch {

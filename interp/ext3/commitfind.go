@@ -12,7 +12,7 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// finds are what calls of commitStream.Find use, which may be nested.
+// finds holds the deltas of calls of commitStream.Find, which may be nested.
 type finds struct {
 	meter change.WorkMeter // counts the records that are made
 	idle  []*delta

@@ -49,7 +49,7 @@ func (d *imageDiff) claimRuns() error {
 	return nil
 }
 
-// A blockUse is what blocks of a run have in common if their records are one.
+// A blockUse holds the properties that the blocks of a run share, so that one record covers them.
 type blockUse struct {
 	records bool   // the bitmap marks the block, and no earlier pointer made its records
 	group   uint32 // of a block with records

@@ -82,7 +82,7 @@ func FuzzJournalBlocks(f *testing.F) {
 	})
 }
 
-// patch changes bytes of an image by the fuzzer's input: each four bytes are a place and a value.
+// Patch changes bytes of an image by the fuzzer's input: each four bytes are a place and a value.
 // The places are in blocks that hold metadata.
 func Patch(d *MemDisk, meta []uint64, edits []byte) {
 	for ; len(edits) >= 4 && len(meta) > 0; edits = edits[4:] {
@@ -92,14 +92,14 @@ func Patch(d *MemDisk, meta []uint64, edits []byte) {
 	}
 }
 
-// small makes an image without a kernel: fuzz workers run in parallel and must not mount.
+// Small makes an image without a kernel: fuzz workers run in parallel and must not mount.
 func Small(f *testing.F) []byte {
 	f.Helper()
 	image := Mkfs(f, "4M", "-b", "1024", "-I", "128", "-J", "size=1")
 	return ReadFile(f, image)
 }
 
-// metadata lists the blocks of an image that hold metadata.
+// Metadata lists the blocks of an image that hold metadata.
 func Metadata(f *testing.F, base []byte) []uint64 {
 	f.Helper()
 	meta := []uint64{1, 2}

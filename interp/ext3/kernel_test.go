@@ -307,8 +307,8 @@ sync -f .
 rm -rf d1 d2
 `
 
-// The blocks of long symbolic links become directory blocks. One directory holds them, so that they
-// are in one group.
+// reuse makes directory blocks of the blocks of long symbolic links. One directory holds them, so
+// that they are in one group.
 const reuse = `
 mkdir links
 for i in $(seq 40); do ln -s $(head -c 200 /dev/zero | tr '\0' x) links/$i; done

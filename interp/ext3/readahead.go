@@ -2,7 +2,8 @@ package ext3
 
 import "bytes"
 
-// aheadBytes is what eachBlock reads at a time, bytes. It is a multiple of each block size.
+// aheadBytes is the number of bytes that eachBlock reads at a time. It is a multiple of each block
+// size.
 const aheadBytes = 256 << 10
 
 // eachBlock calls visit for n blocks from first on, and returns its first error. It reads many

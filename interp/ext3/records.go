@@ -13,7 +13,7 @@ const (
 	// maxRecords bounds the records of a transaction: about 600 MB. Beyond it a commit is
 	// undecided.
 	maxRecords = 8 << 20
-	// maxBeside bounds what a comparison takes besides records, bytes.
+	// maxBeside bounds the memory of a comparison besides its records, bytes.
 	maxBeside = 1 << 29
 	// maxFaults is the maximum number of structure violations that are reported for one write.
 	maxFaults = 100
@@ -119,7 +119,7 @@ func (r *records) tooMany() error {
 	return full
 }
 
-// freeBytes is what a comparison may take besides records in any case.
+// freeBytes is the memory in bytes that a comparison may take besides its records in any case.
 const freeBytes = 1 << 20
 
 // holds returns an error if that many bytes besides records are too many.

@@ -43,7 +43,7 @@ func (c *content) ReadAt(p []byte, off int64) (done int, err error) {
 	return done, nil
 }
 
-// A Use is what a file system says about the volume that it lies on.
+// A Use is a file system's description of the volume that it lies on.
 type Use struct {
 	FS    string // "ext3", "btrfs"; "" if there is none
 	Size  uint64 // bytes of the volume that it claims

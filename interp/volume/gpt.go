@@ -193,7 +193,8 @@ func readCopy(d *device, size, lba uint64) (gptCopy, error) {
 	return c, nil
 }
 
-// readHeader reads and checks a header, and returns what is wrong. sectors is the size of the disk.
+// readHeader reads and checks a header, and describes its fault; "" if there is none. sectors is
+// the size of the disk.
 func (c *gptCopy) readHeader(r disk.Region, sectors uint64) string {
 	n := uint64(r.U32(12))
 	if n < gptHeaderBytes || n > uint64(r.Len()) {

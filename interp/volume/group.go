@@ -218,7 +218,7 @@ func (seg *segmentText) kind() string {
 	return seg.typ
 }
 
-// kindOfLV returns what an LV is called that has a segment of a type.
+// kindOfLV names the kind of an LV by the type of a segment.
 func kindOfLV(typ string) string {
 	switch typ {
 	case "striped":
@@ -239,7 +239,7 @@ func kindOfLV(typ string) string {
 	return typ + " LV"
 }
 
-// roles returns why the bytes of an LV that others use cannot be read, by its name.
+// roles returns, by name, the reasons for which LVs that others use cannot be read.
 func (g *group) roles() map[string]string {
 	roles := map[string]string{}
 	for i := range g.text.lvs {
@@ -266,8 +266,8 @@ func (seg *segmentText) origin() string {
 	return ""
 }
 
-// role returns what the LV is that a segment names with a key, "" if it remains readable: the
-// origin of a snapshot is.
+// role returns the role of the LV that a segment names with a key, "" if the LV remains readable,
+// as the origin of a snapshot does.
 func (seg *segmentText) role(key string) string {
 	switch {
 	case seg.typ == "striped":

@@ -70,9 +70,8 @@ var magics = []magic{
 // identifyHead covers the places of all magics that count from the start, bytes.
 const identifyHead = 68 << 10
 
-// Identify says what lies on a device, by its magic: "XFS", "swap", "LUKS2", "md member (1.2)". It
-// returns "" for what it does not know, and for a device that holds nothing. It reads less than
-// 1 MiB.
+// Identify names the content of a device by its magic: "XFS", "swap", "LUKS2", "md member (1.2)".
+// It returns "" for unknown content, and for an empty device. It reads less than 1 MiB.
 //
 // A format that contains other ones comes first: a container of LUKS, md or LVM, then file systems,
 // then compressed files, whose magic is short.

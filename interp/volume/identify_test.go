@@ -6,7 +6,7 @@ import (
 	"fsward/interp/volume"
 )
 
-// What tools make is identified by name.
+// The contents that tools make are identified by name.
 func TestIdentify(t *testing.T) {
 	for _, c := range []struct{ want, script string }{
 		{"", "true"},
@@ -39,8 +39,8 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
-// What no tool here makes is identified by a magic with zeros around it. A file that ends with the
-// magic is read too.
+// Other contents are identified by a magic with zeros around it. A file that ends with the magic is
+// read too.
 func TestIdentifyMagic(t *testing.T) {
 	for _, c := range []struct {
 		want string

@@ -148,7 +148,7 @@ func (m *machine) step(t *testing.T, script string, run func(string)) {
 	t.Logf("%d changes: %s", m.commits-before, script)
 }
 
-// describe lists what a map says.
+// describe lists the contents of a map.
 func describe(m *volume.Map) []string {
 	all := append(volumesOf(m), segmentsOf(m)...)
 	for _, v := range m.Volumes {
@@ -163,7 +163,7 @@ func describe(m *volume.Map) []string {
 	return all
 }
 
-// The map follows what partitioning tools write, and no rule speaks against it.
+// The map follows the writes of partitioning tools, which violate no rule.
 func TestFollowPartitioning(t *testing.T) {
 	m := newMachine(t, 128<<20)
 	i := m.images[0]
@@ -206,7 +206,7 @@ func TestFollowPartitioning(t *testing.T) {
 	}
 }
 
-// The map follows what LVM writes, on a whole disk and on another one.
+// The map follows the writes of LVM, on a whole disk and on another one.
 func TestFollowLVM(t *testing.T) {
 	m := newMachine(t, 64<<20, 64<<20)
 	for _, script := range []string{

@@ -14,10 +14,10 @@ type owned struct {
 	table int32
 }
 
-// What is the kind of thing that a byte belongs to.
+// What is the kind of owner of a byte.
 type What uint8
 
-// The things that a byte can belong to.
+// The kinds of owners.
 const (
 	InGap    What = iota // no volume has the byte, or no disk
 	InTable              // a table: see Map.Tables
@@ -29,7 +29,7 @@ func (w What) String() string {
 	return [...]string{"gap", "table", "boot code", "volume"}[w]
 }
 
-// A Place says what a byte belongs to, and how many bytes from it on do so too.
+// A Place is the owner of a byte, with the number of bytes from there on that have the same owner.
 type Place struct {
 	What  What
 	Index int    // of the table or of the volume
@@ -90,8 +90,8 @@ func touches(extents []Extent, addr, n uint64) bool {
 	return i < len(extents) && n > 0 && extents[i].Addr-min(addr, extents[i].Addr) < n
 }
 
-// Place returns what a byte belongs to. A table that lies in a volume, as that of overlapping
-// partitions does, has its bytes.
+// Place returns the owner of a byte. A table that lies in a volume, as that of overlapping
+// partitions does, owns its bytes.
 func (m *Map) Place(addr uint64) Place {
 	i := sort.Search(len(m.tables), func(i int) bool { return m.tables[i].Addr > addr })
 	next := ^uint64(0)

@@ -91,7 +91,7 @@ func (p *textParser) use() error {
 	return nil
 }
 
-// block reads what stands between braces, or in the whole text.
+// block reads the members between braces, or of the whole text.
 func (p *textParser) block(s *section, depth int) error {
 	if depth > maxDepth {
 		return errTooDeep
@@ -117,7 +117,7 @@ func (p *textParser) block(s *section, depth int) error {
 	}
 }
 
-// member reads what follows a name: a block or a value.
+// member reads the rest of a member after its name: a block or a value.
 func (p *textParser) member(s *section, name string, depth int) error {
 	switch p.peek() {
 	case '{':

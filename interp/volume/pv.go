@@ -74,7 +74,7 @@ func (p *pv) fault(off uint64, reason string) {
 	p.faults = append(p.faults, Fault{p.disk, p.at(off), reason})
 }
 
-// readLabel reads a sector with a label, and returns what is wrong with it.
+// readLabel reads a sector with a label, and describes its fault; "" if there is none.
 func (p *pv) readLabel(r disk.Region, n uint64) string {
 	at := uint64(r.U32(20))
 	switch {

@@ -8,7 +8,7 @@ import (
 	"fsward/interp"
 )
 
-// diskState is what the tables on one disk say.
+// diskState has the tables of one disk.
 type diskState struct {
 	whole device
 	table *table // nil if the disk has no partition table
@@ -37,7 +37,7 @@ func Read(d interp.Disk) (*Map, error) {
 }
 
 // readDisk reads the tables of one disk. A partition table wins over the label of a PV, as for LVM.
-// old is what the disk had before the write under observation, or nil: see retain.
+// old is the state of the disk before the write under observation, or nil: see retain.
 func readDisk(d interp.Disk, i int, size uint64, old *diskState) (*diskState, error) {
 	s := &diskState{whole: device{all: d, disk: i, size: size}}
 	var err error
@@ -62,7 +62,7 @@ func readDisk(d interp.Disk, i int, size uint64, old *diskState) (*diskState, er
 	return s, nil
 }
 
-// devices returns what can hold a PV: the partitions of the disk, or the whole disk.
+// devices returns the devices that can hold a PV: the partitions of the disk, or the whole disk.
 func (s *diskState) devices() []device {
 	if s.table == nil {
 		return []device{s.whole}
@@ -205,8 +205,8 @@ func (m *Map) addTable(s *diskState) {
 	}
 }
 
-// finish sorts what look-ups use. Where volumes overlap, the first of them has the bytes, and none
-// of them is guarded: it cannot be known which one the guest uses.
+// finish sorts the runs and extents for look-ups. Where volumes overlap, the first of them has the
+// bytes, and none of them is guarded, since it is unknown which one the guest uses.
 func (m *Map) finish() {
 	for i := range m.Tables {
 		for _, r := range m.Tables[i].Regions {

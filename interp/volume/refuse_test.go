@@ -265,8 +265,8 @@ func lvmRulesRefuse(t *testing.T, proved map[string]bool) {
 	})
 }
 
-// Whatever the order in which the pages of a change of a GPT arrive, no rule speaks against it, and
-// the map is right at the end.
+// Whatever the order in which the pages of a change of a GPT arrive, no rule is violated, and the
+// map is right at the end.
 func TestOrderOfPages(t *testing.T) {
 	for name, scripts := range map[string][2]string{
 		"add":    {gptDisk, `echo size=10M | sfdisk -q -a $D`},

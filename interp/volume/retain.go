@@ -69,7 +69,7 @@ func (s *diskState) pvAt(d *device) *pv {
 	return nil
 }
 
-// retain keeps what the PV had before where it cannot be read now.
+// retain keeps the earlier metadata of a PV where the present one cannot be read.
 func (p *pv) retain(old *pv) *pv {
 	if p == nil || old == nil || old.damaged != "" {
 		return p
@@ -93,9 +93,9 @@ func (p *pv) retain(old *pv) *pv {
 	return p
 }
 
-// writeFault says what is wrong with a table by a write, "" if nothing is: a sector with its own
-// checksum is written as a whole, so that a tool cannot leave it damaged. The same damage before
-// the write is no fault of it.
+// writeFault describes the damage that a write does to a table, "" if there is none. A tool writes
+// a sector with its own checksum as a whole, so that it cannot leave the sector damaged. Damage
+// from before the write does not count.
 func (s *diskState) writeFault(old *diskState, off, n uint64) (check, reason string, at uint64) {
 	touches := func(start, size uint64) bool { return off < start+size && start < off+n }
 	if g, was := s.copies, old.copies; g != nil {

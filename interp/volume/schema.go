@@ -53,7 +53,7 @@ const (
 // Schema returns the names of the numbers in the records of tables.
 func Schema() *change.Schema { return schema }
 
-// describe says of each field of a kind what its values are.
+// describe adds descriptions of the values of fields to each kind.
 func describe(s *change.Schema) *change.Schema {
 	words := map[change.Kind]map[change.Field][]change.WordID{
 		kindTable:  {fieldKind: {wordGPT, wordMBR}, fieldCopies: {wordAgree, wordDiffer, wordDamaged}},

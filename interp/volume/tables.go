@@ -117,8 +117,8 @@ func (t *Tables) Settle(written bool) {
 	t.next = nil
 }
 
-// Flushed says that writes to a disk are durable. A tool flushes at its end: what it wrote before
-// and what another one writes later need not agree.
+// Flushed notes that the writes to a disk are durable. A tool flushes at its end: its writes need
+// not agree with those of a later tool.
 func (t *Tables) Flushed(disk int, _ uint64) {
 	if disk < len(t.states) {
 		t.states[disk].changed = [2]bool{}
@@ -142,7 +142,7 @@ func mayAppear(w interp.Write) bool {
 	return false
 }
 
-// usesNow returns what the file systems on the volumes claim.
+// usesNow returns the present Use of each volume.
 func (t *Tables) usesNow() map[volumeKey]Use {
 	if t.held != nil {
 		return t.held
@@ -191,7 +191,7 @@ func (c *comparison) records(d interp.Disk, use UseFunc) (*change.Txn, change.Vi
 	return txn, &rowView{after.all}
 }
 
-// useOf returns what the file system on a volume claims.
+// useOf returns the Use of a volume.
 func (m *Map) useOf(d interp.Disk, v int, use UseFunc) Use {
 	if m.Volumes[v].Unguarded != "" || m.Volumes[v].Size == 0 {
 		return Use{}

@@ -100,8 +100,8 @@ func (f Fault) String() string {
 	return fmt.Sprintf("disk %d at byte %d: %s", f.Disk, f.Addr%stride, f.Reason)
 }
 
-// A Map says what the bytes of the disks belong to. It does not change, and is safe for concurrent
-// use.
+// A Map assigns the bytes of the disks to volumes, tables, boot code and gaps. It does not change,
+// and is safe for concurrent use.
 type Map struct {
 	Volumes []Volume // in the order of disks and tables; logical volumes follow
 	Tables  []Table

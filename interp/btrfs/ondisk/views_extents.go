@@ -13,7 +13,7 @@ const (
 	ExtentItemFlagsAt      = 16
 )
 
-// A ExtentItem is a view on a struct btrfs_extent_item.
+// An ExtentItem is a view on a struct btrfs_extent_item.
 type ExtentItem struct{ disk.Region }
 
 // ViewExtentItem returns the view on r, and reports whether r has ExtentItemSize bytes.
@@ -35,7 +35,7 @@ const (
 	ExtentDataRefCountAt    = 24
 )
 
-// A ExtentDataRef is a view on a struct btrfs_extent_data_ref.
+// An ExtentDataRef is a view on a struct btrfs_extent_data_ref.
 type ExtentDataRef struct{ disk.Region }
 
 // ViewExtentDataRef returns the view on r, and reports whether r has ExtentDataRefSize bytes.
@@ -92,7 +92,7 @@ const (
 	ExtentInlineRefOffsetAt = 1
 )
 
-// A ExtentInlineRef is a view on a struct btrfs_extent_inline_ref.
+// An ExtentInlineRef is a view on a struct btrfs_extent_inline_ref.
 type ExtentInlineRef struct{ disk.Region }
 
 // ViewExtentInlineRef returns the view on r, and reports whether r has ExtentInlineRefSize bytes.

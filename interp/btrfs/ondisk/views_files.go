@@ -26,7 +26,7 @@ const (
 	InodeItemOtimeAt      = 148
 )
 
-// A InodeItem is a view on a struct btrfs_inode_item.
+// An InodeItem is a view on a struct btrfs_inode_item.
 type InodeItem struct{ disk.Region }
 
 // ViewInodeItem returns the view on r, and reports whether r has InodeItemSize bytes.
@@ -59,7 +59,7 @@ const (
 	InodeRefNameLenAt = 8
 )
 
-// A InodeRef is a view on a struct btrfs_inode_ref.
+// An InodeRef is a view on a struct btrfs_inode_ref.
 type InodeRef struct{ disk.Region }
 
 // ViewInodeRef returns the view on r, and reports whether r has InodeRefSize bytes.
@@ -79,7 +79,7 @@ const (
 	InodeExtrefNameLenAt        = 16
 )
 
-// A InodeExtref is a view on a struct btrfs_inode_extref.
+// An InodeExtref is a view on a struct btrfs_inode_extref.
 type InodeExtref struct{ disk.Region }
 
 // ViewInodeExtref returns the view on r, and reports whether r has InodeExtrefSize bytes.

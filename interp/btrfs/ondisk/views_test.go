@@ -116,7 +116,11 @@ func viewText(b *strings.Builder, v viewed) {
 	if !v.views {
 		return
 	}
-	fmt.Fprintf(b, "// A %s is a view on a struct %s.\n", v.name, v.of.Name)
+	article := "A"
+	if strings.ContainsRune("AEIOU", rune(v.name[0])) {
+		article = "An"
+	}
+	fmt.Fprintf(b, "// %s %s is a view on a struct %s.\n", article, v.name, v.of.Name)
 	fmt.Fprintf(b, "type %s struct{ disk.Region }\n\n", v.name)
 	fmt.Fprintf(b, "// View%s returns the view on r, and reports whether r has %s bytes.\n",
 		v.name, min)

@@ -33,7 +33,7 @@ var aclFollows = map[uint16]uint16{
 	ACLMask:     ACLOther,
 }
 
-// ACLFault describes what is wrong with an access list, or returns "". Linux demands the same of a
+// ACLFault describes the first fault of an access list, or returns "". Linux demands the same of a
 // list that is set (posix_acl_valid).
 func ACLFault(b []byte) string {
 	if len(b) == 0 || len(b) == ACLHeadLen && aclHeadOf(b).Version() == ACLVersion {

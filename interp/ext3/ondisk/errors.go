@@ -6,7 +6,7 @@ import (
 	"fsward/interp"
 )
 
-// Corrupt returns an error that says what is wrong with the structure at a device address.
+// Corrupt returns an error about the structure at a device address.
 func Corrupt(addr uint64, format string, args ...any) error {
 	return &interp.CorruptError{FS: "ext3", Addr: addr, Reason: fmt.Sprintf(format, args...)}
 }

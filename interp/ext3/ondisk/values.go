@@ -41,7 +41,7 @@ var units = map[change.Field]string{
 	fieldState: "bits", fieldGroupFlags: "bits", fieldHashFlags: "bits",
 }
 
-// describe adds to each kind what the values of its fields are. queryOnly has the fields that no
+// describe adds descriptions of the values of fields to each kind. queryOnly has the fields that no
 // change record has.
 func describe(s *change.Schema, queryOnly map[change.Kind][]change.Field) *change.Schema {
 	for k := range s.Kinds {
