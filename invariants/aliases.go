@@ -48,7 +48,7 @@ func ListRules(schema *change.Schema, files []File, options Options) ([]Rule, er
 	return rules, nil
 }
 
-// Traps returns the mistakes with which rules load, but never find what they seem to look for.
+// Traps returns the mistakes in rules that load, but can never find what they look for.
 func Traps(schema *change.Schema, files []File, options Options) ([]LoadError, error) {
 	set, err := ruleset.Load(schema, files, options)
 	if err != nil {
@@ -118,7 +118,8 @@ type CoveredEngine struct {
 // ClauseCoverage is the coverage of one clause.
 type ClauseCoverage = reference.ClauseCoverage
 
-// NewCovered loads rules as NewReference does. The engine counts what its clauses reach.
+// NewCovered loads rules as NewReference does. The engine counts how often each goal of its clauses
+// is true.
 func NewCovered(schema *change.Schema, files []File, options Options) (*CoveredEngine, error) {
 	e, c, err := reference.NewCovered(schema, files, options)
 	if err != nil {

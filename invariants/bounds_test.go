@@ -94,7 +94,7 @@ var boundTests = []struct {
 		"n · entries of one directory + n · extents of one file", false},
 }
 
-// The bound of a plan is the sum of the products of what its goals go through.
+// The bound of a plan is the sum of the products of the groups that its goals go through.
 func TestBoundOfPlan(t *testing.T) {
 	schema := detect.Schema("btrfs")
 	for _, test := range boundTests {

@@ -25,7 +25,7 @@ func Builtin(fileSystem string) ([]syntax.File, error) {
 }
 
 // NewReference loads rules for the file system of a schema into the reference engine, which is slow
-// and complete; the compiled engine is tested against it. The prelude is added to the rules. The
+// and complete. Tests compare the compiled engine with it. The prelude is added to the rules. The
 // error joins a LoadError for each mistake found.
 func NewReference(schema *change.Schema, files []File, options Options) (Engine, error) {
 	e, err := reference.New(schema, files, options)

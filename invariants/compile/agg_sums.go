@@ -55,8 +55,8 @@ func (t *sumTable) worthwhile(records int) bool {
 	return !t.unfit && (t.eager || t.spent > int64(records))
 }
 
-// lasting reports whether a value means the same for the whole transaction and is equal to exactly
-// what a goal would match it with.
+// lasting reports whether a value means the same for the whole transaction, and equals exactly the
+// values that a goal would match with it.
 func (c value) lasting() bool {
 	switch c.tag {
 	case tagNumber, tagAtom, tagName, tagKey, tagPair:

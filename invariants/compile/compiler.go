@@ -158,8 +158,7 @@ func (c *compiler) contradiction(parsed ruleset.ParsedClause) string {
 }
 
 // property returns the number of a goal of verify/1 or of a sum. Goals that differ only in the
-// registers of their variables have one number: what one rule found to hold, another need not
-// prove.
+// registers of their variables have one number, so that a rule can use the proof of another.
 func (c *compiler) property(t template) uint64 {
 	var b strings.Builder
 	seen, variables := map[int]int{}, map[variable]int{}

@@ -113,7 +113,7 @@ func (em *lookupEmitter) classOfGroup(goal *changeGoal, class verdict.Class) ver
 	return class
 }
 
-// noteGroup notes what the last step goes through, or that it starts the path.
+// noteGroup notes the group of the last step, or that the step starts the path.
 func (em *lookupEmitter) noteGroup(goal *changeGoal, begins bool) {
 	if begins {
 		em.noteStart(goal)
@@ -147,7 +147,8 @@ func (em *lookupEmitter) emitField(goal *changeGoal, field, t template,
 	return true, nil
 }
 
-// sideOf returns what the list of a goal guarantees of a side, and removes it from the pattern.
+// sideOf returns the condition on a side that the list of a goal guarantees, and removes it from
+// the pattern.
 func (g *changeGoal) sideOf(x *valuePattern) side {
 	isObject := !g.spec.anyField && g.spec.field == change.FieldObject
 	switch {

@@ -120,8 +120,8 @@ func (e *Engine) Check(ctx context.Context, t *change.Txn, v change.View) verdic
 	return report.Verdict()
 }
 
-// conclude adds to the report what remained undecided: clauses that met an error, and everything if
-// the work of the judgment is used up.
+// conclude adds the undecided clauses to the report: those that met an error, and all if the work
+// of the judgment is used up.
 func (e *Engine) conclude(work *change.Work) {
 	report := e.reference.Report
 	for _, c := range e.clauses {
@@ -139,7 +139,7 @@ func (e *Engine) conclude(work *change.Work) {
 	}
 }
 
-// exhausted adds to the error of a judgment that took too many steps the rule that took the most.
+// exhausted adds the rule that took the most steps to the error of a judgment that took too many.
 func (e *Engine) exhausted(err error) error {
 	if len(e.timing) == 0 {
 		return err

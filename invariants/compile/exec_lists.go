@@ -10,7 +10,7 @@ import (
 	"fsward/invariants/keyhash"
 )
 
-// A side is what a list requires of one side of a record: the value before or after.
+// A side is the requirement of a list on one side of a record: the value before or after.
 type side uint8
 
 const (

@@ -163,7 +163,7 @@ func (w *worker) endStream() {
 	m.lists.end()
 }
 
-// next takes a part. It discards what refers to names that are no longer valid.
+// next takes a part. It discards the values that refer to names that are no longer valid.
 func (m *machine) next(part *change.Txn) {
 	m.records = part.Records
 	s := m.streaming
@@ -237,7 +237,7 @@ func (w *worker) judgePart(part *change.Txn) {
 	w.report.EndPart(part)
 }
 
-// runPlans runs the plans that which selects.
+// runPlans runs the plans for which wanted returns true.
 func (w *worker) runPlans(which func(*compiledPlan) bool) {
 	watch := time.Now()
 	took := time.Duration(0)

@@ -9,7 +9,7 @@ import (
 // An op makes the step of a goal, given the next step.
 type op func(next step) step
 
-// stepInfo is what error messages say of a step.
+// stepInfo is the text of a step in error messages.
 type stepInfo struct{ goal string }
 
 // sequence makes one step of several ops.

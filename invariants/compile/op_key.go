@@ -96,7 +96,7 @@ func (k *keyMaker) end(lo change.Object) change.Object {
 	return lo
 }
 
-// narrow removes from a pattern what every object of the range has.
+// narrow removes the conditions of a pattern that every object of the range meets.
 func (k *keyMaker) narrow(x *objectPattern) {
 	if !k.ranged {
 		return

@@ -7,7 +7,7 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// A placeMode says what a place of a pattern does with a part of a record or an object.
+// A placeMode is the use of a part of a record or an object by a place of a pattern.
 type placeMode uint8
 
 const (
@@ -66,7 +66,7 @@ func (p *place) match(m *machine, c value) bool {
 	}
 }
 
-// A subForm says what the last part of an identifier is.
+// A subForm is the form of the last part of an identifier.
 type subForm uint8
 
 const (
@@ -180,7 +180,7 @@ func (x *objectPattern) kindBounds(m *machine) (lo, hi change.Kind, ok bool) {
 	return k, k, ok
 }
 
-// bounds returns the first and the last object that can match what is known. single says that at
+// bounds returns the first and the last object that can match the known parts. single says that at
 // most one object, lo, can match; ok is false if none can.
 func (x *objectPattern) bounds(m *machine) (lo, hi change.Object, single, ok bool) {
 	var tree, id uint64
@@ -232,8 +232,8 @@ func (x *objectPattern) bounds(m *machine) (lo, hi change.Object, single, ok boo
 	return lo, hi, single, true
 }
 
-// lastPart reads what is known of the last part of the identifier into an object, which is of one
-// kind, and that of pairs, or of an unknown one. sub and aux say which numbers are known; ok is
+// lastPart reads the known numbers of the last part of the identifier into an object, which is of
+// one kind, and that of pairs, or of an unknown one. sub and aux say which numbers are known; ok is
 // false if no object can have them.
 func (x *objectPattern) lastPart(m *machine, o *change.Object,
 	oneKind, pair bool) (sub, aux, ok bool) {

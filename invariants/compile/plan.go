@@ -79,8 +79,8 @@ func newPlanner(c *compiler, at syntax.ClauseText, m mode) *planner {
 	return p
 }
 
-// A continuation is what follows a goal: the goals that are not emitted yet, the templates whose
-// values are needed after them, and what comes last.
+// A continuation is the part of a plan after a goal: the goals that are not emitted yet, the
+// templates whose values are needed after them, and the last op.
 type continuation struct {
 	rest   []goal
 	needed []template
@@ -102,7 +102,7 @@ func (p *planner) finish(out *compiledClause) {
 	out.explains = append(out.explains, plan)
 }
 
-// plan makes the ops of a conjunction and of what follows it.
+// plan makes the ops of a conjunction and of its continuation.
 func (p *planner) plan(goals []goal, e *bindings, needed []template, done doneFunc) ([]op, error) {
 	goals, _, err := p.inliner.flatten(goals, e)
 	if err != nil {

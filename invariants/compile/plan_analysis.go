@@ -234,7 +234,7 @@ func (a *analysis) typeOf(t template) valueType {
 	return typeAny
 }
 
-// join keeps what is true after both branches.
+// join keeps the facts that are true after both branches.
 func (a *analysis) join(left, right *analysis) {
 	for v, t := range left.types {
 		if u, both := right.types[v]; both {

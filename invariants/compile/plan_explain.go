@@ -81,8 +81,8 @@ func (x *explainer) step(e *bindings, t template, access string, class verdict.C
 	return &stepInfo{s.Goal}
 }
 
-// rows says of the last step what it goes through for each row before it, or if once is true, what
-// it reads once for all rows.
+// rows notes the group that the last step goes through for each row before it or, if once is true,
+// the group that it reads once for all rows.
 func (x *explainer) rows(what string, once bool) {
 	s := &x.steps[len(x.steps)-1]
 	if s.Rows, s.Once = what, ""; once {

@@ -2,9 +2,10 @@ package compile
 
 import "fsward/change"
 
-// What a goal goes through, in the words of the schema; "" for one object, or few.
+// The functions of this file name the group of objects that a goal goes through, in the words of
+// the schema; "" for at most a few objects.
 
-// groupOfQuery returns what a query goes through; once reports that it reads this once, for the
+// groupOfQuery returns the group of a query; once reports that the query reads it once, for the
 // index of a value that few objects have.
 func (em *lookupEmitter) groupOfQuery(rank int, g *queryGoal) (group string, once bool) {
 	kind := em.kindInfo(g.object.kind)
@@ -21,7 +22,7 @@ func (em *lookupEmitter) groupOfQuery(rank int, g *queryGoal) (group string, onc
 	}
 }
 
-// groupOfRange returns what a range goes through.
+// groupOfRange returns the group of a range.
 func (em *lookupEmitter) groupOfRange(g *rangeGoal) string {
 	if kind := em.kindInfo(g.object.kind); g.object.id.known() && kind.Group != "" {
 		return kind.Group
@@ -29,7 +30,7 @@ func (em *lookupEmitter) groupOfRange(g *rangeGoal) string {
 	return "objects of one range"
 }
 
-// groupOfChange returns what a change that starts no plan goes through.
+// groupOfChange returns the group of a change that starts no plan.
 func (em *lookupEmitter) groupOfChange(g *changeGoal) string {
 	kind := em.kindInfo(g.object.kind)
 	if g.index < 0 {
@@ -54,7 +55,7 @@ func (em *lookupEmitter) groupOfChange(g *changeGoal) string {
 	return kind.Group
 }
 
-// noteQueryGroup notes what the last step, a query, goes through.
+// noteQueryGroup notes the group of the last step, a query.
 func (em *lookupEmitter) noteQueryGroup(rank int, g *queryGoal) {
 	em.explain.rows(em.groupOfQuery(rank, g))
 	if rank == rankDirectory || rank == rankDirectoryV {
@@ -71,9 +72,9 @@ func (em *lookupEmitter) noteStart(g *changeGoal) {
 	}
 }
 
-// noteSame notes of the last step that it goes through what has the id of the change that starts
-// the path: if all these changes have one id, its cost is their square. A search that ends with its
-// first answer does not go through them.
+// noteSame notes that the group of the last step is the objects with the id of the change that
+// starts the path: if all these changes have one id, the cost is their square. A search that ends
+// with its first answer does not go through its group.
 func (em *lookupEmitter) noteSame(x *objectPattern) {
 	if em.starts.grouped && !em.mode.exists && x.id.mode == placeBound &&
 		x.id.register+1 == em.starts.id {

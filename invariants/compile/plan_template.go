@@ -29,7 +29,7 @@ type (
 	}
 )
 
-// A valueType is what is known of the value in a register.
+// A valueType is the known type of the value in a register.
 type valueType uint8
 
 const (

@@ -7,9 +7,9 @@ import (
 // A unifier makes templates equal.
 type unifier struct{ registers *registerFile }
 
-// unify makes two templates equal; ops compare what is known only at run time. alive is false if
-// the templates can never be equal. If bind is false, unify gives no values to variables and only
-// compares.
+// unify makes two templates equal; ops compare the parts that are known only at run time. alive is
+// false if the templates can never be equal. If bind is false, unify gives no values to variables
+// and only compares.
 func (u *unifier) unify(e *bindings, x, y template, bind bool) (ops []op, alive bool) {
 	x, y = e.walk(x), e.walk(y)
 	if _, ok := y.(variable); ok {

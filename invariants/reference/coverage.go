@@ -38,7 +38,7 @@ func (c *ClauseCoverage) Reached() int {
 
 var atomReach = engine.NewAtom("$reach")
 
-// NewCovered is New of an engine that counts what its clauses reach.
+// NewCovered is New of an engine that counts how often each goal of its clauses is true.
 func NewCovered(schema *change.Schema, files []syntax.File,
 	options ruleset.Options) (*Engine, *Coverage, error) {
 	set, err := ruleset.Load(schema, files, options)

@@ -89,7 +89,7 @@ type (
 	}
 )
 
-// recordIndex finds the records of a transaction by whatever a goal knows of them. Each index is
+// recordIndex finds the records of a transaction by the parts that a goal knows. Each index is
 // built when a rule first uses it.
 type recordIndex struct {
 	records  []change.Record
@@ -107,7 +107,8 @@ type recordIndex struct {
 	byIDOld chain[idValueKey]
 }
 
-// wanted is what a call of change/5 knows; values only if they are numbers, names or keys.
+// wanted holds the known arguments of a call of change/5; values only if they are numbers, names or
+// keys.
 type wanted struct {
 	ruleset.Pattern
 	field      change.Field

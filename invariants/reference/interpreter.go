@@ -64,7 +64,7 @@ func (r *interpreter) startRule() { r.budget.steps = 0 }
 // startGoal begins a proof.
 func (r *interpreter) startGoal() { r.solver.depth, r.budget.last = 0, lookup{} }
 
-// input is what rules judge: a transaction and the state after it.
+// input is the input of rules: a transaction and the state after it.
 type input struct {
 	vocabulary *ruleset.Vocabulary
 	txn        *change.Txn

@@ -14,7 +14,7 @@ import (
 // maxReasons bounds the goals that are shown of one proof.
 const maxReasons = 64
 
-// reasonKinds says what kind of evidence the answers of a primitive are. Goals with "" are no
+// reasonKinds maps a primitive to the kind of evidence of its answers. Goals with "" are no
 // evidence themselves, but a search may end at them.
 var reasonKinds = map[syntax.Indicator]string{
 	syntax.Pred("change", 5): change.ReasonRecord, syntax.Pred("query", 2): change.ReasonState,

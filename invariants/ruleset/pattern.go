@@ -15,7 +15,7 @@ type part struct {
 
 func (p part) matches(n uint64) bool { return !p.Bound || p.N == n }
 
-// A Pattern is what is known of an object when a goal is called.
+// A Pattern holds the known parts of an object when a goal is called.
 type Pattern struct {
 	Tree, ID, Sub, Aux part
 	Kind               change.Kind // 0: any

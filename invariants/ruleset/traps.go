@@ -9,9 +9,9 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// Traps returns the mistakes with which rules load and run, but never find what they seem to look
-// for: a word that no field has, a recursion without an end. In the files of a site they are
-// errors of Load.
+// Traps returns the mistakes in rules that load and run, but can never find what they look for: a
+// word that no field has, a recursion without an end. In the files of a site they are errors of
+// Load.
 func (l *Set) Traps() []syntax.LoadError { return l.traps }
 
 // findTraps finds the traps in clauses that have no other mistake.

@@ -14,8 +14,8 @@ type Product struct {
 	Same    bool     // all records that start the plan may be in the group of the last factor
 }
 
-// Square reports whether the product may grow faster than the records and what they go through: it
-// has a second group, or all records again.
+// Square reports whether the product may grow faster than the records and their groups: it has a
+// second group, or all records again.
 func (p Product) Square() bool {
 	if p.Same {
 		return true
@@ -155,7 +155,7 @@ func (b *bounds) step(i int, factors []string) []string {
 	return more
 }
 
-// SquareWarning says of a product that is a square what it means and what to do.
+// SquareWarning explains a product that is a square, and says what to do about it.
 func (p *Plan) SquareWarning(x Product) string {
 	same := ""
 	if x.Same {

@@ -34,8 +34,9 @@ type Step struct {
 	Class  Class  // its cost for each row of the steps before it
 	Depth  int    // nesting in negations, aggregates and alternatives
 	Or     bool   // it begins an alternative to the steps before it, at its depth
-	// Rows is what it goes through for each row of the steps before it, if they may be many: "names
-	// of one hash". Once is what it reads once for all rows: "entries of one directory".
+	// Rows names the group that it goes through for each row of the steps before it, if the group
+	// may be large: "names of one hash". Once names the group that it reads once for all rows:
+	// "entries of one directory".
 	Rows, Once string
 	// Same: all records that start the plan may be in the group of Rows.
 	Same bool

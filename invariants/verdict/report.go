@@ -48,7 +48,7 @@ type Finding struct {
 	Trigger      int32 // the change record that started the search, −1 if there is none
 }
 
-// A findingText identifies what a rule reports if that is no object.
+// A findingText identifies a finding that names no object.
 type findingText struct {
 	tree, id string
 	number   uint64 // of the tree, 0 if the tree is not a number

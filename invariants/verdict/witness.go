@@ -92,7 +92,7 @@ func newWitnesses(t *change.Txn, v *ruleset.Vocabulary) *witnesses {
 		named: map[change.Value]int{}}
 }
 
-// bare removes from an object what its identifier does not say.
+// bare removes the parts of an object that its identifier does not contain.
 func (w *witnesses) bare(o change.Object) change.Object {
 	if w.words.Shape(o.Kind) == change.ShapeKey {
 		o.Aux = 0
@@ -100,7 +100,7 @@ func (w *witnesses) bare(o change.Object) change.Object {
 	return o
 }
 
-// group reduces an object to what it shares with the objects of the same id.
+// group reduces an object to the parts that all objects of the same id share.
 func (w *witnesses) group(o change.Object) change.Object {
 	g := change.Object{Tree: o.Tree, ID: o.ID}
 	if w.words.Schema.KindIsTree {
