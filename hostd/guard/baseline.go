@@ -7,9 +7,9 @@ import (
 )
 
 // beginBaseline begins a check of the present state of the file system on a volume. It is called
-// while no write is being performed. A check that still reads an older state of the same volumes
-// is stopped. There are as many checks at a time as disks; a volume whose turn comes later is
-// checked as it is then.
+// while no write is being performed. A check that still reads an older state of the same volumes is
+// stopped. At most as many checks run at a time as there are disks. A volume that waits for its
+// turn is checked in the state that it has then.
 func (d *Disks) beginBaseline(number int, skipLog bool) {
 	c := &baselineCheck{
 		skipLog: skipLog,

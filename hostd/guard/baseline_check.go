@@ -19,8 +19,9 @@ import (
 )
 
 // A baselineCheck checks the whole state that a file system had at one moment, as fsward check does
-// with an image, while its guest goes on. Everything that it finds was there before. It is reported
-// as a finding of the baseline, and no commit is refused for it. See docs/decisions/0019.
+// with an image, while its guest goes on. Each violation that it finds is older than the check: it
+// is reported as a finding of the baseline, and no commit is refused for it. See
+// docs/decisions/0019.
 type baselineCheck struct {
 	volumes []*guardedVolume // of the file system, then of its seeds
 	own     int              // number of the volumes that are not of seeds
@@ -32,14 +33,14 @@ type baselineCheck struct {
 	log     *zap.Logger
 	every   time.Duration // time between reports of progress
 	pause   time.Duration // time before another attempt
-	limit   uint64        // bound of what is kept of each disk, bytes
+	limit   uint64        // bound of the old contents that are kept of each disk, bytes
 	// skipLog leaves out the log: it was checked when the disk was attached, and must not hide
 	// findings in the trees.
 	skipLog bool
 	// the mark of the volume in the state of the present attempt; nil: it had none
 	unverified *unverified
 	recheck    time.Duration // time before another check if the volume stays unverified
-	// an attempt has a turn, so that many volumes do not take many times the memory
+	// slots for attempts, which bound the memory of the checks of many volumes
 	turns *semaphore.Weighted
 
 	current atomic.Pointer[attempt]
@@ -262,7 +263,7 @@ func (c *baselineCheck) requests() (n uint64) {
 	return n
 }
 
-// progress notes how far the check is, and reports it at intervals.
+// progress notes the progress of the check, and reports it at intervals.
 func (c *baselineCheck) progress(a *attempt, phase string, part float64) {
 	now := time.Now()
 	c.mu.Lock()
@@ -294,7 +295,8 @@ func (c *baselineCheck) end(ev *Event, phase string) {
 	c.report(ev)
 }
 
-// verified ends the mark of the volume if it is sound, and completes the finding otherwise.
+// verified removes the mark of an unverified volume if the volume is sound. Otherwise it completes
+// the finding.
 func (c *baselineCheck) verified(ev *Event) {
 	if ev.Outcome != change.Holds {
 		c.unverified.finding(ev)
@@ -328,7 +330,7 @@ func (c *baselineCheck) report(ev *Event) {
 	v.guard.report(v, ev)
 }
 
-// Status returns how far the check is.
+// Status returns the progress of the check.
 func (c *baselineCheck) Status() Progress {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,12 +12,12 @@ import (
 	"fsward/hostd/recording"
 )
 
-// Config says what to guard and how.
+// Config selects the disks to guard, and says how to guard them.
 type Config struct {
 	Disks []DiskSpec
 	FS    string // detect.Auto or a name
 	Policies
-	// Unguarded says what happens to a write to a volume that is not guarded: UnguardedPass or
+	// Unguarded is the treatment of writes to volumes that are not guarded: UnguardedPass or
 	// UnguardedRefuse; "": UnguardedPass.
 	Unguarded string
 	// Require names file systems that a volume must have: the guard does not start without them.

@@ -58,7 +58,7 @@ func TestDevicesChange(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Logf("%d commits", r.NoAlarm())
-			// The program looks at devices that it was not told to forget.
+			// btrfs check opens all devices that the kernel has not been told to forget.
 			guardtest.Run(t, "btrfs", "check", r.LoopOf(tc.last).LoopDev)
 			r.End()
 		})

@@ -28,7 +28,7 @@ type Disks struct {
 	rules     *Rules
 	memory    memory.Limits
 	limits    interp.Limits
-	kept      uint64 // bound of what a baseline check keeps of a disk, bytes
+	kept      uint64 // bound of the old contents of a disk that a baseline check keeps, bytes
 	work      *change.WorkBudget
 	judging   judgmentWatch
 	recording *recording.Recording // nil: nothing is recorded
@@ -223,7 +223,7 @@ func (d *Disks) Outcome() change.Outcome {
 		passed = passed || v.passed.Load() > 0
 	}
 	if passed && !guarded {
-		outcome = change.Undecided // nothing of what the guest wrote was judged
+		outcome = change.Undecided // no write of the guest was judged
 	}
 	return outcome
 }

@@ -136,8 +136,8 @@ type violationJSON struct {
 	Why     []change.Reason `json:"why,omitempty"`
 }
 
-// verdict returns the verdict as JSON has it; "" if the event is about fsward itself. "holds" is
-// said of what is guarded only.
+// verdict returns the verdict as JSON has it; "" if the event is about fsward itself. Only an event
+// about a guarded volume can have "holds".
 func (ev *Event) verdict() string {
 	if ev.Kind == KindRecording || ev.Kind == KindDropped ||
 		ev.FS == "" && ev.Outcome == change.Holds {

@@ -34,8 +34,8 @@ func (d *Disks) BaselineCheckOf(disk int) *baselineCheck {
 func (p *baselineCheck) Ended() <-chan struct{} { return p.done }
 
 // CheckAgain begins a check of the baseline of the first disk, which may keep nothing of the old
-// state. asked is called before each rest, and told whether a new attempt reads the disk since its
-// last call.
+// state. onRest is called before each rest. another reports whether a new attempt has begun since
+// the last call.
 func (d *Disks) CheckAgain(asked func(device *blocktap.Device, another bool) uint64) {
 	d.kept, d.recheck = 0, 10*time.Millisecond
 	g := d.disks[0]

@@ -98,8 +98,8 @@ func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error
 		return err
 	}
 
-	// The verdict does not depend on whether the connection is still there that the write came by.
-	// The work is bounded, and the disk holds what the log of a recording says.
+	// Judge the write even if its connection is cut meanwhile. The work is bounded, and the disk
+	// then agrees with the log of a recording.
 	judging := context.WithoutCancel(ctx)
 	early := g.matchingCheck(judging, obs.Txn)
 	ev := checkObservation(judging, g.rules, g.interp.FS(), obs, early)
@@ -204,7 +204,7 @@ func place(ev *Event, own int, name func(disk int) string) {
 }
 
 // checkObservation turns an observation into an event with a verdict. Violations of structure come
-// first: rules check only what is well formed. early is the speculative check of the transaction,
+// first: rules check only well-formed metadata. early is the speculative check of the transaction,
 // or nil.
 func checkObservation(ctx context.Context, rules *Rules, fs string, obs interp.Observation,
 	early *speculativeCheck) *Event {
@@ -272,7 +272,7 @@ func CheckImage(
 	return ev
 }
 
-// ordinary reports whether there is nothing to say about a write. That holds for most writes.
+// ordinary reports whether the observation of a write needs no event, as that of most writes.
 func ordinary(obs interp.Observation) bool {
 	return obs.Point == interp.NoPoint && len(obs.Violations) == 0 && obs.Unknown == nil &&
 		obs.Note == ""

@@ -38,7 +38,7 @@ func violated() interp.Observation {
 			Doc: "Keys in a node ascend."}}}
 }
 
-// decision is what a guard does with one write.
+// decision is the decision of a guard about one write.
 type decision struct {
 	name        string
 	obs         interp.Observation

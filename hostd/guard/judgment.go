@@ -8,9 +8,9 @@ import (
 	"fsward/change"
 )
 
-// DefaultWork bounds the steps of a judgment. A step takes about 50 ns. The shapes of commits that
-// were measured take up to 160 steps for a record (docs/results/shapes.md), so that a sound commit
-// has a reserve of ten times that, and a small one 20 s in any case.
+// DefaultWork bounds the steps of a judgment. A step takes about 50 ns. Commits of the known shapes
+// take up to 160 steps a record (docs/results/shapes.md): a sound commit has more than ten times
+// that, and a small one has 20 s in any case.
 var DefaultWork = change.WorkLimits{Base: 400_000_000, PerBlock: 2000, PerRecord: 2000}
 
 // NewWork returns a budget for the judgments of a guard. The zero limits mean DefaultWork.
@@ -36,7 +36,7 @@ type judgmentWatch struct {
 	stop, done chan struct{}
 }
 
-// of sets the volume of the write that is judged.
+// setVolume sets the volume of the write that is judged.
 func (j *judgmentWatch) of(v *guardedVolume) {
 	if j != nil && j.volume.Load() != v {
 		j.volume.Store(v)
@@ -79,7 +79,7 @@ func (j *judgmentWatch) end() {
 	}
 }
 
-// progress returns how far the present judgment is; nil if there is none.
+// progress returns the progress of the present judgment; nil if there is none.
 func (j *judgmentWatch) progress() *Progress {
 	done, ok := j.work.Current().Done()
 	v := j.volume.Load()
@@ -91,8 +91,8 @@ func (j *judgmentWatch) progress() *Progress {
 	return p
 }
 
-// judgmentProgress returns the progress of a judgment. How long interpretation takes is not known
-// before it is done.
+// judgmentProgress returns the progress of a judgment. The time that interpretation takes is
+// unknown until it ends.
 func judgmentProgress(done change.WorkDone, now time.Time) *Progress {
 	p := &Progress{What: "commit", Phase: PhaseReading, Blocks: done.Blocks, began: done.Began}
 	if done.Judging == 0 {
@@ -110,7 +110,7 @@ func judgmentProgress(done change.WorkDone, now time.Time) *Progress {
 	return p
 }
 
-// amount returns what is done of a judgment, in words.
+// amount describes the part of a judgment that is done.
 func (s *Progress) amount() string {
 	if s.Phase == PhaseReading {
 		return fmt.Sprintf("%d metadata blocks so far", s.Blocks)

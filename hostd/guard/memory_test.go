@@ -193,8 +193,8 @@ func TestStepsOfReferencesInAStream(t *testing.T) {
 	}
 }
 
-// TestMemoryOfATooLargeCommit checks that a commit that changes more than memory can note is
-// undecided, and so refused: the disk does not change, and the memory is released.
+// TestMemoryOfATooLargeCommit checks that a commit whose changed blocks cannot be listed in memory
+// is undecided, and so refused: the disk does not change, and the memory is released.
 func TestMemoryOfATooLargeCommit(t *testing.T) {
 	image := guardtest.Mkfs(t, "ext3", 1<<30)
 	r := guardtest.Attach(t, image, func(c *guard.Config) {

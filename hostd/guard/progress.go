@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Progress is how far the check of an image or a baseline, or the judgment of a commit, is.
+// Progress says how far the check of an image or a baseline, or the judgment of a commit, has come.
 type Progress struct {
 	What string `json:"what,omitempty"` // "commit"; "": an image or a baseline
 	// PhaseReading, PhaseJudging, PhaseDone, PhaseInterrupted

@@ -130,7 +130,7 @@ func WriteFindings(w io.Writer, ev *Event) {
 	}
 }
 
-// WriteReasons writes what made the goals of a rule true, indented beneath its violation.
+// WriteReasons writes why the goals of a rule were true, indented beneath its violation.
 func WriteReasons(w io.Writer, reasons []change.Reason) {
 	for i, r := range reasons {
 		writePair(w, [...]string{"because", ""}[min(i, 1)], fmt.Sprintf("%-7s %s", r.Kind, r.Goal))
@@ -220,7 +220,7 @@ func VerdictText(ev *Event) string {
 func isLogged(v *change.Violation) bool { return !v.Acts() && v.Exempt == "" }
 func isExempt(v *change.Violation) bool { return v.Exempt != "" }
 
-// namesWhere lists the violated rules of an event with a violation of which which is true.
+// namesWhere lists the rules of those violations of an event for which match returns true.
 func namesWhere(ev *Event, which func(*change.Violation) bool) string {
 	var of []change.Violation
 	for i := range ev.Violations {

@@ -101,7 +101,7 @@ func (r *Rules) CheckStream(ctx context.Context, fs string, s change.Stream,
 	return verdict
 }
 
-// explain adds to violations the reasons for which their rules found them.
+// explain adds reasons to violations.
 func (s *systemRules) explain(ctx context.Context, t *change.Txn, v change.View,
 	found []change.Violation) {
 	explained := 0

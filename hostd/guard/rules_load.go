@@ -44,7 +44,7 @@ func (e NoRulesError) Error() string {
 		filepath.Join(e.Dir, e.FS))
 }
 
-// FileSystems lists what rules can be written for: see detect.RuleSets.
+// FileSystems lists the subjects of rules: see detect.RuleSets.
 func FileSystems() []string { return detect.RuleSets() }
 
 // RuleFiles returns the rules of a file system. The error is a NoRulesError if dir has no folder

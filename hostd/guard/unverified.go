@@ -16,8 +16,8 @@ type unverified struct {
 	commits uint64 // undecided commits since then
 }
 
-// recheckPause is the time before the next check of an unverified volume if one could not decide,
-// at first. It doubles up to maxRecheckPause.
+// recheckPause is the time before an unverified volume is checked again if the first check could
+// not decide. It doubles up to maxRecheckPause.
 const (
 	recheckPause    = time.Minute
 	maxRecheckPause = time.Hour
@@ -61,7 +61,7 @@ func (u *unverified) mark(ev *Event) {
 	}
 }
 
-// finding says in the result of a check in which commits a fault arose.
+// attribute adds the range of commits in which a fault arose to the result of a check.
 func (u *unverified) finding(ev *Event) {
 	switch {
 	case ev.Outcome != change.Violated:

@@ -221,7 +221,7 @@ func (d *Disks) required() error {
 	return nil
 }
 
-// ContentText says what is on a volume, in words.
+// ContentText describes the content of a volume.
 func ContentText(s *detect.VolumeState) string {
 	switch {
 	case s.FS != "":
@@ -274,7 +274,7 @@ func FollowVolumes(d interp.Disk, options detect.VolumeOptions,
 	return v, nil
 }
 
-// nothing returns an error if each volume holds something else than a file system that is known.
+// nothing returns an error if every volume holds something other than a known file system.
 func nothing(v *detect.Volumes, path func(i int) string) error {
 	var found []string
 	for _, i := range v.Numbers() {

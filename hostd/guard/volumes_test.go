@@ -16,7 +16,7 @@ import (
 	"fsward/interp/detect"
 )
 
-// partitioned is what an installer does with a blank disk. The kernel of this machine reads no
+// partitioned partitions a blank disk as an installer does. The kernel of this machine reads no
 // partition tables: partx tells it of the partitions.
 const partitioned = `
 sfdisk -q --no-reread --no-tell-kernel $DISK0 <<'END'
@@ -31,7 +31,7 @@ mkfs.btrfs -q ${DISK0}p2
 mkswap -q ${DISK0}p3
 `
 
-// attachBlank guards a blank disk, and checks the baselines of what appears on it.
+// attachBlank guards a blank disk, and checks the baselines of the file systems that appear on it.
 func attachBlank(t *testing.T, size int64, more func(*guard.Config)) *guardtest.Rig {
 	t.Helper()
 	r := guardtest.Attach(t, guardtest.BlankImage(t, size), func(c *guard.Config) {
@@ -153,8 +153,8 @@ partx -u -n 2 $DISK0`)
 	wait(t, r.Daemon, map[string]string{"disk": "unguarded: its content is of no known kind"})
 }
 
-// TestUnguardedIsRefused checks that --unguarded refuse refuses what would not be judged, and that
-// a guard of nothing but swap does not start.
+// TestUnguardedIsRefused checks that --unguarded refuse refuses writes that would not be judged,
+// and that a guard of nothing but swap does not start.
 func TestUnguardedIsRefused(t *testing.T) {
 	r := attachBlank(t, 128<<20, func(c *guard.Config) { c.Unguarded = guard.UnguardedRefuse })
 	out, err := r.Run(context.Background(), r.DiskVariables()+"mkfs.ext4 -q $DISK0 && sync $DISK0")

@@ -15,8 +15,8 @@ import (
 	"fsward/hostd/guardtest"
 )
 
-// Loads in which single writes are hard to judge: logs, writes through to the disk, discards, and
-// tools that rewrite or move data.
+// writeLoad has single writes that are hard to judge: logs, writes through to the disk, discards,
+// and tools that rewrite or move data.
 const writeLoad = `
 	sync -f .
 	head -c 3000000 /dev/urandom > base

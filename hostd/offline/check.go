@@ -70,7 +70,7 @@ func (c *imageCheck) run(ctx context.Context, group *detect.Group) (*guard.Event
 	if err != nil {
 		return nil, err
 	}
-	// What is held in memory takes two goroutines little time, and reports no progress.
+	// A transaction in memory takes two goroutines little time, and reports no progress.
 	if obs.Stream != nil {
 		cfg := c.cfg
 		cfg.Progress = func(done, total int) { due(status.Judged(done, total)) }

@@ -42,7 +42,7 @@ func CheckVolumes(ctx context.Context, args []string, fs string, cfg guard.Rules
 	return c.all(ctx, contents)
 }
 
-// named adds what the disks hold to an error that says that no file system was found.
+// named adds the contents of the disks to the error that no file system was found.
 func named(err error, contents *detect.Contents) error {
 	if !errors.Is(err, interp.ErrNotFound) {
 		return err

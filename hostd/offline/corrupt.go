@@ -14,7 +14,7 @@ import (
 	"fsward/interp/detect"
 )
 
-// CorruptConfig says what to alter and where.
+// CorruptConfig describes an alteration and its place.
 type CorruptConfig struct {
 	FS   string
 	Spec string // the alteration; "" to choose one by Seed

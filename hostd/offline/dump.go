@@ -13,8 +13,8 @@ import (
 
 // Dump writes every object of the file systems on images, with its fields. With records it writes
 // every change record, as one transaction of additions. An image may be IMG:VOLUME; otherwise all
-// volumes are written, each under a heading. An event says of each file system whose structure is
-// violated, so that it cannot be written, how it is.
+// volumes are written, each under a heading. A file system whose structure is violated cannot be
+// written: broken has an event with its violations.
 func Dump(w io.Writer, args []string, fs string, records bool) (broken []*guard.Event, err error) {
 	images, wanted := splitVolumes(args)
 	disk, err := openImages(images)

@@ -51,8 +51,8 @@ func splitBases(disks []ReplayDisk) (out []ReplayDisk, volume string, err error)
 	return out, volume, nil
 }
 
-// fileSystems returns the file systems on the volumes of disks, of those that are wanted. Without a
-// table and a wanted volume, the disks as they are are one file system.
+// fileSystems returns the file systems on the wanted volumes of disks; a nil wanted means all.
+// Without a table and without wanted, the disks as a whole hold one file system.
 func fileSystems(d interp.Disk, fs string, wanted map[string]bool) ([]detect.Group, error) {
 	contents, err := detect.ReadContents(d, fs)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"fsward/interp/detect"
 )
 
-// ReplayConfig says what to replay.
+// ReplayConfig selects the recording to replay.
 type ReplayConfig struct {
 	Disks []ReplayDisk // of one guest
 	FS    string

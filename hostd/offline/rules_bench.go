@@ -16,7 +16,7 @@ import (
 	"fsward/interp/detect"
 )
 
-// BenchConfig says what rules are measured on.
+// BenchConfig describes the generated commit that rules are measured on.
 type BenchConfig struct {
 	FS    string // "btrfs" or "ext3"
 	Files int    // in one directory, each with a byte of data
@@ -29,8 +29,8 @@ type BenchedRule struct {
 	Rule string `json:"rule"`
 	NS   int64  `json:"ns"`   // with all files
 	Rows int64  `json:"rows"` // records and objects that it looked at
-	// Growth is the exponent with which the time grows with the files, measured between a quarter of
-	// them and all: 1 is linear, 2 a square. 0: the time is too short to tell.
+	// Growth is the exponent with which the time grows with the files, measured between a quarter
+	// of them and all: 1 is linear, 2 a square. 0: the time is too short to measure it.
 	Growth float64 `json:"growth,omitempty"`
 }
 
@@ -39,7 +39,7 @@ type Bench struct {
 	Records int           `json:"records"` // of the commit with all files
 	Verdict string        `json:"verdict"`
 	Rules   []BenchedRule `json:"rules"`
-	// Undecided has what could not be judged.
+	// Undecided has a line for each clause that could not be judged.
 	Undecided []string `json:"undecided,omitempty"`
 }
 
@@ -124,7 +124,8 @@ func (c BenchConfig) measure(ctx context.Context, dir string, files int) (*guard
 // benchMemory is for the records of the commit, in bytes.
 const benchMemory = 4 << 30
 
-// judge judges what is on an image as a commit that adds it: rules about changes run, too.
+// judge judges the content of an image as a commit that adds it, so that rules about changes run,
+// too.
 func (c BenchConfig) judge(ctx context.Context, image string) (*guard.Event, error) {
 	rules, err := c.Rules.Load()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"fsward/invariants/facts"
 )
 
-// CoverageConfig says of which rules the coverage is measured, and by what.
+// CoverageConfig selects the rules whose coverage is measured, and the tests that measure it.
 type CoverageConfig struct {
 	Rules guard.RulesConfig
 	Cases string       // a folder of unit tests, or a bundle; "" for none
@@ -26,7 +26,7 @@ type CoverageConfig struct {
 	All bool
 }
 
-// A CoveredClause is what the tests and the replay reached of a clause.
+// A CoveredClause is the part of a clause that the tests and the replay reached.
 type CoveredClause struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`
@@ -37,7 +37,8 @@ type CoveredClause struct {
 	Passed int    `json:"reached"` // of these, how many were true in their order
 	// Stopped is the first goal that never was true; "" if there is none.
 	Stopped string `json:"stopped,omitempty"`
-	// Rows is, of a table, the number of its rows; True says how many of them were ever found.
+	// Rows is the number of rows if the clause is a table; True is then the number of rows that
+	// were ever found.
 	Rows int `json:"rows,omitempty"`
 }
 
@@ -46,12 +47,12 @@ type coverageRun struct {
 	cfg     CoverageConfig
 	source  *guard.Source
 	engines map[string][]*invariants.CoveredEngine
-	// what could not be judged, each once
+	// the clauses that could not be judged, each once
 	undecided []string
 }
 
-// CoverRules runs the unit tests and the replay, and returns what they reached, by file and line.
-// undecided has a line for each clause that could not be judged to its end.
+// CoverRules runs the unit tests and the replay, and returns the coverage of each clause, by file
+// and line. undecided has a line for each clause that could not be judged to its end.
 func CoverRules(ctx context.Context, cfg CoverageConfig) (clauses []CoveredClause,
 	undecided []string, err error) {
 	r := &coverageRun{cfg: cfg, engines: map[string][]*invariants.CoveredEngine{}}
@@ -134,7 +135,7 @@ func (r *coverageRun) replay(ctx context.Context) error {
 	})
 }
 
-// clauses returns what was reached.
+// clauses returns the coverage of each clause.
 func (r *coverageRun) clauses() (out []CoveredClause) {
 	tables := map[string]*tableRows{}
 	for _, engines := range r.engines {
@@ -165,7 +166,7 @@ func (r *coverageRun) clauses() (out []CoveredClause) {
 	return out
 }
 
-// clauseOf returns what was reached of a clause.
+// clauseOf returns the coverage of a clause.
 func clauseOf(c *invariants.ClauseCoverage) CoveredClause {
 	one := CoveredClause{File: c.Text.File, Line: c.Text.Line, Rule: c.Rule, True: c.Done(),
 		Goals: len(c.Goals), Passed: c.Reached()}

@@ -93,7 +93,7 @@ func writeThesis(w io.Writer, rules *guard.Rules) {
 	}
 }
 
-// writeKinds writes the kinds of objects, and what the values of their fields are.
+// writeKinds writes the kinds of objects, and describes the values of their fields.
 func writeKinds(w io.Writer, s *change.Schema) {
 	fmt.Fprintf(w, "\n### Objects of %s\n\n", s.FS)
 	writeWrapped(w, "The kinds of objects that its rules can use, with the names of their fields.", "")
@@ -124,7 +124,7 @@ func writeKinds(w io.Writer, s *change.Schema) {
 	}
 }
 
-// valuesText says what the values of a field are.
+// valuesText describes the values of a field.
 func valuesText(info change.FieldInfo) string {
 	switch {
 	case len(info.Words) > 0:

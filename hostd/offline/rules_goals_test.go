@@ -12,7 +12,7 @@ import (
 
 const logged = "object(0, k(0, super_block, 0)).\nstate(0, k(0, super_block, 0), log_of, 5).\n"
 
-// inode states the owner of an inode in a tree.
+// inodeOf returns facts about the owner of an inode in a tree.
 func inodeOf(tree string, uid int) string {
 	return fmt.Sprintf("object(%s, k(257, inode_item, 0)).\n"+
 		"state(%s, k(257, inode_item, 0), uid, %d).\n", tree, tree, uid)

@@ -44,8 +44,8 @@ func (f Finding) String() string {
 
 // LintRules finds mistakes in files, in all .pl files of folders, or in bundles. The file system is
 // fs, or if that is "" the one that the file's folder is named for. Then the other files of the
-// folder are read too, since they may define helpers. What is said of rules that are built in, as
-// they are, is left out: builtin has the number of these findings.
+// folder are read too, since they may define helpers. Findings about built-in rules that are
+// unchanged are left out: builtin is their number.
 func LintRules(fs string, paths []string) (out []Finding, builtin int, err error) {
 	sets, err := lintSets(fs, paths)
 	if err != nil {
@@ -72,7 +72,7 @@ type lintSet struct {
 	fs      string
 	files   []invariants.File
 	named   map[string]bool // files that were asked for
-	builtin map[string]bool // of these, those that are built in as they are
+	builtin map[string]bool // of these, those that are built in and unchanged
 	shipped bool            // all are
 }
 
@@ -87,7 +87,7 @@ func newLintSet(fs string, files []invariants.File, named map[string]bool) lintS
 	s.shipped = !slices.ContainsFunc(files, func(f invariants.File) bool {
 		return !known[string(f.Text)]
 	})
-	if !s.shipped { // else the built-in rules themselves are looked at
+	if !s.shipped { // otherwise lint is for the built-in rules themselves
 		for _, f := range files {
 			s.builtin[f.Name] = known[string(f.Text)]
 		}

@@ -17,8 +17,8 @@ var fileKinds = []string{"inode_item", "inode_ref", "inode_extref", "xattr_item"
 var fileChange = regexp.MustCompile(`^change\(([^,]+),k\([^,]*,(\w+),.*\),` +
 	`[^,(]+(?:\([^)]*\))?,([^,]+),[^,]+\)$`)
 
-// noteLogs notes the rules of Btrfs that change records of files start, and that never look into a
-// log: what fsync writes is judged there first.
+// noteLogs notes the rules of Btrfs that start with change records of files and never look into a
+// log, where the writes of fsync are judged first.
 func noteLogs(rules []invariants.Rule, plansOf func(invariants.Rule) []invariants.Plan,
 	note func(source, level, text string)) {
 	for _, r := range rules {

@@ -11,7 +11,7 @@ import (
 
 const described = "% Source: none.\n% For the user: nothing.\n"
 
-// messages are the mistakes in a file of rules of which lint says what is wrong, and where.
+// messages are mistakes in rule files, with the message of lint about each and its place.
 var messages = []struct{ name, fs, text, want string }{
 	{"misspelled word", "ext3", "% Rule 1. A.\n" + described +
 		"violation(1, inode, I) :- new(inode, I, f(mode,s_ifmt), s_ifdri).",
@@ -97,7 +97,8 @@ func TestLintMessages(t *testing.T) {
 	}
 }
 
-// Remarks about rules that are built in, as they are, do not drown those about a site's.
+// Lint leaves out findings about unchanged built-in rules, so that those about a site's rules stand
+// out.
 func TestLintLeavesOutBuiltin(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := offline.ExportRules(dir); err != nil {

@@ -17,7 +17,7 @@ import (
 	"fsward/invariants"
 )
 
-// QueryConfig says what goals are about, and their bounds.
+// QueryConfig selects the file systems that goals are about, and bounds the goals.
 type QueryConfig struct {
 	// images of a guest's disks, IMG for all volumes or IMG:VOLUME for one; or one log, optionally
 	// with @GENERATION appended
@@ -79,7 +79,7 @@ func onVolume(volume string, err error) error {
 	return fmt.Errorf("volume %s: %w", volume, err)
 }
 
-// A subject is what goals are about.
+// A subject is the file system that goals are about.
 type subject struct {
 	fs     string
 	volume string // "" for a whole disk

@@ -11,7 +11,7 @@ import (
 	"fsward/interp/detect"
 )
 
-// TimingConfig says what to measure rules on.
+// TimingConfig selects the image or the log that rules are measured on.
 type TimingConfig struct {
 	Target string // an image, or a log if Base is set
 	Base   string // image that the log starts from
