@@ -60,7 +60,7 @@ func (e Epoch) String() string {
 	return [...]string{"invalid", "begin", "in between", "end"}[e]
 }
 
-// A Crash is what Check knows about a crash.
+// A Crash describes a crash to Check.
 type Crash struct {
 	Epoch Epoch
 	// Before and After are the arguments of CheckCrashesStart and CheckCrashesEnd. For

@@ -106,8 +106,8 @@ func TestCommitLost(t *testing.T) {
 	}
 }
 
-// What the log of fsync may change is not compared: logged inodes, the names that it gives them,
-// and what is below them.
+// Entries that the log of fsync may change are not compared: logged inodes, the names that it gives
+// them, and everything below them.
 func TestCommitWithLog(t *testing.T) {
 	entry := func(inode uint64, mode uint32) agent.Entry {
 		return agent.Entry{Inode: inode, Mode: mode}

@@ -16,8 +16,8 @@ import (
 	"fsward/explore/exploretest"
 )
 
-// What the commands of a recovery print is kept. A command that reports success and prints that it
-// failed is named. The error says how often it showed, and which flags its replay needs.
+// The output of the commands of a recovery is kept. The error names a command that reports success
+// and prints that it failed. It also says how often it showed, and which flags its replay needs.
 func TestRecoveryIsKept(t *testing.T) {
 	cfg := toy(t, exploretest.DroppedFlush, 1, 1)
 	cfg.ReplayFlags = []string{"--guest", "another"}

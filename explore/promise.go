@@ -90,7 +90,7 @@ func (f *openedFiles) note(o agent.Op) {
 }
 
 // promises returns the promise of each operation. One without a scope promises nothing. A file
-// whose name is gone cannot be told from one that fsync did not keep: Btrfs does not log it
+// whose name is gone looks like one that fsync did not keep: Btrfs does not log it
 // (btrfs_log_inode_parent). A file of O_TMPFILE may still get a name.
 func promises(ops []agent.Op) []promise {
 	out := make([]promise, len(ops))

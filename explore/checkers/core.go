@@ -71,7 +71,7 @@ func (c *Core) Init(*explore.Env) error {
 // Finish does nothing.
 func (c *Core) Finish(*explore.Env) error { return nil }
 
-// Signature returns the signature of the tree and of what a crash may leave of it.
+// Signature returns the signature of the tree and of the trees that a crash may leave.
 func (c *Core) Signature(*explore.Env) ([]byte, error) {
 	if c.torn {
 		return []byte("torn"), nil

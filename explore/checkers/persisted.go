@@ -16,7 +16,7 @@ import (
 	"fsward/explore/b3"
 )
 
-// A workloadState is what is expected after a crash of a workload.
+// A workloadState is the expectation of a crash of a workload.
 type workloadState struct {
 	durableState
 	kept  map[string]agent.Entry // workloadRun.kept

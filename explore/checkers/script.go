@@ -32,7 +32,7 @@ type Script struct {
 	text Text
 }
 
-// Text is what a file says of a script.
+// Text is the content of the file of a script.
 type Text struct {
 	Doc         string `yaml:"doc"`
 	guest.Needs `yaml:",inline"`

@@ -201,7 +201,7 @@ func checkStatus(t *testing.T, e *explore.Env, c *Component, code int, recovers 
 	}
 }
 
-// What an fsck repaired is told from what it always prints.
+// The repairs of an fsck are distinguished from its routine output.
 func TestRepairs(t *testing.T) {
 	const passes = "Pass 1: Checking inodes, blocks, and sizes\nPass 5: Checking group summary\n"
 	const end = "\n/dev/fswrd0: ***** FILE SYSTEM WAS MODIFIED *****\ne2fsck 1.47.0 (5-Feb-2023)\n"

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A Recovered is what a recovery did to a disk. A recovery is a mount that replays a journal, or
-// fsck.
+// A Recovered holds the reads and writes of a recovery on a disk. A recovery is a mount that
+// replays a journal, or fsck.
 type Recovered struct {
 	// Reads are the numbers of the pages that the recovery read. Pages that it read only after it had
 	// written the whole of them may be left out. The contents of these pages determine what it did.

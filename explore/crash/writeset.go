@@ -11,7 +11,8 @@ import (
 	"fsward/interp"
 )
 
-// A Block is what a block of a RAM disk held in the kernel's memory when it was marked dirty.
+// A Block is the content that a block of a RAM disk had in the kernel's memory when it was marked
+// dirty.
 type Block struct {
 	After uint64 // number of the last record of the disks before it
 	Disk  uint32

@@ -106,7 +106,7 @@ func (a *Account) Add(ev crash.Event) error {
 	return nil
 }
 
-// fail takes a write of which only the first done bytes reached the disk. A caller that was told of
+// fail takes a write of which only the first done bytes reached the disk. A caller that knows of
 // the error does not rely on the write. Without an error the rest of the write is lost.
 func (a *Account) fail(id, done uint64, silent bool) {
 	delete(a.copies.waiting, id)

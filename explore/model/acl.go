@@ -9,7 +9,8 @@ const (
 	userPrefix = "user."
 )
 
-// The tags of entries of an access control list (linux/posix_acl.h), in the kernel's order.
+// aclTags are the tags of entries of an access control list (linux/posix_acl.h), in the kernel's
+// order.
 var aclTags = [...]uint16{1, 2, 4, 0x10, 0x20} // owner, a user, group, mask, others
 
 // aclSize is the size of an access control list with one entry of each tag, in bytes: a header, and

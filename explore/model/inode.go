@@ -22,7 +22,7 @@ func (k Kind) String() string {
 	return [...]string{"nothing", "a directory", "a file", "a symbolic link", "a special file"}[k]
 }
 
-// A special is what mknod(2) makes.
+// A special is a FIFO, a socket or a device node, as mknod(2) makes it.
 type special struct {
 	typ uint32 // of S_IFMT
 	dev uint64 // of a device node

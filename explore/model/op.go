@@ -153,7 +153,7 @@ func openFlags(flags int) string {
 	return s
 }
 
-// A Result is what an operation returns.
+// A Result is the result of an operation.
 type Result struct {
 	Errno unix.Errno
 	Value uint64 // Write: number of bytes; Readdir: number of names

@@ -75,7 +75,8 @@ type Promises struct {
 	Features []Feature `yaml:"features"` // that only some file systems have
 }
 
-// Data is what a crash may leave in ranges of a file that were written and not synchronized.
+// Data limits the content that a crash may leave in ranges of a file that were written and not
+// synchronized.
 type Data string
 
 // The kinds of Data, from the weakest promise to the strongest.

@@ -60,8 +60,8 @@ func (g *graph) marked(vertices []int) *graph {
 	return &graph{labels, g.edges}
 }
 
-// A marking replaces the paths of operations by numbers, and marks the vertices of what the paths
-// refer to.
+// A marking replaces the paths of operations by numbers, and marks the vertices to which the paths
+// refer.
 type marking struct {
 	s        *Symmetry
 	text     strings.Builder

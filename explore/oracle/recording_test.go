@@ -16,7 +16,7 @@ import (
 	"fsward/explore/recordtest"
 )
 
-// A recording is a log of what the host's kernel wrote to a file system.
+// A recording is a log of the host's kernel's writes to a file system.
 type recording struct {
 	fs   string
 	base string // file with the disk before the log

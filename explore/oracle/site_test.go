@@ -14,8 +14,8 @@ import (
 )
 
 // TestSiteRules judges crash states by rules of a site. A rule about states is violated in those
-// that have a file, and not in that which the log begins with. A rule about changes finds nothing:
-// the whole file system decides, in which nothing has changed.
+// that have a file, and not in the state before the log. A rule about changes finds nothing: the
+// whole file system decides, in which nothing has changed.
 func TestSiteRules(t *testing.T) {
 	for _, c := range []struct {
 		name, goals string

@@ -8,7 +8,8 @@ import (
 	"fsward/explore/guest"
 )
 
-// AllNeeds returns what the stack, its components and its checker need beside what every guest has.
+// AllNeeds returns the packages and modules that the stack, its components and its checker need
+// beside those of every guest.
 func (s Spec) AllNeeds() (guest.Needs, error) {
 	all := s.Needs
 	e, err := s.expanded()

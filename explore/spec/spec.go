@@ -25,7 +25,8 @@ import (
 // A Spec describes a stack and its checker.
 type Spec struct {
 	Doc string `yaml:"doc" json:"doc,omitempty"`
-	// Needs are what the commands of Script use, beside what every guest has.
+	// Needs are the packages and modules that the commands of Script use, beside those of every
+	// guest.
 	guest.Needs `yaml:",inline"`
 	// Parameters are the stack's options: for each name its possible values, the default first. $name
 	// in a layer's component and options is its value, and the shell lines have a variable NAME.
