@@ -61,7 +61,7 @@ func (t *nameTable) add(b []byte) (i uint32) {
 			t.place(uint32(i))
 		}
 	}
-	block := t.room(len(b))
+	block := t.blockFor(len(b))
 	t.entries = append(t.entries, nameEntry{hash: t.hash(b), block: block,
 		off: uint32(t.blocks[block].Len()), size: uint32(len(b))})
 	t.blocks[block].Write(b)
@@ -80,9 +80,9 @@ func (t *nameTable) place(i uint32) {
 	t.slots[s] = i + 1
 }
 
-// room returns the index of a block with room for n bytes. A block never grows, so that the strings
-// of at keep their bytes.
-func (t *nameTable) room(n int) (block uint32) {
+// blockFor returns the index of a block with space for n bytes. A block never grows, so that the
+// strings of at keep their bytes.
+func (t *nameTable) blockFor(n int) (block uint32) {
 	size := minNameBlock
 	if last := len(t.blocks) - 1; last >= 0 {
 		if b := t.blocks[last]; b.Len()+n <= b.Cap() {

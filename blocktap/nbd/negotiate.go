@@ -168,7 +168,7 @@ func (c *conn) info(opt option, data []byte) (*Export, error) {
 
 // infos returns the data of the NBD_REP_INFO replies about an export. asked contains the kinds of
 // information that the client asks for, two bytes each. The client gets each kind once.
-func (c *conn) infos(e *Export, asked []byte) [][]byte {
+func (c *conn) infos(e *Export, requested []byte) [][]byte {
 	export := binary.BigEndian.AppendUint16(nil, infoExport)
 	export = binary.BigEndian.AppendUint64(export, e.Device.Size())
 	export = binary.BigEndian.AppendUint16(export, c.flags(e))
@@ -178,8 +178,8 @@ func (c *conn) infos(e *Export, asked []byte) [][]byte {
 	}
 	infos := [][]byte{export, blocks}
 	var named, described bool
-	for ; len(asked) >= 2; asked = asked[2:] {
-		switch binary.BigEndian.Uint16(asked) {
+	for ; len(requested) >= 2; requested = requested[2:] {
+		switch binary.BigEndian.Uint16(requested) {
 		case infoName:
 			if !named {
 				info := binary.BigEndian.AppendUint16(nil, infoName)
@@ -227,13 +227,13 @@ func (c *conn) metaContexts(opt option, data []byte) error {
 	}
 	queries := binary.BigEndian.Uint32(rest)
 	rest = rest[4:]
-	asked := opt == optListMetaContext && queries == 0 // no query lists all contexts
+	selected := opt == optListMetaContext && queries == 0 // no query lists all contexts
 	for ; queries > 0 && ok; queries-- {
 		var query []byte
 		if query, rest, ok = cutString(rest); !ok {
 			break
 		}
-		asked = asked || string(query) == contextAllocation ||
+		selected = selected || string(query) == contextAllocation ||
 			opt == optListMetaContext && bytes.Equal(query, []byte("base:"))
 	}
 	if !ok || len(rest) != 0 {
@@ -243,7 +243,7 @@ func (c *conn) metaContexts(opt option, data []byte) error {
 	if e == nil {
 		return c.reply(opt, repErrUnknown, fmt.Appendf(nil, "no export %q", truncate(name)))
 	}
-	if asked {
+	if selected {
 		if opt == optSetMetaContext {
 			c.metaContext = e
 		}
