@@ -23,9 +23,9 @@ type Corrupter interface {
 	// Corrupt makes the change that spec names at the pick-th place where it is possible, counted
 	// from 0 in the order of the trees. The error is about the spec, or is ErrNoPlace.
 	Corrupt(spec string, pick int) (Corruption, error)
-	// CorruptAll makes the change at the first places where it is possible, at most most of them.
+	// CorruptAll makes the change at the first places where it is possible, at most limit of them.
 	// Corruption.What gives their number. The errors are those of Corrupt.
-	CorruptAll(spec string, most int) (Corruption, error)
+	CorruptAll(spec string, limit int) (Corruption, error)
 }
 
 // ErrNoPlace means that a state has no place, or no further place, where an alteration is possible.

@@ -48,21 +48,21 @@ func TestMemoryBudget(t *testing.T) {
 func TestMemoryBudgetUnderPressure(t *testing.T) {
 	const piece = 16 << 20
 	var check *interp.MemoryBudget
-	asked := 0
+	calls := 0
 	pool := interp.NewMemoryPool(2*piece, func() {
-		asked++
+		calls++
 		go check.Release()
 	})
 	check = interp.NewMemoryBudget(1, pool)
-	if !check.Holds(2*piece) || check.Holds(3*piece) || asked != 0 {
-		t.Fatalf("the check does not hold the whole pool, or pressure was called %d times", asked)
+	if !check.Holds(2*piece) || check.Holds(3*piece) || calls != 0 {
+		t.Fatalf("the check does not hold the whole pool, or pressure was called %d times", calls)
 	}
 	commit := interp.Limits{Memory: 2, Pool: pool}.NewMemoryBudget()
-	if !commit.Holds(2*piece) || asked != 1 {
-		t.Errorf("the commit did not get the pool; pressure was called %d times, want 1", asked)
+	if !commit.Holds(2*piece) || calls != 1 {
+		t.Errorf("the commit did not get the pool; pressure was called %d times, want 1", calls)
 	}
-	if commit.Holds(4*piece) || asked != 1 {
-		t.Errorf("the commit got more than the pool, or pressure was called %d times, want 1", asked)
+	if commit.Holds(4*piece) || calls != 1 {
+		t.Errorf("the commit got more than the pool; pressure was called %d times, want 1", calls)
 	}
 }
 

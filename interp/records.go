@@ -13,17 +13,17 @@ const (
 	recordSize   = 80 // of a change.Record, at most, in bytes
 )
 
-// MoveRecords moves records to a slice of capacity room. Unlike slices.Grow it does not clear the
+// MoveRecords moves records to a slice with a capacity. Unlike slices.Grow it does not clear the
 // rest, since clearing many megabytes takes as long as filling them.
 //
 // The runtime starts a collection after a large allocation, and not before. A slice of 400 MB would
 // stand beside as much garbage, and the process would exceed its limit. So MoveRecords collects the
 // garbage first.
-func MoveRecords(from []change.Record, room int) []change.Record {
-	if room >= largeRecords && beyondLimit(uint64(room)*recordSize) {
+func MoveRecords(from []change.Record, capacity int) []change.Record {
+	if capacity >= largeRecords && beyondLimit(uint64(capacity)*recordSize) {
 		runtime.GC()
 	}
-	records := make([]change.Record, len(from), room)
+	records := make([]change.Record, len(from), capacity)
 	copy(records, from)
 	return records
 }

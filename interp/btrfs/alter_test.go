@@ -42,7 +42,8 @@ var ruleBreakers = []struct {
 	{"super_block.sys_chunk.stripe.dev_uuid+1", []string{"btrfs/chunk"}},
 }
 
-// A change of one field in a real commit violates exactly the expected rules.
+// TestEachRuleIsViolated checks that a change of one field in a real commit violates exactly the
+// expected rules.
 func TestEachRuleIsViolated(t *testing.T) {
 	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
 	log := shareddata.Path(t, "logs/btrfs-single-4k.log.zst")

@@ -8,8 +8,8 @@ import (
 	"fsward/interp/disk"
 )
 
-// The cache forgets exactly the blocks of which a write touches a copy, whether or not all
-// addresses are multiples of nodesize.
+// TestCacheForgets checks that the cache forgets exactly the blocks of which a write touches a
+// copy, whether or not all addresses are multiples of nodesize.
 func TestCacheForgets(t *testing.T) {
 	const nodeSize, sector, blocks = 16 << 10, 4 << 10, 64
 	for _, unaligned := range []bool{false, true} {
@@ -50,7 +50,7 @@ func TestCacheForgets(t *testing.T) {
 	}
 }
 
-// A cache that has grown keeps more blocks, until it shrinks.
+// TestCacheGrows checks that a cache that has grown keeps more blocks, until it shrinks.
 func TestCacheGrows(t *testing.T) {
 	const nodeSize, blocks = 16 << 10, 64
 	c := newNodeCache(nodeSize, 4<<10, 4*nodeSize)

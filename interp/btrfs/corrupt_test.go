@@ -14,8 +14,9 @@ import (
 	"fsward/shareddata"
 )
 
-// Every alteration that finds a place on a real file system changes the block and leaves its
-// checksum correct. It is no error if an alteration finds no place.
+// TestEveryAlterationIsMade checks that every alteration that finds a place on a real file system
+// changes the block and leaves its checksum correct. It is no error if an alteration finds no
+// place.
 func TestEveryAlterationIsMade(t *testing.T) {
 	d := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
 	c, err := corrupt.NewCorrupter(d, false)
@@ -64,7 +65,8 @@ func TestEveryAlterationIsMade(t *testing.T) {
 	}
 }
 
-// After an action on an item, the headers of its leaf are still well formed.
+// TestActionsKeepLeavesWellFormed checks that after an action on an item, the headers of its leaf
+// are still well formed.
 func TestActionsKeepLeavesWellFormed(t *testing.T) {
 	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
 	c, err := corrupt.NewCorrupter(base, false)
@@ -97,7 +99,7 @@ func TestActionsKeepLeavesWellFormed(t *testing.T) {
 	}
 }
 
-// Image reports a fault of a single block in every tree.
+// TestStructureOfAlteredImages checks that Image reports a fault of a single block in every tree.
 func TestStructureOfAlteredImages(t *testing.T) {
 	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
 	c, err := corrupt.NewCorrupter(base, false)

@@ -62,8 +62,8 @@ func setOf(t testing.TB, disks ...interp.Disk) *interp.Set {
 	return s
 }
 
-// Image reads file systems of mkfs with every supported checksum and profile, in all copies. They
-// are sound, in whatever order the disks are given.
+// TestProfilesAndChecksums checks that Image reads file systems of mkfs with every supported
+// checksum and profile, in all copies. They are sound, in whatever order the disks are given.
 func TestProfilesAndChecksums(t *testing.T) {
 	for _, tc := range []struct {
 		disks   int
@@ -106,7 +106,8 @@ func TestProfilesAndChecksums(t *testing.T) {
 	}
 }
 
-// The error for a missing disk is an interp.MissingDiskError that mentions --disk.
+// TestMissingDevice checks that the error for a missing disk is an interp.MissingDiskError that
+// mentions --disk.
 func TestMissingDevice(t *testing.T) {
 	disks := madeSet(t, 2, "-d", "raid1", "-m", "raid1")
 	for i := range disks {
@@ -127,7 +128,8 @@ func TestMissingDevice(t *testing.T) {
 	}
 }
 
-// Copies on different devices must be the same.
+// TestCopiesOnDevicesDiffer checks that a difference between copies on different devices is
+// reported.
 func TestCopiesOnDevicesDiffer(t *testing.T) {
 	disks := madeSet(t, 2, "-d", "raid1", "-m", "raid1", "-n", "16384")
 	damaged := 0

@@ -15,7 +15,8 @@ import (
 
 var dumpKey = regexp.MustCompile(`^\titem \d+ key \((\S+) (\S+) (\S+)\) itemoff`)
 
-// Image finds exactly the items that btrfs inspect-internal dump-tree shows.
+// TestItemsAgainstDumpTree checks that Image finds exactly the items that btrfs inspect-internal
+// dump-tree shows.
 func TestItemsAgainstDumpTree(t *testing.T) {
 	k := startKernel(t, 256<<20)
 	k.workload(seedFor(t), 300)

@@ -39,8 +39,8 @@ var forecastCases = []struct {
 	},
 }
 
-// With forecasts, each commit gets the same observation as without, whether or not it comes as
-// expected.
+// TestForecast checks that with forecasts, each commit gets the same observation as without,
+// whether or not it comes as expected.
 func TestForecast(t *testing.T) {
 	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
 	log := shareddata.Path(t, "logs/btrfs-single-4k.log.zst")
@@ -89,9 +89,9 @@ func TestForecast(t *testing.T) {
 	}
 }
 
-// A commit with a fault is judged once: the superblock gets the fault that the forecast has found,
-// which is the one that is found without a forecast. A superblock that leads elsewhere does not get
-// it.
+// TestForecastOfAFault checks that a commit with a fault is judged once: the superblock gets the
+// fault that the forecast has found, which is the one that is found without a forecast. A
+// superblock that leads elsewhere does not get it.
 func TestForecastOfAFault(t *testing.T) {
 	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
 	log := shareddata.Path(t, "logs/btrfs-single-4k.log.zst")
@@ -165,8 +165,9 @@ func isWhole(pool *interp.MemoryPool) bool {
 	return budget.Holds(poolPiece)
 }
 
-// A forecast takes memory from the pool if its own budget does not suffice. It returns the memory
-// before a commit that came instead needs it, or when its own commit is settled.
+// TestForecastGivesBack checks that a forecast takes memory from the pool if its own budget does
+// not suffice. It returns the memory before a commit that came instead needs it, or when its own
+// commit is settled.
 func TestForecastGivesBack(t *testing.T) {
 	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
 	log := shareddata.Path(t, "logs/btrfs-single-4k.log.zst")

@@ -186,7 +186,8 @@ func lookAround(t testing.TB, txn *change.Txn, v change.View) {
 	}
 }
 
-// The commit from which the fuzz test starts is sound, and its View answers correctly.
+// TestMadeCommit checks that the commit from which the fuzz test starts is sound, and its View
+// answers correctly.
 func TestMadeCommit(t *testing.T) {
 	d := seedDisk(t)
 	f := follow(t, d)

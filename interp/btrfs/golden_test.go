@@ -50,7 +50,8 @@ func normalize(records []string) string {
 	return b.String()
 }
 
-// The records of small commits of a real kernel match the golden files.
+// TestGoldenRecords checks that the records of small commits of a real kernel match the golden
+// files.
 func TestGoldenRecords(t *testing.T) {
 	k := startKernel(t, 128<<20)
 	k.engine = newEngine(t)

@@ -89,8 +89,8 @@ func exceptions(t testing.TB) map[string]bool {
 	return names
 }
 
-// Image reads the images of the tests of btrfs-progs without a panic or a hang. It reports a fault
-// of each faulty image except the exceptions, and of no sound image.
+// TestSharedImages checks that Image reads the images of the tests of btrfs-progs without a panic
+// or a hang. It reports a fault of each faulty image except the exceptions, and of no sound image.
 func TestSharedImages(t *testing.T) {
 	table, err := os.Open(shareddata.Path(t, "btrfs/table.tsv"))
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"fsward/shareddata"
 )
 
-// All commits in the recording of a real kernel, from mount to unmount, are sound.
+// TestRealLog checks that all commits in the recording of a real kernel, from mount to unmount, are
+// sound.
 func TestRealLog(t *testing.T) {
 	base := shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst")
 	log := shareddata.Path(t, "logs/btrfs-single-4k.log.zst")

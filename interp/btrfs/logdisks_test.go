@@ -58,9 +58,9 @@ func (p *pair) changed() (blocks, supers []interp.Write) {
 	return blocks, supers
 }
 
-// Power fails when the superblock of a log commit is on only one of two disks. A mount uses the
-// disk with the lowest devid. If the log commit is not on that disk, it counts as never written,
-// and its blocks may be overwritten.
+// TestLogOnSomeDisks cuts the power when the superblock of a log commit is on only one of two
+// disks. A mount uses the disk with the lowest devid. If the log commit is not on that disk, it
+// counts as never written, and its blocks may be overwritten.
 func TestLogOnSomeDisks(t *testing.T) {
 	for _, tc := range []struct {
 		name  string

@@ -9,9 +9,9 @@ import (
 	"fsward/shareddata"
 )
 
-// Two goroutines find the same difference of a tree as one: the same records in the same order, and
-// the same names with the same numbers. The test compares every tree in every commit of a
-// recording, and every tree of the last state as new.
+// TestMergeHalves checks that two goroutines find the same difference of a tree as one: the same
+// records in the same order, and the same names with the same numbers. The test compares every tree
+// in every commit of a recording, and every tree of the last state as new.
 func TestMergeHalves(t *testing.T) {
 	for _, name := range []string{"btrfs-single-4k"} {
 		t.Run(name, func(t *testing.T) {

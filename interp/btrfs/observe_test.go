@@ -122,7 +122,7 @@ func superblockCases(base *sparseDisk) []superblockCase {
 	}
 }
 
-// Observe recognizes what a single write does to the superblock.
+// TestSuperblockWrites checks that Observe recognizes what a single write does to the superblock.
 func TestSuperblockWrites(t *testing.T) {
 	base := madeDisk(t)
 	for _, tc := range superblockCases(base) {
@@ -155,7 +155,7 @@ func TestSuperblockWrites(t *testing.T) {
 	}
 }
 
-// New and Image name unsupported features.
+// TestUnsupportedIsNamed checks that New and Image name unsupported features.
 func TestUnsupportedIsNamed(t *testing.T) {
 	base := madeDisk(t)
 	for want, change := range map[string]func(b []byte){
@@ -240,8 +240,8 @@ func (tc copiesCase) run(t *testing.T, d *sparseDisk, blocks, supers []interp.Wr
 	f.Settle(!tc.secondBroken)
 }
 
-// A commit is judged at the first copy of its superblock that arrives. The other copies get the
-// same verdict, until metadata is written.
+// TestSuperblockCopies checks that a commit is judged at the first copy of its superblock that
+// arrives. The other copies get the same verdict, until metadata is written.
 func TestSuperblockCopies(t *testing.T) {
 	k := startKernel(t, 128<<20)
 	must(t, writeFile(k.path("file"), 5000))
@@ -292,7 +292,8 @@ func TestSuperblockCopies(t *testing.T) {
 	k.disk.apply(supers[0])
 }
 
-// FS gives up a file system when mkfs in the guest erases it, and adopts the new one.
+// TestReplacedFileSystem checks that FS gives up a file system when mkfs in the guest erases it,
+// and adopts the new one.
 func TestReplacedFileSystem(t *testing.T) {
 	d := madeDisk(t)
 	f := follow(t, d)

@@ -12,7 +12,8 @@ import (
 	"fsward/shareddata"
 )
 
-// A real kernel flushes before each superblock. The commit after a lost flush is refused.
+// TestLostFlush checks that a real kernel flushes before each superblock. The commit after a lost
+// flush is refused.
 func TestLostFlush(t *testing.T) {
 	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
 	log := shareddata.Path(t, "logs/btrfs-single-4k.log.zst")

@@ -8,8 +8,9 @@ import (
 	"fsward/interp/btrfs"
 )
 
-// A transaction that rewrites the inner nodes of a very large tree has far more subtrees than
-// written blocks. If the memory does not suffice for them, the comparison stops with an error.
+// TestSubtreesTakeRoom checks that a comparison stops with an error if the memory does not suffice
+// for its subtrees. A transaction that rewrites the inner nodes of a very large tree has far more
+// of them than written blocks.
 func TestSubtreesTakeRoom(t *testing.T) {
 	limits := interp.Limits{Memory: 64 << 20}
 	if err := btrfs.KeepSpans(100_000, limits.NewMemoryBudget()); err != nil {

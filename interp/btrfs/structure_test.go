@@ -173,7 +173,8 @@ func (tc structureCase) run(t *testing.T, d *sparseDisk) (rule string, commits i
 	return rule, commits
 }
 
-// Each structure rule is the first to report the fault that it is for.
+// TestStructureRules checks that each structure rule is the first to report the fault that it is
+// for.
 func TestStructureRules(t *testing.T) {
 	seed := seedDisk(t)
 	found := map[string]bool{}
@@ -203,8 +204,8 @@ func TestStructureRules(t *testing.T) {
 	}
 }
 
-// An inode_ref that is split into two names with the same index is reported as one object that
-// occurs twice.
+// TestObjectTwice checks that an inode_ref that is split into two names with the same index is
+// reported as one object that occurs twice.
 func TestObjectTwice(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.Mkdir(filepath.Join(dir, "root"), 0o755))
@@ -228,7 +229,7 @@ func TestObjectTwice(t *testing.T) {
 	}
 }
 
-// Under DUP, a difference between the copies of a block is reported.
+// TestCopiesDiffer checks that under DUP, a difference between the copies of a block is reported.
 func TestCopiesDiffer(t *testing.T) {
 	d := madeDisk(t, "-n", "16384")
 	places, b := rootCopies(d)

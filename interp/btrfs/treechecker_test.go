@@ -53,8 +53,9 @@ func alterFirst(
 	return false
 }
 
-// Image reports each fault that the kernel's tree-checker reports, after one number in a block of a
-// real file system was altered and the checksum recomputed. The unaltered file system is sound.
+// TestTreeChecker checks that Image reports each fault that the kernel's tree-checker reports,
+// after one number in a block of a real file system was altered and the checksum recomputed. The
+// unaltered file system is sound.
 func TestTreeChecker(t *testing.T) {
 	seed := seedDisk(t)
 	if obs, err := btrfs.Image(seed); err != nil || obs.Unknown != nil || len(obs.Violations) > 0 {
@@ -84,7 +85,7 @@ func TestTreeChecker(t *testing.T) {
 	}
 }
 
-// Image reports faults of a leaf as a whole.
+// TestTreeCheckerLeaf checks that Image reports faults of a leaf as a whole.
 func TestTreeCheckerLeaf(t *testing.T) {
 	seed := seedDisk(t)
 	for want, change := range map[string]func(b []byte){
@@ -103,7 +104,8 @@ func TestTreeCheckerLeaf(t *testing.T) {
 	}
 }
 
-// All functions and rules that docs/dev/tree-checker.md names exist, except those of Linux.
+// TestTreeCheckerDocument checks that all functions and rules that docs/dev/tree-checker.md names
+// exist, except those of Linux.
 func TestTreeCheckerDocument(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/dev/tree-checker.md")
 	must(t, err)
@@ -145,7 +147,7 @@ func TestTreeCheckerDocument(t *testing.T) {
 	}
 }
 
-// A subvolume that occurs twice under its UUID is one object.
+// TestUUIDTwice checks that a subvolume that occurs twice under its UUID is one object.
 func TestUUIDTwice(t *testing.T) {
 	data := join(num(8, 256), num(8, 256), num(8, 257))
 	if n, err := btrfs.FuzzedItem(9, 1, 2, 251, data); n != 2 || err != nil {

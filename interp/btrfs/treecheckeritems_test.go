@@ -185,7 +185,8 @@ var unusualItems = []struct {
 	{"wrong tree", 7, 257, 1, 0, make([]byte, 160), "an item of type 1 in tree 7"},
 }
 
-// The decoder accepts sound items, and reports the faults of others.
+// TestTreeCheckerItems checks that the decoder accepts sound items, and reports the faults of
+// others.
 func TestTreeCheckerItems(t *testing.T) {
 	for _, tc := range unusualItems {
 		_, err := btrfs.FuzzedItem(tc.tree, tc.id, tc.offset, tc.typ, tc.data)

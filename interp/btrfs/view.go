@@ -29,12 +29,12 @@ type view struct {
 // cachedObjects are the sorted objects in some items of a tree, with all fields that look-ups have
 // asked for so far.
 type cachedObjects struct {
-	valid bool
-	asked fieldSet
-	tree  uint64
-	keys  [2]keyBounds
-	dec   decoder
-	near  position // the end of the last search for objects of the kind
+	valid     bool
+	requested fieldSet
+	tree      uint64
+	keys      [2]keyBounds
+	dec       decoder
+	near      position // the end of the last search for objects of the kind
 }
 
 var (
@@ -149,8 +149,8 @@ func (v *view) objectsFor(o change.Object, fields []change.Field) (*cachedObject
 	}
 	h := v.cacheOf(o.Kind)
 	for _, f := range fields {
-		if !h.asked.has(f) {
-			h.asked.add(f)
+		if !h.requested.has(f) {
+			h.requested.add(f)
 			h.valid = false
 		}
 	}
@@ -175,7 +175,7 @@ func (v *view) cacheOf(k change.Kind) *cachedObjects {
 	}
 	if v.caches[k] == nil {
 		h := &cachedObjects{}
-		h.dec = newDecoder(v.state, v.dec.names, &h.asked)
+		h.dec = newDecoder(v.state, v.dec.names, &h.requested)
 		v.caches[k] = h
 	}
 	return v.caches[k]

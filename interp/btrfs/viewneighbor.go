@@ -79,9 +79,9 @@ func (v *view) keyOf(o change.Object, root pointer, by int) (ondisk.Key, error) 
 
 // sameKey reports whether an object matches an identifier. Rules omit Aux if it only distinguishes
 // objects with one key. Such an identifier matches all of them.
-func sameKey(o, asked change.Object) bool {
-	if asked.Aux == 0 {
+func sameKey(o, id change.Object) bool {
+	if id.Aux == 0 {
 		o.Aux = 0
 	}
-	return o == asked
+	return o == id
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Every structure rule has a unique name and a sentence.
+// TestStructureRules checks that every structure rule has a unique name and a sentence.
 func TestStructureRules(t *testing.T) {
 	rules := map[string]bool{}
 	for _, r := range structureRules {

@@ -71,8 +71,8 @@ func (k *kernel) workload(r *rand.Rand, n int) {
 	}
 }
 
-// All commits of the host's kernel are sound, with the default options of mkfs and with others, and
-// btrfs check reports no error at the end.
+// TestKernelWorkloads checks that all commits of the host's kernel are sound, with the default
+// options of mkfs and with others, and btrfs check reports no error at the end.
 func TestKernelWorkloads(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -99,8 +99,8 @@ func TestKernelWorkloads(t *testing.T) {
 	}
 }
 
-// Commits that share and move blocks are sound: subvolumes, snapshots, balance, reflinks and the
-// deletion of subvolumes.
+// TestKernelSubvolumes checks that commits that share and move blocks are sound: subvolumes,
+// snapshots, balance, reflinks and the deletion of subvolumes.
 func TestKernelSubvolumes(t *testing.T) {
 	k := startKernel(t, 512<<20)
 	k.engine = newEngine(t)
@@ -137,8 +137,8 @@ func TestKernelSubvolumes(t *testing.T) {
 	k.end()
 }
 
-// Commits with a file of many names, which has inode_extrefs, and with a directory of many entries,
-// which has several leaves, are sound.
+// TestKernelManyNames checks that commits with a file of many names, which has inode_extrefs, and
+// with a directory of many entries, which has several leaves, are sound.
 func TestKernelManyNames(t *testing.T) {
 	k := startKernel(t, 256<<20)
 	k.engine = newEngine(t)
@@ -165,8 +165,8 @@ func TestKernelManyNames(t *testing.T) {
 
 func writeFile(path string, size int) error { return os.WriteFile(path, make([]byte, size), 0o644) }
 
-// fsync writes a log and a superblock of the same generation. After a crash, the kernel replays the
-// log in a commit.
+// TestKernelLog checks the log that fsync writes, with a superblock of the same generation, and the
+// commit in which the kernel replays the log after a crash.
 func TestKernelLog(t *testing.T) {
 	k := startKernel(t, 128<<20)
 	k.engine = newEngine(t)

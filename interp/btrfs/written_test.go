@@ -20,7 +20,8 @@ func (d *readsOf) ReadAt(p []byte, off int64) (int, error) {
 	return d.sparseDisk.ReadAt(p, off)
 }
 
-// The blocks that a commit has written are not read from the disk to judge it.
+// TestWrittenBlocksAreKept checks that the blocks that a commit has written are not read from the
+// disk to judge it.
 func TestWrittenBlocksAreKept(t *testing.T) {
 	d := &readsOf{sparseDisk: openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))}
 	f, err := btrfs.New(d)
@@ -56,7 +57,8 @@ func TestWrittenBlocksAreKept(t *testing.T) {
 	}
 }
 
-// The cache keeps a block as whole only if both copies were last written with the same contents.
+// TestWrittenCopies checks that the cache keeps a block as whole only if both copies were last
+// written with the same contents.
 func TestWrittenCopies(t *testing.T) {
 	d := madeDisk(t, "-n", "16384")
 	f := follow(t, d)
@@ -110,8 +112,8 @@ func rootCopies(d *sparseDisk) (places []uint64, block []byte) {
 	return places, block
 }
 
-// A block that was written and then overwritten or discarded before its commit is reported as
-// missing.
+// TestWrittenBlocksThatGo checks that a block that was written and then overwritten or discarded
+// before its commit is reported as missing.
 func TestWrittenBlocksThatGo(t *testing.T) {
 	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
 	for name, then := range map[string]func(root interp.Write) interp.Write{

@@ -60,11 +60,12 @@ func accessLists() []accessList {
 	}
 }
 
-// fsward accepts exactly the access lists that Linux reads. e2fsck does not check them.
+// TestAccessLists checks that fsward accepts exactly the access lists that Linux reads. e2fsck does
+// not check them.
 func TestAccessLists(t *testing.T) {
 	image := Mkfs(t, "16M", "-b", "1024")
 	dir := t.TempDir()
-	var commands, asked strings.Builder
+	var commands, queries strings.Builder
 	bad := 0
 	for _, l := range accessLists() {
 		if have := ondisk.ACLFault(l.b); (have == "") != (l.fault == "") || !strings.Contains(have,
@@ -81,9 +82,9 @@ func TestAccessLists(t *testing.T) {
 			bad++
 		}
 		if l.fault != "" && !l.read {
-			asked.WriteString("! ")
+			queries.WriteString("! ")
 		}
-		asked.WriteString("getfattr -n system.posix_acl_access " + l.name + " || exit 1\n")
+		queries.WriteString("getfattr -n system.posix_acl_access " + l.name + " || exit 1\n")
 	}
 	script := filepath.Join(dir, "script")
 	if err := os.WriteFile(script, []byte(commands.String()), 0o600); err != nil {
@@ -91,7 +92,7 @@ func TestAccessLists(t *testing.T) {
 	}
 	peer(t, "debugfs", "-w", "-f", script, image)
 	peer(t, "e2fsck", "-fn", image)
-	Follow(t, image, 0, nil, []string{"noatime"}, asked.String())
+	Follow(t, image, 0, nil, []string{"noatime"}, queries.String())
 	found, err := Image(OpenImage(t, image))
 	if err != nil {
 		t.Fatal(err)

@@ -110,7 +110,8 @@ func TestAlteredCommits(t *testing.T) {
 	}
 }
 
-// Linux shares an extended attribute block between inodes. A wrong reference count is refused.
+// TestAlteredReferenceCount checks that a wrong reference count of an extended attribute block,
+// which Linux shares between inodes, is refused.
 func TestAlteredReferenceCount(t *testing.T) {
 	image := ext3.Mkfs(t, "64M", "-I", "128")
 	base := ext3.ReadFile(t, image)

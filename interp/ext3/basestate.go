@@ -13,11 +13,11 @@ import (
 // the disk. It reads the roles and the orphans once, and not again for each state that is compared
 // with it.
 type BaseState struct {
-	m     *Mounted
-	sb    []byte // the superblock in its place
-	size  uint64 // size of the device, bytes
-	names *change.Names
-	most  uint64 // bound on roles, bytes; 0: none
+	m         *Mounted
+	sb        []byte // the superblock in its place
+	size      uint64 // size of the device, bytes
+	names     *change.Names
+	roleLimit uint64 // bound on roles, bytes; 0: none
 
 	// indirect blocks of the journal: while they and the journal's inode are unchanged, the journal
 	// has not moved
@@ -106,7 +106,7 @@ func (k *BaseState) mount(f interp.CrashImage) (*Mounted, error) {
 		return nil, err
 	}
 	m := &Mounted{Snapshot: Snapshot{State: NewState(f, geo, k.size)},
-		Log: Log{starts: make(map[uint32]uint32)}, most: k.most}
+		Log: Log{starts: make(map[uint32]uint32)}, roleLimit: k.roleLimit}
 	if m.Layout, err = readLayout(geo, m.State.Block); err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (k *BaseState) compare(next *Mounted, rewritten map[uint32]bool) (c compari
 	c.delta = newDelta(m.Layout, c.layout, k.size, m.State, next.State, m.Roles, rewritten, txn)
 	c.delta.orphans.was, c.delta.leap = m.Orphans, true
 	if c.err = c.delta.run(); c.err == nil {
-		c.err = m.Roles.check(len(c.delta.inodes.newRole), m.most)
+		c.err = m.Roles.check(len(c.delta.inodes.newRole), m.roleLimit)
 	}
 	return c
 }

@@ -9,7 +9,8 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// Metadata of a mounted file system may be written to its place only with its committed contents.
+// TestHomeWrites checks that metadata of a mounted file system may be written to its place only
+// with its committed contents.
 func TestHomeWrites(t *testing.T) {
 	ready := func(fs *FS, w interp.Write) bool {
 		return mountedNow(fs, w) &&
@@ -62,7 +63,8 @@ func TestHomeWrites(t *testing.T) {
 	}
 }
 
-// Barrier use is inferred per mount. Once it is, a missing flush before a commit block is a fault.
+// TestCommitOrder checks that barrier use is inferred per mount, and that from then on a missing
+// flush before a commit block is a fault.
 func TestCommitOrder(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -85,7 +87,7 @@ func TestCommitOrder(t *testing.T) {
 			for n, w := range writes {
 				w.Seq = uint64(n) + 1
 				commit := fs.m != nil && !fs.m.Log.idle && fs.m.Log.holdsCommit(w, fs.m.Log.nextSeq)
-				now := commits > learned
+				now := commits > inferAfter
 				switch {
 				case commit && now && tc.early:
 					fs.Flushed(0, lastLog-1)
@@ -110,7 +112,7 @@ func TestCommitOrder(t *testing.T) {
 				d.Apply(w)
 				fs.Settle(true)
 			}
-			if commits <= learned || tc.rule != "" {
+			if commits <= inferAfter || tc.rule != "" {
 				t.Errorf("%d commits", commits)
 			}
 			if said := strings.Contains(note, "not flushed any more"); said != tc.none {
@@ -120,8 +122,8 @@ func TestCommitOrder(t *testing.T) {
 	}
 }
 
-// A program that writes through the page cache writes a whole page. The part of the log in the page
-// does not change.
+// TestLogWrittenAsItWas checks that a write through the page cache, which writes a whole page, may
+// contain a part of the log if that part does not change.
 func TestLogWrittenAsItWas(t *testing.T) {
 	ready := func(fs *FS, w interp.Write) bool {
 		return mountedNow(fs, w) && !fs.m.Log.idle && fs.m.Log.nextSeq-fs.m.Log.Seq > 1 &&

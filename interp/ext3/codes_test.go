@@ -10,8 +10,8 @@ import (
 	"fsward/shareddata"
 )
 
-// docs/user/invariants-ext3.md lists every problem code of e2fsck once, and names only rules and
-// checks that exist.
+// TestProblemCodes checks that docs/user/invariants-ext3.md lists every problem code of e2fsck
+// once, and names only rules and checks that exist.
 func TestProblemCodes(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/user/invariants-ext3.md")
 	if err != nil {

@@ -38,7 +38,7 @@ func (m *Mounted) compare(t *transaction, old *State, dev io.ReaderAt, size uint
 	c.delta = newDelta(m.Layout, c.layout, size, old, after, m.Roles, rewritten, txn)
 	c.delta.orphans.was, c.delta.memory, c.delta.parts = m.Orphans, memory, &parts{drop: drop}
 	if c.err = c.delta.run(); c.err == nil {
-		c.err = m.Roles.check(len(c.delta.inodes.newRole), m.most)
+		c.err = m.Roles.check(len(c.delta.inodes.newRole), m.roleLimit)
 	}
 	return c
 }

@@ -164,14 +164,14 @@ func (q *query) xattrOwners() error {
 		}
 		before, after, err := d.sides(s.ino)
 		if err == nil {
-			of := share{ino: s.ino}
+			of := xattrChange{ino: s.ino}
 			if before.acl() == s.block {
 				of.was = s.block
 			}
 			if after.acl() == s.block {
 				of.is = s.block
 			}
-			d.shareRecords(of)
+			d.xattrRecords(of)
 		}
 		if err := q.made(err); err != nil {
 			return err

@@ -67,10 +67,10 @@ func (s *commitStream) bits(d *delta) error {
 // trees makes the records of the inodes that name another extended attribute block, and of
 // directory entries, inode by inode.
 func (s *commitStream) trees(d *delta) error {
-	shares := d.shares
+	changes := d.xattrChanges
 	share := func(before uint32) error {
-		for ; len(shares) > 0 && shares[0].ino <= before; shares = shares[1:] {
-			d.shareRecords(shares[0])
+		for ; len(changes) > 0 && changes[0].ino <= before; changes = changes[1:] {
+			d.xattrRecords(changes[0])
 			if err := d.tooMany(); err != nil {
 				return err
 			}
@@ -104,7 +104,7 @@ type planIndex struct {
 func newPlanIndex(d *delta) (x planIndex) {
 	p := d.plan
 	x.seed = d.inodes.dirs.names.seed
-	came, gone := d.orphans.turned()
+	came, gone := d.orphans.changed()
 	for _, ino := range append(came, gone...) {
 		x.orphans.add(ino)
 	}
@@ -118,7 +118,7 @@ func newPlanIndex(d *delta) (x planIndex) {
 			return cmp.Compare(p.entries.list[a].hash, p.entries.list[b].hash)
 		})
 	}
-	for _, s := range p.shares {
+	for _, s := range p.xattrChanges {
 		for _, block := range []uint32{s.was, s.is} {
 			if block != 0 {
 				x.sharers = append(x.sharers, sharer{block, s.ino})

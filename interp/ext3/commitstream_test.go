@@ -119,8 +119,8 @@ func (c *streamed) between(lo, hi change.Object) {
 	}
 }
 
-// The commits of a recording have the same records as streams, and become streams if the memory is
-// small.
+// TestCommitStreams checks that the commits of a recording have the same records as streams, and
+// become streams if the memory is small.
 func TestCommitStreams(t *testing.T) {
 	base := Unpack(t, shareddata.Path(t, "logs/ext3-default.base.img.zst"))
 	streams := 0

@@ -13,8 +13,8 @@ import (
 	"fsward/interp/ext3/corrupt"
 )
 
-// A mount reads an altered journal with checksums, and only the alteration differs. debugfs makes
-// the journal and accepts the result.
+// TestCorruptedJournalsHaveRightChecksums checks that a mount reads an altered journal with
+// checksums, and only the alteration differs. debugfs makes the journal and accepts the result.
 func TestCorruptedJournalsHaveRightChecksums(t *testing.T) {
 	for version := range 4 {
 		for _, spec := range []string{"journal_tag.blocknr+7", "journal_commit.commit_sec+1",
@@ -61,7 +61,7 @@ func patched(d interp.Disk, c interp.Corruption) *ext3.MemDisk {
 	return out
 }
 
-// An altered checksum stays wrong.
+// TestCorruptedChecksum checks that an altered checksum stays wrong.
 func TestCorruptedChecksum(t *testing.T) {
 	for version := 1; version < 4; version++ {
 		d := ext3.OpenImage(t, ext3.Journaled(t, version))
@@ -80,9 +80,10 @@ func TestCorruptedChecksum(t *testing.T) {
 	}
 }
 
-// Every field and every action of every object that a recorded file system has can be altered. The
-// patches are whole blocks, at least one byte differs, and the text names the object. An alteration
-// without a place returns ErrNoPlace. After unmounting, nothing is known of the last transaction.
+// TestEveryAlterationIsMade checks that every field and every action of every object that a
+// recorded file system has can be altered. The patches are whole blocks, at least one byte differs,
+// and the text names the object. An alteration without a place returns ErrNoPlace. After
+// unmounting, nothing is known of the last transaction.
 func TestEveryAlterationIsMade(t *testing.T) {
 	image := ext3.Mkfs(t, "16M", "-b", "1024", "-J", "size=1")
 	ext3.Follow(t, image, 0, nil, nil, `

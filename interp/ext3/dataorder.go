@@ -134,7 +134,7 @@ func (f *FS) observeData(c comparison, obs *interp.Observation) (late []lateRun)
 		return late
 	}
 	unwritten, unflushed := f.data.missing(c.delta.inodes.data)
-	if f.ordered && len(unflushed) > 0 && f.order.orderly >= learned {
+	if f.ordered && len(unflushed) > 0 && f.order.orderly >= inferAfter {
 		r := unflushed[0]
 		obs.Violations = append(obs.Violations, on(checkData.at(c.layout.Geo.Addr(r.block),
 			"block %d, which inode %d begins to point to, was written and not flushed before the commit"+

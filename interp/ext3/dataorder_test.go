@@ -83,8 +83,8 @@ func feedOrdered(t *testing.T, base []byte, writes []interp.Write, ordered bool,
 	return found, notes
 }
 
-// The writes of the kernel in each mode: with data=writeback data is written after its commit. This
-// is a fault only if the operator states that the mount orders its data.
+// TestDataModes follows the writes of the kernel in each mode: with data=writeback data is written
+// after its commit. This is a fault only if the operator states that the mount orders its data.
 func TestDataModes(t *testing.T) {
 	for _, mode := range []dataMode{{"ordered", true}, {"journal", true}, {"writeback", false}} {
 		t.Run(mode.mount, func(t *testing.T) {
@@ -122,8 +122,9 @@ func dataOf(t *testing.T, fs *FS, d *MemDisk, w interp.Write) []dataRun {
 	return c.delta.inodes.data
 }
 
-// A lost write of data is a fault if the file keeps the blocks. A write after the commit gets a
-// note, and a write after the flush before the commit is a fault of the commit.
+// TestDataOutOfOrder checks that a lost write of data is a fault if the file keeps the blocks. A
+// write after the commit gets a note, and a write after the flush before the commit is a fault of
+// the commit.
 func TestDataOutOfOrder(t *testing.T) {
 	base, writes := recordMode(t, "ordered")
 	// The last commit that shows several blocks of a file, which no later commit cuts, and the write
@@ -169,9 +170,10 @@ func TestDataOutOfOrder(t *testing.T) {
 	}
 }
 
-// Linux 6.18 cut a file when the transaction that made 1,020 blocks of it reachable had begun to
-// commit, and dropped their data. The next transaction takes the blocks from the file. This is no
-// fault, but a note says that a crash between the two would have shown old data.
+// TestDataOfCutFile repeats a behavior of Linux 6.18: it cut a file when the transaction that made
+// 1,020 blocks of it reachable had begun to commit, and dropped their data. The next transaction
+// takes the blocks from the file. This is no fault, but a note says that a crash between the two
+// would have shown old data.
 func TestDataOfCutFile(t *testing.T) {
 	base := ReadFile(t, Unpack(t, "testdata/cut/base.zst"))
 	var list []interp.Write
@@ -189,7 +191,8 @@ func TestDataOfCutFile(t *testing.T) {
 	}
 }
 
-// A blockSet holds the blocks that were added, also at the borders of its pages.
+// TestBlockSet checks that a blockSet holds the blocks that were added, also at the borders of its
+// pages.
 func TestBlockSet(t *testing.T) {
 	var s blockSet
 	s.add(32767, 2)

@@ -71,7 +71,7 @@ func (d *delta) begin() {
 // inodes to compare.
 func (d *delta) compareGroups() error {
 	groups := d.groups.touched()
-	if err := d.groups.expectTurned(groups); err != nil {
+	if err := d.groups.expectChanged(groups); err != nil {
 		return err
 	}
 	for _, g := range groups {
@@ -142,7 +142,7 @@ func (d *delta) compareOrphans() error {
 
 // allOrphans makes the records of the inodes that came to the list of orphans or left it.
 func (d *delta) allOrphans() error {
-	came, gone := d.orphans.turned()
+	came, gone := d.orphans.changed()
 	for _, inodes := range [][]uint32{came, gone} {
 		for _, ino := range inodes {
 			d.orphanRecords(ino)

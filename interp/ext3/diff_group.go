@@ -232,15 +232,15 @@ func (d *groupDiff) tableBlock(g, index uint32, before, after []byte) error {
 	return nil
 }
 
-// expectTurned reserves room for the records that follow from changed bits in the inode bitmaps of
+// expectChanged reserves room for the records that follow from changed bits in the inode bitmaps of
 // groups. An inode makes records of its fields, of a directory entry, and of a block.
-func (d *groupDiff) expectTurned(groups []uint32) error {
+func (d *groupDiff) expectChanged(groups []uint32) error {
 	n := 0
 	for _, g := range groups {
 		if d.fresh(g) {
 			continue // a whole image is compared in the background
 		}
-		inodes, err := d.turned(d.Places[g].InodeBitmap)
+		inodes, err := d.changedBits(d.Places[g].InodeBitmap)
 		if err != nil {
 			return err
 		}
@@ -249,8 +249,8 @@ func (d *groupDiff) expectTurned(groups []uint32) error {
 	return d.expect(n + n/16 + 4*len(ondisk.InodeRecordFields))
 }
 
-// turned counts the bits of a bitmap that differ.
-func (d *groupDiff) turned(block uint32) (n int, err error) {
+// changedBits counts the bits of a bitmap that differ.
+func (d *groupDiff) changedBits(block uint32) (n int, err error) {
 	if !d.rewrote(block) {
 		return 0, nil
 	}

@@ -81,7 +81,7 @@ func (d *imageDiff) allInodes() error {
 	if err != nil {
 		return err
 	}
-	told := uint64(0)
+	done := uint64(0)
 	for g := range d.Geo.Groups {
 		if err := d.groups.compare(g); err != nil {
 			return err
@@ -90,8 +90,8 @@ func (d *imageDiff) allInodes() error {
 			if err := d.inode(ino); err != nil {
 				return err
 			}
-			if told++; d.progress != nil {
-				d.progress(told, max(told, total))
+			if done++; d.progress != nil {
+				d.progress(done, max(done, total))
 			}
 		}
 		d.todo.inodes = numberSet{}

@@ -134,7 +134,7 @@ func (d *inodeDiff) xattrPointer(ino uint32, before, after side) error {
 	if d.image != nil {
 		return d.image.claimXattr(is, ino)
 	}
-	s := share{ino: ino}
+	s := xattrChange{ino: ino}
 	if was != 0 && d.Geo.InRange(was) {
 		s.was = was
 	}
@@ -149,8 +149,8 @@ func (d *inodeDiff) xattrPointer(ino uint32, before, after side) error {
 			d.blocks.xattr = append(d.blocks.xattr, block)
 		}
 	}
-	d.shares = append(d.shares, s)
-	d.shareRecords(s)
+	d.xattrChanges = append(d.xattrChanges, s)
+	d.xattrRecords(s)
 	return nil
 }
 

@@ -46,16 +46,16 @@ func (d *inodeDiff) compareXattrBlock(block uint32) error {
 	return nil
 }
 
-// A share is an inode that names another extended attribute block than before; 0: none.
-type share struct{ ino, was, is uint32 }
+// An xattrChange is an inode that names another extended attribute block than before; 0: none.
+type xattrChange struct{ ino, was, is uint32 }
 
-// object returns the object in the records of a share of a block.
-func (s share) object(block uint32) change.Object {
+// object returns the object in the records of an xattrChange of a block.
+func (s xattrChange) object(block uint32) change.Object {
 	return change.Object{Kind: ondisk.KindXattrOwner, ID: uint64(block), Sub: uint64(s.ino)}
 }
 
-// shareRecords makes the records of a share.
-func (r *records) shareRecords(s share) {
+// xattrRecords makes the records of an xattrChange.
+func (r *records) xattrRecords(s xattrChange) {
 	if s.was != 0 {
 		r.txn.Delete(s.object(s.was))
 	}

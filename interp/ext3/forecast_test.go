@@ -21,15 +21,15 @@ type forecastCase struct {
 	between func(fs *FS) interp.Write         // returns a write after the forecast
 	commit  func(w interp.Write)              // changes the commit block
 	extend  func(w interp.Write) interp.Write // replaces the write of the commit block
-	ends    bool                              // the change leads to a refusal
+	refuses bool                              // the change leads to a refusal
 	holds   func(foreseen int) bool           // checks the number of forecasts that come true
 }
 
 // forecastCommits is the number of commits of the log that a forecastCase follows, of 21.
 const forecastCommits = 6
 
-// Commits are forecast while the guest flushes. The observation of each write is the same with and
-// without forecasts, whether a forecast comes true or not.
+// TestForecast checks that commits are forecast while the guest flushes. The observation of each
+// write is the same with and without forecasts, whether a forecast comes true or not.
 func TestForecast(t *testing.T) {
 	base := Unpack(t, shareddata.Path(t, "logs/ext3-default.base.img.zst"))
 	log := Unpack(t, shareddata.Path(t, "logs/ext3-default.log.zst"))
@@ -42,7 +42,7 @@ func TestForecast(t *testing.T) {
 		{name: "another time in the commit block", commit: func(w interp.Write) { w.Data[0x37]++ },
 			holds: all},
 		{name: "the commit block of another transaction", commit: func(w interp.Write) { w.Data[11]++ },
-			ends: true, holds: none},
+			refuses: true, holds: none},
 		{name: "a commit block in a longer write", extend: func(w interp.Write) interp.Write {
 			w.Data = append(bytes.Clone(w.Data), make([]byte, w.Len)...)
 			w.Len *= 2
@@ -58,7 +58,7 @@ func TestForecast(t *testing.T) {
 			w := first(fs)
 			w.Data[12] ^= 0x80 // a block far behind the end
 			return w
-		}, ends: true, holds: none},
+		}, refuses: true, holds: none},
 		{name: "the journal's superblock written", between: func(fs *FS) interp.Write {
 			return present(t, fs, fs.m.Log.Block(0))
 		}, holds: none},
@@ -103,7 +103,7 @@ func (tc forecastCase) run(t *testing.T, base, log string) {
 		}
 		going = going && pair.Show(t, w)
 	})
-	if !tc.holds(pair.Foreseen) || tc.ends == going {
+	if !tc.holds(pair.Foreseen) || tc.refuses == going {
 		t.Errorf("%d commits, %d of them foreseen", pair.Commits, pair.Foreseen)
 	}
 }
@@ -148,8 +148,8 @@ const manyCommits = `mkdir d
 	done
 	sync -f .`
 
-// For every kind of journal and every time of a flush, the observation of each write is the same
-// with and without forecasts.
+// TestForecastOfModes checks that for every kind of journal and every time of a flush, the
+// observation of each write is the same with and without forecasts.
 func TestForecastOfModes(t *testing.T) {
 	everyCommit := func(foreseen, commits int) bool { return foreseen == commits }
 	for _, tc := range []struct {

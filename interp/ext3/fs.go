@@ -33,10 +33,10 @@ type FS struct {
 	ordered bool
 	failed  error // the device could not be read when a write landed
 	// loose is set if a tool, such as a repair program, wrote to the unmounted file system.
-	loose  bool
-	memory *interp.MemoryBudget
-	limits interp.Limits
-	most   uint64 // bound on roles, bytes; 0: none
+	loose     bool
+	memory    *interp.MemoryBudget
+	limits    interp.Limits
+	roleLimit uint64 // bound on roles, bytes; 0: none
 
 	logged    bool // the log was written since the last commit or the last forecast
 	forecasts interp.Forecasts[*forecast]
@@ -52,7 +52,7 @@ func New(d interp.Disk) (*FS, error) { return NewWithin(d, first(d), interp.Limi
 // NewWithin is New for the file system on disk i of a Set, with bounds on memory.
 func NewWithin(d interp.Disk, i int, limits interp.Limits) (*FS, error) {
 	f := &FS{disk: newDevices(d, i), names: change.NewNames(), memory: limits.NewMemoryBudget(),
-		limits: limits, most: maxRoleBytes(limits)}
+		limits: limits, roleLimit: maxRoleBytes(limits)}
 	sb, err := readSuper(f.disk)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (f *FS) attach(dev io.ReaderAt, size uint64) (*Mounted, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.most = f.most
+	m.roleLimit = f.roleLimit
 	m.State.kept = newKeptBlocks(maxKept(f.limits), m.Geo)
 	return m, m.ReadRoles()
 }

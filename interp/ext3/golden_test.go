@@ -22,9 +22,9 @@ var update = flag.Bool("update", false, "rewrite the goldens")
 // (ext4_lazyinit_thread).
 var unsplit = []string{"commit=300", "noinit_itable"}
 
-// Small commits of the host's kernel as records. A file holds a script, a line of dashes, and the
-// records of the last commit that the script makes, without the numbers of blocks and without
-// times.
+// TestGoldenCommits compares the records of small commits of the host's kernel with files. A file
+// holds a script, a line of dashes, and the records of the last commit that the script makes,
+// without the numbers of blocks and without times.
 func TestGoldenCommits(t *testing.T) {
 	files, err := filepath.Glob("testdata/commits/*.txt")
 	if err != nil || len(files) == 0 {

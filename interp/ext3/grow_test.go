@@ -8,8 +8,8 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// Linux grows a mounted file system: every commit holds, the followed state equals the state that a
-// new reader finds, and e2fsck finds no fault at the end.
+// TestGrowth lets Linux grow a mounted file system: every commit holds, the followed state equals
+// the state that a new reader finds, and e2fsck finds no fault at the end.
 func TestGrowth(t *testing.T) {
 	for _, tc := range []struct {
 		name  string

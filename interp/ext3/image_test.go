@@ -12,8 +12,8 @@ import (
 	"fsward/shareddata"
 )
 
-// The test images of e2fsprogs: none of them causes a panic or a hang, images that e2fsck calls
-// clean have no violation, and images with errors for e2fsck have one.
+// TestImagesOfE2fsprogs reads the test images of e2fsprogs: none of them causes a panic or a hang,
+// images that e2fsck calls clean have no violation, and images with errors for e2fsck have one.
 func TestImagesOfE2fsprogs(t *testing.T) {
 	table, err := os.Open(shareddata.Path(t, "ext3/table.tsv"))
 	if err != nil {

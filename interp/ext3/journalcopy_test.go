@@ -8,8 +8,8 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A write of the superblock may not change the copy of the journal's pointers to something else. A
-// copy that is out of date from the beginning is no fault.
+// TestJournalCopy checks that a write of the superblock may not change the copy of the journal's
+// pointers to something else. A copy that is out of date from the beginning is no fault.
 func TestJournalCopy(t *testing.T) {
 	fs, _, w := replay(t, func(fs *FS, w interp.Write) bool {
 		return mountedNow(fs, w) && touches(w, ondisk.SuperOff, ondisk.SuperLen)

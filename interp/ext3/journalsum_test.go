@@ -54,8 +54,8 @@ func Journaled(t *testing.T, version int) string {
 	return image
 }
 
-// fsward reads a journal as debugfs does, with every version of checksums. With checksums, it
-// notices an altered byte.
+// TestJournalChecksums checks that fsward reads a journal as debugfs does, with every version of
+// checksums. With checksums, it notices an altered byte.
 func TestJournalChecksums(t *testing.T) {
 	for version := range 4 {
 		t.Run(fmt.Sprintf("version %d", version), func(t *testing.T) {
@@ -146,8 +146,9 @@ func noticesAlteredBytes(t *testing.T, d *MemDisk, m *Mounted, version int) {
 	}
 }
 
-// The checksums that Linux puts into commit blocks (mount -o journal_checksum) fit their
-// transactions. A copy that is damaged on its way is refused with its commit.
+// TestJournalChecksumsOfLinux checks that the checksums that Linux puts into commit blocks (mount
+// -o journal_checksum) fit their transactions. A copy that is damaged on its way is refused with
+// its commit.
 func TestJournalChecksumsOfLinux(t *testing.T) {
 	image := Mkfs(t, "16M", "-b", "1024", "-J", "size=1")
 	base := ReadFile(t, image)

@@ -86,7 +86,7 @@ func TestKeptBlocks(t *testing.T) {
 	}
 }
 
-// The memory limit bounds the kept blocks.
+// TestKeptBlocksAreBounded checks that the memory limit bounds the kept blocks.
 func TestKeptBlocksAreBounded(t *testing.T) {
 	k := &keptBlocks{blocks: make(map[uint32][]byte), most: 10}
 	for b := range uint32(100) {

@@ -231,8 +231,8 @@ var recoveries = []struct {
 	}},
 }
 
-// After a crash, the recovery of the kernel and that of e2fsck cause no violation, and later
-// commits are judged.
+// TestRecoveryByOthers checks that after a crash, the recovery of the kernel and that of e2fsck
+// cause no violation, and later commits are judged.
 func TestRecoveryByOthers(t *testing.T) {
 	image := Mkfs(t, "64M", "-J", "size=2")
 	crashed := filepath.Join(t.TempDir(), "crashed.img")
@@ -325,8 +325,8 @@ setfattr -x user.one c; sync -f .
 rm a d; sync -f .
 `
 
-// Real file systems with several geometries: no commit of the kernel has a violation, and the
-// followed state equals the state that a new reader finds.
+// TestKernel follows real file systems with several geometries: no commit of the kernel has a
+// violation, and the followed state equals the state that a new reader finds.
 func TestKernel(t *testing.T) {
 	clean := func(t *testing.T, image string) { peer(t, "e2fsck", "-fn", image) }
 	for _, tc := range []struct {

@@ -8,8 +8,8 @@ import (
 	"fsward/shareddata"
 )
 
-// The log of a real kernel, from mount to unmount: every commit is sound, and so is the file system
-// at the end.
+// TestRealLog follows the log of a real kernel, from mount to unmount: every commit is sound, and
+// so is the file system at the end.
 func TestRealLog(t *testing.T) {
 	d := OpenImage(t, Unpack(t, shareddata.Path(t, "logs/ext3-default.base.img.zst")))
 	fs, err := New(d)

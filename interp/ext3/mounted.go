@@ -14,10 +14,10 @@ import (
 // all commits so far define, the journal, and the roles of blocks.
 type Mounted struct {
 	Snapshot
-	Log     Log
-	Roles   *Roles
-	Orphans *OrphanList
-	most    uint64 // bound on roles, bytes; 0: none
+	Log       Log
+	Roles     *Roles
+	Orphans   *OrphanList
+	roleLimit uint64 // bound on roles, bytes; 0: none
 	// expected is the number of change records that the next transaction gets room for at first.
 	expected int
 	// scratch holds the contents of two blocks while they are compared.
@@ -66,7 +66,7 @@ func (m *Mounted) begin(sb []byte) error {
 
 // ReadRoles completes the baseline for comparisons. It reads all inodes in use.
 func (m *Mounted) ReadRoles() (err error) {
-	if m.Roles, err = m.readRoles(m.most); err != nil {
+	if m.Roles, err = m.readRoles(m.roleLimit); err != nil {
 		return err
 	}
 	m.Orphans, err = m.readOrphans()

@@ -9,7 +9,7 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A nameTable finds the same differences as two maps.
+// TestDirDiff checks that a nameTable finds the same differences as two maps.
 func TestDirDiff(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	d := newNameTable()

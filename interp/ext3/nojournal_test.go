@@ -11,8 +11,8 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// Without a journal, an unmount or a read-only remount is the commit. The state that Linux leaves
-// holds, and a damaged file system is not marked clean.
+// TestWithoutJournal checks that without a journal, an unmount or a read-only remount is the
+// commit. The state that Linux leaves holds, and a damaged file system is not marked clean.
 func TestWithoutJournal(t *testing.T) {
 	for _, tc := range []struct {
 		name string

@@ -2,11 +2,11 @@ package ext3
 
 import "fsward/interp"
 
-// learned is the number of commits of a mount that must follow a flush of their log before a
+// inferAfter is the number of commits of a mount that must follow a flush of their log before a
 // missing flush counts as a fault. With barrier=0, or on a disk that claims to have no volatile
 // write cache, the kernel does not flush, and the order cannot be judged. This is no fault of the
 // kernel, and the disk does not record it.
-const learned = 3
+const inferAfter = 3
 
 // An order tracks the flushes before commit blocks.
 type order struct {
@@ -23,7 +23,7 @@ func (o *order) flush(seq uint64) { o.durable, o.flushed = max(o.durable, seq), 
 // flushing.
 func (o *order) commit(whole bool) (broken, given bool) {
 	ordered := o.flushed && !whole && o.last <= o.durable
-	was := o.orderly >= learned
+	was := o.orderly >= inferAfter
 	switch {
 	case ordered:
 		o.orderly++

@@ -59,7 +59,7 @@ func (o *OrphanList) diff(s Snapshot, inodes *numberSet) (*orphanDiff, error) {
 	if err != nil {
 		return nil, err
 	}
-	turns, err := o.turns(s, inodes)
+	turns, err := o.breaks(s, inodes)
 	if err != nil {
 		return nil, err
 	}
@@ -106,9 +106,9 @@ func (o *OrphanList) diff(s Snapshot, inodes *numberSet) (*orphanDiff, error) {
 	return d, nil
 }
 
-// turns returns the inodes of the list, in its order, that have another successor in a state: a
+// breaks returns the inodes of the list, in its order, that have another successor in a state: a
 // part of the old list ends there. inodes are the inodes that may differ.
-func (o *OrphanList) turns(s Snapshot, inodes *numberSet) (turns []uint32, err error) {
+func (o *OrphanList) breaks(s Snapshot, inodes *numberSet) (turns []uint32, err error) {
 	for ino := range inodes.all() {
 		if !o.Has(ino) {
 			continue
@@ -255,8 +255,8 @@ func (c *orphanChange) bytes() uint64 {
 	return uint64(len(c.diff.runs)+len(c.diff.came)+len(c.diff.gone)) * orphanBytes
 }
 
-// turned returns, in order, the inodes that came to the list, and those that left it.
-func (c *orphanChange) turned() (came, gone []uint32) {
+// changed returns, in order, the inodes that came to the list, and those that left it.
+func (c *orphanChange) changed() (came, gone []uint32) {
 	if c.diff == nil {
 		return nil, nil
 	}

@@ -98,8 +98,8 @@ func (o *OrphanList) inodes() (list []uint32) {
 	return list
 }
 
-// Lists change at random, as Linux changes them and in other ways. The followed list equals the
-// list that a new reader finds.
+// TestOrphansAtRandom changes lists at random, as Linux does and in other ways. The followed list
+// equals the list that a new reader finds.
 func TestOrphansAtRandom(t *testing.T) {
 	c := newChain(t, "1000")
 	r := rand.New(rand.NewPCG(1, 2))
@@ -147,8 +147,8 @@ func TestOrphansAtRandom(t *testing.T) {
 	}
 }
 
-// A list with a loop, or with an inode that does not exist, is a violation, whichever part of it is
-// new.
+// TestOrphanFaults checks that a list with a loop, or with an inode that does not exist, is a
+// violation, whichever part of it is new.
 func TestOrphanFaults(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -187,8 +187,8 @@ func TestOrphanFaults(t *testing.T) {
 	}
 }
 
-// On a list of 60,000 inodes, an addition in front and a removal from the middle are followed
-// without reading the other inodes.
+// TestLongOrphanList checks that on a list of 60,000 inodes, an addition in front and a removal
+// from the middle are followed without reading the other inodes.
 func TestLongOrphanList(t *testing.T) {
 	c := newChain(t, "62000")
 	const first, last = 100, 60100

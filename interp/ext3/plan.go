@@ -3,11 +3,11 @@ package ext3
 // A plan holds what a comparison found to differ. It takes a small part of the memory of the change
 // records, which can be made again from it: see commitStream.
 type plan struct {
-	todo    worklist
-	blocks  blockRuns  // of which pieces are still to be made
-	pieces  []blockRun // in the order of their blocks
-	shares  []share    // in the order of inodes
-	entries changedEntries
+	todo         worklist
+	blocks       blockRuns     // of which pieces are still to be made
+	pieces       []blockRun    // in the order of their blocks
+	xattrChanges []xattrChange // in the order of inodes
+	entries      changedEntries
 }
 
 const (
@@ -20,7 +20,7 @@ const (
 // bytes returns the memory of the plan.
 func (p *plan) bytes() uint64 {
 	return p.todo.bytes() + p.blocks.bytes() + uint64(cap(p.pieces))*pieceBytes +
-		uint64(cap(p.shares))*shareBytes + uint64(cap(p.entries.list))*entryBytes
+		uint64(cap(p.xattrChanges))*shareBytes + uint64(cap(p.entries.list))*entryBytes
 }
 
 // A worklist holds the objects that an earlier step found to differ and that a later step compares.

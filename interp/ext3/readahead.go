@@ -49,11 +49,11 @@ func (s *State) inPlace(first, n uint32) (size uint32) {
 
 // eachAhead reads n blocks, at most aheadBytes, and calls visit for each.
 func (s *State) eachAhead(first, n uint32, visit func(block uint32, contents []byte) error) error {
-	if s.ahead == nil {
-		s.ahead = make([]byte, aheadBytes)
+	if s.readBuffer == nil {
+		s.readBuffer = make([]byte, aheadBytes)
 	}
 	size := s.geo.BlockSize
-	buffer := s.ahead[:n*size]
+	buffer := s.readBuffer[:n*size]
 	if err := s.meter.Spend(fetchSteps + int64(n)); err != nil {
 		return err
 	}

@@ -43,12 +43,12 @@ type State struct {
 	// recent holds the last used blocks of the cache, each at its number modulo recentBlocks.
 	recent [recentBlocks]recentBlock
 	// the cache of the state that this one was forked from; it does not grow meanwhile
-	lender map[uint32][]byte
-	kept   *keptBlocks      // nil: nothing is kept
-	watch  *watch           // of a forecast; nil: none
-	meter  change.WorkMeter // of the judgment that reads the state
-	lends  bool             // another state reads Copies as well: see lent
-	ahead  []byte           // the buffer of eachBlock; nil until it is needed
+	lender     map[uint32][]byte
+	kept       *keptBlocks      // nil: nothing is kept
+	watch      *watch           // of a forecast; nil: none
+	meter      change.WorkMeter // of the judgment that reads the state
+	lends      bool             // another state reads Copies as well: see lent
+	readBuffer []byte           // the buffer of eachBlock; nil until it is needed
 }
 
 // recentBlocks is the number of blocks that are found without the map. They are those that several
@@ -82,7 +82,7 @@ func (s *State) lent(dev watched) *State {
 // fork returns the state for another goroutine. Nobody may read s until that goroutine ends.
 func (s *State) fork() *State {
 	f := *s
-	f.cache, f.recent, f.ahead = make(map[uint32][]byte), [recentBlocks]recentBlock{}, nil
+	f.cache, f.recent, f.readBuffer = make(map[uint32][]byte), [recentBlocks]recentBlock{}, nil
 	f.meter = s.meter.Fork()
 	if s.lender == nil {
 		f.lender = s.cache

@@ -88,7 +88,7 @@ func superWrite(t *testing.T, d *MemDisk, change func(sb []byte)) interp.Write {
 	return interp.Write{Off: ondisk.SuperOff, Len: ondisk.SuperLen, Data: sb}
 }
 
-// Writes over the superblock of a mounted file system.
+// TestSuperblockWrites judges writes over the superblock of a mounted file system.
 func TestSuperblockWrites(t *testing.T) {
 	put32 := func(off int, n uint32) func([]byte) {
 		return func(sb []byte) { binary.LittleEndian.PutUint32(sb[off:], n) }
@@ -139,7 +139,7 @@ func TestSuperblockWrites(t *testing.T) {
 	}
 }
 
-// The counts of a clean file system are checked when it is marked clean.
+// TestCountsAtUnmount checks that the counts of a file system are judged when it is marked clean.
 func TestCountsAtUnmount(t *testing.T) {
 	unmounting := func(fs *FS, w interp.Write) bool {
 		sb, err := readSuper(PendingDevice{fs.disk, w})
@@ -157,7 +157,7 @@ func TestCountsAtUnmount(t *testing.T) {
 	}
 }
 
-// Writes into the journal of a mounted file system other than commits.
+// TestJournalWrites judges writes into the journal of a mounted file system other than commits.
 func TestJournalWrites(t *testing.T) {
 	ready := func(fs *FS, w interp.Write) bool {
 		return mountedNow(fs, w) && len(fs.m.State.Copies) > 1
@@ -201,7 +201,7 @@ func commits(fs *FS, w interp.Write) bool {
 	return mountedNow(fs, w) && fs.m.Log.holdsCommit(w, fs.m.Log.nextSeq)
 }
 
-// Commits with a fault in the journal.
+// TestJournalCommits judges commits with a fault in the journal.
 func TestJournalCommits(t *testing.T) {
 	t.Run("a commit block without its transaction", func(t *testing.T) {
 		fs, d, w := replay(t, commits)
@@ -230,7 +230,8 @@ func TestJournalCommits(t *testing.T) {
 	})
 }
 
-// A refused commit does not change the base: the same commit has the same changes the next time.
+// TestRefusedCommit checks that a refused commit does not change the base: the same commit has the
+// same changes the next time.
 func TestRefusedCommit(t *testing.T) {
 	fs, d, w := replay(t, commits)
 	obs := fs.Observe(w)
@@ -248,8 +249,8 @@ func TestRefusedCommit(t *testing.T) {
 	}
 }
 
-// After a crash at any write, a new reader finds the committed state and follows the guest's
-// recovery.
+// TestCrashAnywhere checks that after a crash at any write, a new reader finds the committed state
+// and follows the guest's recovery.
 func TestCrashAnywhere(t *testing.T) {
 	base, writes := record(t)
 	rules := Engine(t)
@@ -318,7 +319,8 @@ func followRecovery(t *testing.T, fs *FS, d *MemDisk, n int) {
 	}
 }
 
-// The errors about unsupported features and damage name the feature or the place.
+// TestNewErrors checks that the errors about unsupported features and damage name the feature or
+// the place.
 func TestNewErrors(t *testing.T) {
 	base, _ := record(t)
 	for _, tc := range []struct {
@@ -368,7 +370,7 @@ func TestNewErrors(t *testing.T) {
 	}
 }
 
-// Rules that concern a whole image.
+// TestImageRules checks the rules that concern a whole image.
 func TestImageRules(t *testing.T) {
 	base, _ := record(t)
 	rules := Engine(t)

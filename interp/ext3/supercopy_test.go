@@ -9,9 +9,9 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// resize2fs leaves a wrong count of blocks that hold no data. When such a file system is mounted,
-// Linux updates the copies of its superblock, the later ones without the journal. That is no fault;
-// any other change of them is.
+// TestSuperCopies mounts a file system after resize2fs, which leaves a wrong count of blocks that
+// hold no data. Linux then updates the copies of the superblock, the later ones without the
+// journal. That is no fault; any other change of them is.
 func TestSuperCopies(t *testing.T) {
 	image := Mkfs(t, "512M", "-b", "1024")
 	base := bytes.Clone(ReadFile(t, image))

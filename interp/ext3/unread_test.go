@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// docs/user/invariants-ext3.md lists what e2fsck does not check: copies of the superblock and of
-// the group descriptors, and quota files of a file system without ext4's feature quota.
+// TestWhatE2fsckDoesNotRead checks that docs/user/invariants-ext3.md lists what e2fsck does not
+// check: copies of the superblock and of the group descriptors, and quota files of a file system
+// without ext4's feature quota.
 func TestWhatE2fsckDoesNotRead(t *testing.T) {
 	image := Mkfs(t, "24M", "-b", "1024")
 	quota := filepath.Join(t.TempDir(), "quota")

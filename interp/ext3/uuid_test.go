@@ -7,9 +7,9 @@ import (
 	"fsward/interp/ext3/ondisk"
 )
 
-// A mounted file system gets another UUID (EXT4_IOC_SETFSUUID): its superblock and two copies
-// change in a transaction, the other copies without the journal. The interpreter follows all these
-// writes and later commits.
+// TestNewUUID gives a mounted file system another UUID (EXT4_IOC_SETFSUUID): its superblock and two
+// copies change in a transaction, the other copies without the journal. The interpreter follows all
+// these writes and later commits.
 func TestNewUUID(t *testing.T) {
 	const uuid = "01234567-89ab-cdef-0123-456789abcdef"
 	want := [16]byte{0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x01, 0x23, 0x45, 0x67, 0x89,

@@ -189,7 +189,7 @@ func FuzzLabel(f *testing.F) {
 	})
 }
 
-// The LVs of the text for fuzzing are read.
+// TestFuzzText checks that the LVs of the text for fuzzing are read.
 func TestFuzzText(t *testing.T) {
 	for _, at := range []int{0, 60<<10 - 600} {
 		m, err := volume.Read(withText([]byte(fuzzText), at))

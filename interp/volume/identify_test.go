@@ -6,7 +6,7 @@ import (
 	"fsward/interp/volume"
 )
 
-// The contents that tools make are identified by name.
+// TestIdentify checks that the contents that tools make are identified by name.
 func TestIdentify(t *testing.T) {
 	for _, c := range []struct{ want, script string }{
 		{"", "true"},
@@ -39,8 +39,8 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
-// Other contents are identified by a magic with zeros around it. A file that ends with the magic is
-// read too.
+// TestIdentifyMagic checks that other contents are identified by a magic with zeros around it. A
+// file that ends with the magic is read too.
 func TestIdentifyMagic(t *testing.T) {
 	for _, c := range []struct {
 		want string

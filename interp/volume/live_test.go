@@ -163,7 +163,8 @@ func describe(m *volume.Map) []string {
 	return all
 }
 
-// The map follows the writes of partitioning tools, which violate no rule.
+// TestFollowPartitioning checks that the map follows the writes of partitioning tools, which
+// violate no rule.
 func TestFollowPartitioning(t *testing.T) {
 	m := newMachine(t, 128<<20)
 	i := m.images[0]
@@ -206,7 +207,7 @@ func TestFollowPartitioning(t *testing.T) {
 	}
 }
 
-// The map follows the writes of LVM, on a whole disk and on another one.
+// TestFollowLVM checks that the map follows the writes of LVM, on a whole disk and on another one.
 func TestFollowLVM(t *testing.T) {
 	m := newMachine(t, 64<<20, 64<<20)
 	for _, script := range []string{

@@ -18,7 +18,8 @@ func sectorWith(start, count uint32) memory {
 	return d
 }
 
-// A sector with the signature of an MBR is a table only if it makes sense as one.
+// TestBootSectors checks that a sector with the signature of an MBR is a table only if it makes
+// sense as one.
 func TestBootSectors(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -67,8 +68,8 @@ func labels(m *volume.Map) []string {
 	return paths
 }
 
-// Each byte of a disk belongs to a table, a gap, boot code or a volume, and a write to one of the
-// first concerns the map.
+// TestPlaces checks that each byte of a disk belongs to a table, a gap, boot code or a volume, and
+// a write to one of the first concerns the map.
 func TestPlaces(t *testing.T) {
 	d := sectorWith(8, 100)
 	m, err := volume.Read(d)

@@ -164,8 +164,8 @@ func segmentsOf(m *volume.Map) []string {
 	return all
 }
 
-// The logical volumes are those that lvs sees, after each of many changes. The ring of metadata
-// wraps meanwhile.
+// TestLogicalVolumesOfTools checks that the logical volumes are those that lvs sees, after each of
+// many changes. The ring of metadata wraps meanwhile.
 func TestLogicalVolumesOfTools(t *testing.T) {
 	l := newLVM(t, 64<<20, 96<<20)
 	l.images[1].sh(t, `printf 'label: gpt\nstart=4096,size=64M\n' | sfdisk -q $D`)

@@ -129,7 +129,8 @@ func sfdisk(t *testing.T, i image) []string {
 	return all
 }
 
-// The partitions are those that sfdisk sees in the tables of sfdisk, sgdisk and parted.
+// TestPartitionsOfTools checks that the partitions are those that sfdisk sees in the tables of
+// sfdisk, sgdisk and parted.
 func TestPartitionsOfTools(t *testing.T) {
 	for name, script := range map[string]string{
 		"sfdisk gpt": `printf 'label: gpt\nsize=1M,type=21686148-6449-6E6F-744E-656564454649

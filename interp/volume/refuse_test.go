@@ -153,7 +153,7 @@ var refusals = []struct {
 	{rule: "volume/gpt-header", setup: gptDisk, alter: func(m memory) { m[512+40]++ }},
 }
 
-// Each rule and each check refuses the change that breaks it.
+// TestTableRulesRefuse checks that each rule and each check refuses the change that breaks it.
 func TestTableRulesRefuse(t *testing.T) {
 	proved := map[string]bool{}
 	for _, c := range refusals {
@@ -265,8 +265,8 @@ func lvmRulesRefuse(t *testing.T, proved map[string]bool) {
 	})
 }
 
-// Whatever the order in which the pages of a change of a GPT arrive, no rule is violated, and the
-// map is right at the end.
+// TestOrderOfPages checks that whatever the order in which the pages of a change of a GPT arrive,
+// no rule is violated, and the map is right at the end.
 func TestOrderOfPages(t *testing.T) {
 	for name, scripts := range map[string][2]string{
 		"add":    {gptDisk, `echo size=10M | sfdisk -q -a $D`},

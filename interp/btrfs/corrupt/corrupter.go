@@ -72,8 +72,8 @@ func (c *corrupter) Corrupt(spec string, pick int) (interp.Corruption, error) {
 	return interp.Corruption{}, fmt.Errorf("%s: %w", spec, interp.ErrNoPlace)
 }
 
-// CorruptAll makes the change at the first places that fit, at most most of them.
-func (c *corrupter) CorruptAll(spec string, most int) (interp.Corruption, error) {
+// CorruptAll makes the change at the first places that fit, at most limit of them.
+func (c *corrupter) CorruptAll(spec string, limit int) (interp.Corruption, error) {
 	s, err := parseAlterSpec(spec)
 	if err != nil {
 		return interp.Corruption{}, err
@@ -86,7 +86,7 @@ func (c *corrupter) CorruptAll(spec string, most int) (interp.Corruption, error)
 	for _, n := range c.blocks {
 		altered, _ := ondisk.NewNode(disk.NewRegion(bytes.Clone(n.Bytes()), n.Addr()))
 		before := made
-		for slot := 0; slot < s.slots(altered) && made < most; slot++ {
+		for slot := 0; slot < s.slots(altered) && made < limit; slot++ {
 			if s.fits(altered, slot) {
 				if _, ok := s.alter(altered, slot); ok {
 					made++

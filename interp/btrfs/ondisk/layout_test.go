@@ -11,7 +11,8 @@ import (
 	"fsward/change"
 )
 
-// The tables of members agree with the kernel's header as a C compiler reads it.
+// TestLayoutsAgreeWithHeader checks that the tables of members agree with the kernel's header as a
+// C compiler reads it.
 func TestLayoutsAgreeWithHeader(t *testing.T) {
 	gcc, err := exec.LookPath("gcc")
 	if err != nil {
@@ -65,7 +66,8 @@ func TestLayoutsAgreeWithHeader(t *testing.T) {
 	}
 }
 
-// Kinds are in the order of key types, so that objects sort as keys do. Every field has a name.
+// TestSchema checks that kinds are in the order of key types, so that objects sort as keys do.
+// Every field has a name.
 func TestSchema(t *testing.T) {
 	for k := KindFreeSpaceHeader; k < KindSuperBlock; k++ {
 		if ItemTypes[k].Name == "" || ItemTypes[k].Doc == "" {
@@ -94,15 +96,16 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// NameHash returns the hash that the kernel computed: btrfs inspect-internal dump-tree shows it for
-// a real image.
+// TestHashes checks that NameHash returns the hash that the kernel computed: btrfs inspect-internal
+// dump-tree shows it for a real image.
 func TestHashes(t *testing.T) {
 	if h := NameHash([]byte("default")); h != 2378154706 {
 		t.Errorf("hash of default is %d", h)
 	}
 }
 
-// Field names are unique, since a rule names a field without its kind.
+// TestFieldNamesDiffer checks that field names are unique, since a rule names a field without its
+// kind.
 func TestFieldNamesDiffer(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, name := range Schema.Fields {

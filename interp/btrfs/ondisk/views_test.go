@@ -138,7 +138,7 @@ func viewText(b *strings.Builder, v viewed) {
 	b.WriteString("\n")
 }
 
-// The generated files match the tables of fields.
+// TestViews checks that the generated files match the tables of fields.
 func TestViews(t *testing.T) {
 	for file, structures := range viewFiles {
 		var b strings.Builder

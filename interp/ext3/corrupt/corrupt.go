@@ -156,8 +156,8 @@ func (c *corrupter) Corrupt(spec string, pick int) (interp.Corruption, error) {
 	return interp.Corruption{}, fmt.Errorf("%s: %w", spec, interp.ErrNoPlace)
 }
 
-// CorruptAll makes the change at the first places where it is possible, at most most of them.
-func (c *corrupter) CorruptAll(spec string, most int) (interp.Corruption, error) {
+// CorruptAll makes the change at the first places where it is possible, at most limit of them.
+func (c *corrupter) CorruptAll(spec string, limit int) (interp.Corruption, error) {
 	s, err := parseAlterSpec(spec)
 	if err != nil {
 		return interp.Corruption{}, err
@@ -168,7 +168,7 @@ func (c *corrupter) CorruptAll(spec string, most int) (interp.Corruption, error)
 	}
 	d, made := c.draft(list), 0
 	for i, t := range list {
-		if made == most {
+		if made == limit {
 			break
 		}
 		if !s.fits(t) {

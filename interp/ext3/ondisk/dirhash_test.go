@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The hashes equal those of debugfs, in all versions, for names of every length and with bytes
-// beyond 127.
+// TestDirHash checks that the hashes equal those of debugfs, in all versions, for names of every
+// length and with bytes beyond 127.
 func TestDirHash(t *testing.T) {
 	names := []string{"a", "lost+found", "\xe9t\xe9", "\xff\xfe\x80", strings.Repeat("long-name-", 25)}
 	for n := range 40 {

@@ -41,7 +41,8 @@ var cStructures = []struct {
 	{"struct ext2_ext_attr_header", XattrLayout.Fields, func(n string) string { return "h_" + n }},
 }
 
-// The tables of fields agree with the structures in the headers of e2fsprogs.
+// TestColumnsStandAsInTheHeaders checks that the tables of fields agree with the structures in the
+// headers of e2fsprogs.
 func TestColumnsStandAsInTheHeaders(t *testing.T) {
 	var source strings.Builder
 	source.WriteString("#include <stdio.h>\n#include <stddef.h>\n#include <ext2fs/ext2_fs.h>\n" +
