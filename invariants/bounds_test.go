@@ -17,9 +17,9 @@ var updateBounds = flag.Bool("update", false, "rewrite the bounds of the built-i
 
 const boundsFile = "testdata/bounds.txt"
 
-// The bound of the cost of each built-in rule is known, so that one that gets worse is seen. A rule
-// whose bound is a square says why it is cheap. Rewrite the list with
-// go test ./invariants -run TestBounds -update.
+// TestBounds compares the bound of the cost of each built-in rule with a list, so that a worse one
+// is noticed. A rule whose bound is a square says why it is cheap. Rewrite the list with go test
+// ./invariants -run TestBounds -update.
 func TestBounds(t *testing.T) {
 	var b strings.Builder
 	for _, fs := range []string{"btrfs", "ext3"} {
@@ -94,7 +94,8 @@ var boundTests = []struct {
 		"n · entries of one directory + n · extents of one file", false},
 }
 
-// The bound of a plan is the sum of the products of the groups that its goals go through.
+// TestBoundOfPlan checks that the bound of a plan is the sum of the products of the groups that its
+// goals go through.
 func TestBoundOfPlan(t *testing.T) {
 	schema := detect.Schema("btrfs")
 	for _, test := range boundTests {

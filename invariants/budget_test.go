@@ -11,8 +11,8 @@ import (
 	"fsward/shareddata"
 )
 
-// A rule that looks at too much for one record is undecided. The reason names the rule, its line,
-// the goal and the counts. Other rules are not affected.
+// TestTooManyRows checks that a rule that looks at too much for one record is undecided. The reason
+// names the rule, its line, the goal and the counts. Other rules are not affected.
 func TestTooManyRows(t *testing.T) {
 	var text strings.Builder
 	text.WriteString(
@@ -58,8 +58,8 @@ violation(2, T, I) :-
 	}
 }
 
-// A directory whose names are more than the rows of one record is judged in a file system of which
-// they are a part.
+// TestRowsOfLargeDirectory checks that a directory whose names are more than the rows of one record
+// is judged in a file system of which they are a part.
 func TestRowsOfLargeDirectory(t *testing.T) {
 	var text strings.Builder
 	const dir = "5, k(256,inode_item,0)"
@@ -84,8 +84,9 @@ func TestRowsOfLargeDirectory(t *testing.T) {
 	}
 }
 
-// The cost of one record does not grow with the number of similar records: thousands of entries of
-// one type in a directory, thousands of names that an inode has in it.
+// TestRowsOfManyAlike checks that the cost of one record does not grow with the number of similar
+// records: thousands of entries of one type in a directory, thousands of names that an inode has in
+// it.
 func TestRowsOfManyAlike(t *testing.T) {
 	const files = 3000
 	var text strings.Builder
@@ -113,8 +114,8 @@ violation(4, T, k(I,inode_ref,a(D,X))) :-
 	}
 }
 
-// No shipped rule of Btrfs looks at more than a few records and objects for each record of a
-// transaction, wherever its files are.
+// TestRowsOfShippedRules checks that no shipped rule of Btrfs looks at more than a few records and
+// objects for each record of a transaction, wherever its files are.
 func TestRowsOfShippedRules(t *testing.T) {
 	files, err := invariants.Builtin("btrfs")
 	if err != nil {
@@ -130,8 +131,8 @@ func TestRowsOfShippedRules(t *testing.T) {
 	}
 }
 
-// The same rule takes the same number of steps each time: it is undecided at one budget and decided
-// at the next, on every machine.
+// TestBudgetIsDeterministic checks that the same rule takes the same number of steps each time: it
+// is undecided at one budget and decided at the next, on every machine.
 func TestBudgetIsDeterministic(t *testing.T) {
 	rules := "violation(1, TREE, ID) :- new(TREE, ID), between(1, 200, _), fail."
 	decided := func(steps int64) bool {

@@ -10,8 +10,9 @@ import (
 	"fsward/invariants"
 )
 
-// Under the budget of a judgment, one slow rule is undecided by itself: the report names it, with
-// its goal and its time, and the other rules are judged.
+// TestSlowRuleLeavesTheOthers checks that under the budget of a judgment, one slow rule is
+// undecided by itself: the report names it, with its goal and its time, and the other rules are
+// judged.
 func TestSlowRuleLeavesTheOthers(t *testing.T) {
 	var text strings.Builder
 	for i := range 2000 {
@@ -47,8 +48,8 @@ violation(quick, T, k(256,dir_index,7)) :- add(T, k(256,dir_index,7)).`
 	}
 }
 
-// Slow rules of a site leave the built-in rules as they are, and the site's quick ones, however
-// many they are.
+// TestSlowSiteRuleComesLast checks that slow rules of a site leave the built-in rules as they are,
+// and the site's quick ones, however many they are.
 func TestSlowSiteRuleComesLast(t *testing.T) {
 	var text strings.Builder
 	for i := range 3000 {

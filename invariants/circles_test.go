@@ -28,7 +28,8 @@ func chain(n, top int, moved ...int) string {
 	return b.String()
 }
 
-// Rule 20 of ext3 finds circles of any length, and allows trees of any depth.
+// TestCircles checks that rule 20 of ext3 finds circles of any length, and allows trees of any
+// depth.
 func TestCircles(t *testing.T) {
 	files, err := invariants.Builtin("ext3")
 	if err != nil {

@@ -24,7 +24,8 @@ func compiledEngine(t testing.TB, s *change.Schema, files []invariants.File,
 	return e
 }
 
-// The rules as printed in the thesis find what SWI-Prolog finds in the shared transactions.
+// TestCompiledThesisRules checks that the rules as printed in the thesis find what SWI-Prolog finds
+// in the shared transactions.
 func TestCompiledThesisRules(t *testing.T) {
 	for _, name := range []string{"tree-1k", "tree-10k", "tree-41k", "flat-42k"} {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +61,7 @@ func TestCompiledThesisRules(t *testing.T) {
 	}
 }
 
-// All shipped rules compile.
+// TestShippedRulesCompile checks that all shipped rules compile.
 func TestShippedRulesCompile(t *testing.T) {
 	for _, s := range []*change.Schema{btrfs.Schema(), ext3.Schema()} {
 		files, err := invariants.Builtin(s.FS)
@@ -74,8 +75,8 @@ func TestShippedRulesCompile(t *testing.T) {
 	}
 }
 
-// A variable that occurs twice in a head makes two arguments of a call equal in its own clause, and
-// not in other clauses.
+// TestVariableTwiceInAHead checks that a variable that occurs twice in a head makes two arguments
+// of a call equal in its own clause, and not in other clauses.
 func TestVariableTwiceInAHead(t *testing.T) {
 	f := parseFacts(t, "change(2,k(10,extent_item,7),object,null,present).\n"+
 		"change(2,k(20,metadata_item,0),object,null,present).")

@@ -153,8 +153,8 @@ func differ(t testing.TB, seed uint64, n *tally) {
 	}
 }
 
-// The compiled engine finds what the reference engine finds, with random rules over random
-// transactions. FSWARD_DIFFERENTIAL sets the number of rules.
+// TestDifferential checks that the compiled engine finds what the reference engine finds, with
+// random rules over random transactions. FSWARD_DIFFERENTIAL sets the number of rules.
 func TestDifferential(t *testing.T) {
 	rules := uint64(1500)
 	if text := os.Getenv("FSWARD_DIFFERENTIAL"); text != "" {

@@ -11,7 +11,8 @@ import (
 	"fsward/invariants"
 )
 
-// The rules in docs/user/rules.md load, and find what the document says.
+// TestDocsExamples checks that the rules in docs/user/rules.md load, and find what the document
+// says.
 func TestDocsExamples(t *testing.T) {
 	text, err := os.ReadFile("../docs/user/rules.md")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // costOf runs a rule on a new inode, with a number of entries in its directory and a number of
 // other new objects. It returns the questions to the state, and these plus the rows that were
 // looked at.
-func costOf(t *testing.T, rule string, entries, others int) (asked, all int) {
+func costOf(t *testing.T, rule string, entries, others int) (reads, all int) {
 	t.Helper()
 	var text strings.Builder
 	text.WriteString(
@@ -40,8 +40,8 @@ func costOf(t *testing.T, rule string, entries, others int) (asked, all int) {
 	if v := e.Check(context.Background(), f.Txn, view); len(v.Undecided) > 0 {
 		t.Fatal(v.Undecided)
 	}
-	asked = view.lookups + view.scans + view.objects
-	return asked, asked + int(e.Timing()[0].Rows)
+	reads = view.lookups + view.scans + view.objects
+	return reads, reads + int(e.Timing()[0].Rows)
 }
 
 // classTests are bodies of rules, and the class of their most expensive step.
@@ -70,8 +70,8 @@ var classTests = []struct {
 	{"change(T, k(J,KIND,_), object, _, _), KIND = extent_data, J < I.", invariants.Tree},
 }
 
-// The class of a step says how its cost grows. The test counts reads of the state and of records,
-// for a directory ten times as large and for a commit ten times as large.
+// TestClassIsWhatIsRead checks that the class of a step says how its cost grows. It counts reads of
+// the state and of records, for a directory ten times as large and for a commit ten times as large.
 func TestClassIsWhatIsRead(t *testing.T) {
 	const new = "violation(1, T, I) :- add(T, k(I,inode_item,0)), "
 	for _, test := range classTests {
@@ -123,8 +123,8 @@ func loadOpen(t *testing.T, rules string) (*invariants.Compiled, error) {
 		invariants.Options{OpenVocabulary: true})
 }
 
-// The alternatives of a disjunction are shown separately if they do not become plans of their own,
-// with their tests of values.
+// TestExplainWays checks that the alternatives of a disjunction are shown separately if they do not
+// become plans of their own, with their tests of values.
 func TestExplainWays(t *testing.T) {
 	for _, test := range []struct{ body, want string }{
 		{"not(( T = 5 ; query(T, k(I,extent_data,0)) )).",
@@ -156,8 +156,8 @@ func TestExplainWays(t *testing.T) {
 	}
 }
 
-// The goals that Explain writes can be parsed again: they have brackets where necessary, and only
-// names from the text.
+// TestExplainText checks that the goals that Explain writes can be parsed again: they have brackets
+// where necessary, and only names from the text.
 func TestExplainText(t *testing.T) {
 	const begin = "change(T,k(I,inode_item,0),size,_,S)"
 	for _, test := range []struct{ goal, want string }{

@@ -13,7 +13,8 @@ import (
 	"fsward/shareddata"
 )
 
-// The figures of the thesis run as printed on both engines, and find exactly what is wrong.
+// TestThesisFigures checks that the figures of the thesis run as printed on both engines, and find
+// exactly what is wrong.
 func TestThesisFigures(t *testing.T) {
 	text, err := os.ReadFile("testdata/figures.pl")
 	if err != nil {
@@ -65,7 +66,8 @@ state(5,k(257,extent_data,8192),num_bytes,4096).
 	}
 }
 
-// The thesis's figures in testdata are what the thesis prints, line by line.
+// TestFiguresAreAsPrinted checks that the thesis's figures in testdata are what the thesis prints,
+// line by line.
 func TestFiguresAreAsPrinted(t *testing.T) {
 	paper, err := os.ReadFile(shareddata.Path(t, "..", "papers", "brunch-thesis.txt"))
 	if err != nil {

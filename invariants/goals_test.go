@@ -204,8 +204,8 @@ var goalTests = []struct {
 	{"X = 1, var(_), compound(f(X))", 1},
 }
 
-// Each goal runs as the body of a rule; want is the number of different values of X (0: the goal
-// fails). X is the third argument of the violation.
+// TestGoals runs each goal as the body of a rule; want is the number of different values of X (0:
+// the goal fails). X is the third argument of the violation.
 func TestGoals(t *testing.T) {
 	for _, test := range goalTests {
 		t.Run(test.goal, func(t *testing.T) {

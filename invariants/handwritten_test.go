@@ -30,7 +30,7 @@ type handwritten struct {
 	table                           *crc32.Table
 }
 
-// The handwritten rules give exactly the engine's answer.
+// TestHandwritten checks that the handwritten rules give exactly the engine's answer.
 func TestHandwritten(t *testing.T) {
 	compare := func(name string, txn *change.Txn, view change.View) {
 		e := compiledEngine(t, txn.Schema, thesisRules(t), invariants.Options{OpenVocabulary: true})

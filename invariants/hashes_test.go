@@ -7,7 +7,8 @@ import (
 	"fsward/invariants"
 )
 
-// A name has a hash, and the names in the records of a commit are found by their hash.
+// TestNamesByHash checks that a name has a hash, and the names in the records of a commit are found
+// by their hash.
 func TestNamesByHash(t *testing.T) {
 	const text = `
 change(5, k(256,dir_item,1), name, 'old name', 'new name').
@@ -42,7 +43,8 @@ state(5, k(256,dir_item,1), name, 'elsewhere').
 	}
 }
 
-// It is an error to hash something that is not a name, even if no hash could be wanted.
+// TestHashOfNoName checks that it is an error to hash something that is not a name, even if no hash
+// could be wanted.
 func TestHashOfNoName(t *testing.T) {
 	f := parseFacts(t, "change(5, k(256,dir_item,1), name, null, 'new name').\n")
 	for body, undecided := range map[string]int{

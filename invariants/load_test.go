@@ -87,7 +87,8 @@ var loadErrorTests = []struct{ name, text, want string }{
 	{"letters", "p(é).", "unexpected character 'é'"},
 }
 
-// Each mistake is found when the rules are loaded, with the line and the head of its clause.
+// TestLoadErrors checks that each mistake is found when the rules are loaded, with the line and the
+// head of its clause.
 func TestLoadErrors(t *testing.T) {
 	for _, test := range loadErrorTests {
 		t.Run(test.name, func(t *testing.T) {
@@ -107,8 +108,8 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
-// All mistakes of a set are reported at once, also those after a syntax error. Two files cannot
-// both define a rule or a helper.
+// TestAllErrorsAtOnce checks that all mistakes of a set are reported at once, also those after a
+// syntax error. Two files cannot both define a rule or a helper.
 func TestAllErrorsAtOnce(t *testing.T) {
 	files := []invariants.File{
 		{Name: "a.pl", Text: []byte(
@@ -129,7 +130,7 @@ func TestAllErrorsAtOnce(t *testing.T) {
 	}
 }
 
-// Text is cut into clauses in the right places.
+// TestClauseSplitting checks that text is cut into clauses in the right places.
 func TestClauseSplitting(t *testing.T) {
 	rules := `
 /* a block comment. with full stops. */
@@ -161,8 +162,8 @@ violation(3, 5, found(1)) :- q(1).`
 	}
 }
 
-// The rules that come with fsward can be parsed. Other tests, beside the schemas, check that they
-// fit the schemas.
+// TestBuiltin checks that the rules that come with fsward can be parsed. Other tests, beside the
+// schemas, check that they fit the schemas.
 func TestBuiltin(t *testing.T) {
 	for _, fs := range []string{"btrfs", "ext3"} {
 		files, err := invariants.Builtin(fs)

@@ -98,8 +98,8 @@ var mistakeTests = []struct{ name, wrong, hint, right string }{
 		"violation(1, T, I) :- add(T, k(I,inode_ref,a(0,_)))."},
 }
 
-// Each mistake is an error when rules are loaded, with file, line, clause and a hint. A similar
-// text without the mistake loads.
+// TestMistakesAndNearMisses checks that each mistake is an error when rules are loaded, with file,
+// line, clause and a hint. A similar text without the mistake loads.
 func TestMistakesAndNearMisses(t *testing.T) {
 	for _, test := range mistakeTests {
 		_, err := load(test.right)
@@ -123,8 +123,8 @@ func load(rules string) (*invariants.Compiled, error) {
 		[]invariants.File{{Name: "test.pl", Text: []byte(rules)}}, invariants.Options{})
 }
 
-// A comparison of something that is not a number is reported, whatever the order of goals and in
-// whatever goal it occurs.
+// TestComparisonOfNoNumber checks that a comparison of something that is not a number is reported,
+// whatever the order of goals and in whatever goal it occurs.
 func TestComparisonOfNoNumber(t *testing.T) {
 	const text = `
 change(5, k(257,inode_item,0), size, null, s_ifreg).
@@ -165,7 +165,8 @@ state(5, k(257,inode_item,0), size, s_ifreg).
 	}
 }
 
-// A variable that occurs once in its clause is likely misspelled.
+// TestSingletons checks that a variable that occurs once in its clause, and so is likely
+// misspelled, is reported.
 func TestSingletons(t *testing.T) {
 	found := invariants.Singletons([]invariants.File{{Name: "a.pl", Text: []byte(`
 violation(1, T, I) :-

@@ -13,7 +13,7 @@ import (
 	"fsward/invariants"
 )
 
-// A guest cannot hide an entry by naming a file null.
+// TestFileNamedNull checks that a guest cannot hide an entry by naming a file null.
 func TestFileNamedNull(t *testing.T) {
 	names := change.NewNames()
 	s := &change.Schema{FS: "btrfs", Kinds: []change.KindInfo{{},
@@ -28,7 +28,8 @@ func TestFileNamedNull(t *testing.T) {
 	}
 }
 
-// Several objects with one printed identifier are several solutions of a query.
+// TestObjectsOfOneKey checks that several objects with one printed identifier are several solutions
+// of a query.
 func TestObjectsOfOneKey(t *testing.T) {
 	names := change.NewNames()
 	s := &change.Schema{FS: "btrfs", Kinds: []change.KindInfo{{},
@@ -66,7 +67,7 @@ func (v *pairView) Scan(lo, hi change.Object) iter.Seq2[change.Object, error] {
 	}
 }
 
-// Many objects with one key are found by a value as few are.
+// TestManyObjectsOfOneKey checks that many objects with one key are found by a value as few are.
 func TestManyObjectsOfOneKey(t *testing.T) {
 	for _, n := range []int{3, 30} {
 		var text strings.Builder
@@ -89,7 +90,8 @@ func TestManyObjectsOfOneKey(t *testing.T) {
 	}
 }
 
-// In ext3, the kind stands in the place of the tree, and identifiers have their own shapes.
+// TestKindIsTree checks that in ext3, the kind stands in the place of the tree, and identifiers
+// have their own shapes.
 func TestKindIsTree(t *testing.T) {
 	text := `
 change(inode,12,object,null,present).

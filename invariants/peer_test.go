@@ -50,7 +50,8 @@ answers :-
      write_term(I,[quoted(true)]), nl)).
 `
 
-// SWI-Prolog, with primitives of its own over the same facts, finds the same violations.
+// TestAgainstSWIProlog checks that SWI-Prolog, with primitives of its own over the same facts,
+// finds the same violations.
 func TestAgainstSWIProlog(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
 	defer cancel()

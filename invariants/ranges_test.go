@@ -26,8 +26,8 @@ object(5, k(257,inode_ref,a(400,2))).
 object(5, k(-10,extent_csum,4096)).
 `
 
-// Ranges go up and down, with numbers and with keys as their bounds, and walks find the nearest
-// key.
+// TestRanges checks that ranges go up and down, with numbers and with keys as their bounds, and
+// walks find the nearest key.
 func TestRanges(t *testing.T) {
 	answers(t, chunks, map[string]string{
 		// Numbers as bounds.
@@ -87,7 +87,8 @@ func TestRanges(t *testing.T) {
 	})
 }
 
-// A range is undecided in both engines if its bounds are not numbers or its object is unknown.
+// TestRangeMistakes checks that a range is undecided in both engines if its bounds are not numbers
+// or its object is unknown.
 func TestRangeMistakes(t *testing.T) {
 	for _, goal := range []string{
 		"range(3, k(256,chunk_item,X), a, 3)", "add(_, k(X,_,_)), range(3, k(256,chunk_item,X), 0, NONE)",
@@ -105,8 +106,8 @@ func TestRangeMistakes(t *testing.T) {
 	}
 }
 
-// A query for the first object of a range reads one object, however many there are. A query for all
-// objects searches only a few times.
+// TestRangeReadsNoMoreThanAsked checks that a query for the first object of a range reads one
+// object, however many there are. A query for all objects searches only a few times.
 func TestRangeReadsNoMoreThanAsked(t *testing.T) {
 	var text strings.Builder
 	for i := range 10000 {

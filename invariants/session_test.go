@@ -41,8 +41,8 @@ named(TREE, INODE) :-
   query(TREE, k(INODE, inode_ref, a(256, INDEX)), name, NAME), crc32c(NAME, 1), INDEX > 7.
 `
 
-// Ask returns all answers of a goal, with helpers and rules of the set, and distinguishes numbers
-// from other terms.
+// TestAsk checks that Ask returns all answers of a goal, with helpers and rules of the set, and
+// distinguishes numbers from other terms.
 func TestAsk(t *testing.T) {
 	p, f := newSession(t, sessionRules, invariants.Options{})
 	for _, test := range []struct{ goal, want string }{
@@ -106,7 +106,8 @@ func TestAskErrors(t *testing.T) {
 	}
 }
 
-// The reasons are those of the proof that succeeded, and not of abandoned branches.
+// TestWhy checks that the reasons are those of the proof that succeeded, and not of abandoned
+// branches.
 func TestWhy(t *testing.T) {
 	p, f := newSession(t, sessionRules, invariants.Options{})
 	e := newEngine(t, f.Txn.Schema, sessionRules, invariants.Options{})

@@ -89,7 +89,8 @@ violation(first, T, r(I, N)) :-
   change(T, k(I,inode_item,0), nlink, _, _), count(once(add(T, k(I,inode_ref,_))), N).
 `
 
-// Sums over changes are the same whether they are kept by key or searched for, and cost one pass.
+// TestSums checks that sums over changes are the same whether they are kept by key or searched for,
+// and cost one pass.
 func TestSums(t *testing.T) {
 	f := parseFacts(t, links(30))
 	e := newBoth(t, f.Txn.Schema, sumRules,
@@ -113,8 +114,8 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// The plan says which sums are kept. A sum is not kept if it would mean something else for all keys
-// at once.
+// TestSumsKept checks that the plan says which sums are kept. A sum is not kept if it would mean
+// something else for all keys at once.
 func TestSumsKept(t *testing.T) {
 	f := parseFacts(t, links(3))
 	e, err := invariants.NewCompiled(f.Txn.Schema,
@@ -140,7 +141,7 @@ func TestSumsKept(t *testing.T) {
 	}
 }
 
-// The rows that sums cost grow linearly with the transaction.
+// TestSumsCostOnePass checks that the rows that sums cost grow linearly with the transaction.
 func TestSumsCostOnePass(t *testing.T) {
 	rows := func(n int) int64 {
 		var text strings.Builder

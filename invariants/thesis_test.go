@@ -57,7 +57,8 @@ func expected(t testing.TB, path string) []string {
 	return out
 }
 
-// The rules as printed in the thesis find what SWI-Prolog finds in the shared transactions.
+// TestThesisRules checks that the rules as printed in the thesis find what SWI-Prolog finds in the
+// shared transactions.
 func TestThesisRules(t *testing.T) {
 	for _, name := range []string{"tree-1k", "tree-10k", "tree-41k", "flat-42k"} {
 		t.Run(name, func(t *testing.T) {

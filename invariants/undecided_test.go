@@ -58,8 +58,8 @@ var undecidedTests = []struct{ name, rules, reason string }{
 		"stopped after 1000 violations"},
 }
 
-// A goal that cannot be judged makes its rule undecided, with a reason. It does not affect other
-// rules.
+// TestUndecided checks that a goal that cannot be judged makes its rule undecided, with a reason.
+// It does not affect other rules.
 func TestUndecided(t *testing.T) {
 	other := "\nviolation(2, 5, k(257,inode_item,0)) :- add(5, k(257,inode_item,0)).\n" +
 		"violation(3, 5, 1) :- fail.\n"
@@ -96,7 +96,8 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// The context stops a rule that never ends, and its memory stays bounded while it runs.
+// TestContextStopsRules checks that the context stops a rule that never ends, and its memory stays
+// bounded while it runs.
 func TestContextStopsRules(t *testing.T) {
 	for _, rules := range []string{
 		"violation(1, 5, X) :- p(X).\np(X) :- p(f(X)).",
@@ -147,7 +148,8 @@ func (failingView) Next(change.Object) (change.Object, bool, error) {
 	return change.Object{}, false, errDisk
 }
 
-// An error of the view makes the rule undecided in every primitive, also inside a negation.
+// TestViewErrors checks that an error of the view makes the rule undecided in every primitive, also
+// inside a negation.
 func TestViewErrors(t *testing.T) {
 	for _, goal := range []string{
 		"query(5, k(257,inode_item,0))", "query(5, k(257,inode_ref,a(256,2)))",

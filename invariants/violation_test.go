@@ -11,7 +11,7 @@ import (
 	"fsward/invariants"
 )
 
-// A violation has its rule, source, object and documentation.
+// TestViolation checks that a violation has its rule, source, object and documentation.
 func TestViolation(t *testing.T) {
 	rules := `% Rule 3. A size is small. Sometimes.
 % It is, e.g. less than ten.

@@ -21,8 +21,8 @@ const aNumber = `violation(900, inode, I) :-
   count(add(5, k(I, inode_ref, _)), 0).
 `
 
-// Two workers reach the same verdict on a large transaction as one. If something does not hold, the
-// rules have also spent the same.
+// TestWorkers checks that two workers reach the same verdict on a large transaction as one. If
+// something does not hold, the rules have also spent the same.
 func TestWorkers(t *testing.T) {
 	for _, flat := range []bool{false, true} {
 		g := generate(70_000, flat)
@@ -45,9 +45,10 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// In a transaction that holds, one worker or the other judges each record, and a rule that proves
-// nothing looks at as much as with one worker. A rule that needs nearly all of its budget is
-// undecided with two workers, which may spend less, and one worker then judges it to its end.
+// TestWorkersOnSoundTransactions checks that in a transaction that holds, one worker or the other
+// judges each record, and a rule that proves nothing looks at as much as with one worker. A rule
+// that needs nearly all of its budget is undecided with two workers, which may spend less, and one
+// worker then judges it to its end.
 func TestWorkersOnSoundTransactions(t *testing.T) {
 	g := generate(70_000, false)
 	const rule = `violation(1, T, k(I, inode_item, 0)) :-

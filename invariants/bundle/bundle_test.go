@@ -11,7 +11,8 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// A row of a table becomes a fact on its line; what is no number is a name, byte by byte.
+// TestTableOfFacts checks that a row of a table becomes a fact on its line; a column that is not a
+// number is a name, byte by byte.
 func TestTableOfFacts(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"12,secret\n", "t(12,'secret').\n"},
@@ -73,7 +74,8 @@ func FuzzManifest(f *testing.F) {
 	})
 }
 
-// A zip file needs a manifest, and no file in it is read beyond the limit of a file of rules.
+// TestZipFiles checks that a zip file needs a manifest, and no file in it is read beyond the limit
+// of a file of rules.
 func TestZipFiles(t *testing.T) {
 	write := func(files map[string][]byte) string {
 		t.Helper()

@@ -115,7 +115,10 @@ func (t *sumTable) partitionOf(key []value) uint64 {
 	return h >> 32
 }
 
-func (t *sumTable) atHand(share uint64) bool { return (share^t.budget.round)&(t.partitions-1) == 0 }
+// atHand reports whether the present round has a partition of the keys.
+func (t *sumTable) atHand(partition uint64) bool {
+	return (partition^t.budget.round)&(t.partitions-1) == 0
+}
 
 // keepPartition removes the keys of other partitions.
 func (t *sumTable) keepPartition() {
@@ -218,12 +221,12 @@ func (m *machine) foreign(t *sumTable, key []value) bool {
 		return false
 	}
 	m.clause.partitioned = true
-	share := t.partitionOf(key)
+	partition := t.partitionOf(key)
 	switch {
-	case t.atHand(share):
-		s.asked = max(s.asked, t.partitions)
+	case t.atHand(partition):
+		s.partitions = max(s.partitions, t.partitions)
 		return false
-	case (share^s.sums.round)&(min(s.asked, t.partitions)-1) != 0:
+	case (partition^s.sums.round)&(min(s.partitions, t.partitions)-1) != 0:
 		m.fail(errAggBudget)
 	default:
 		m.fail(errElsewhere)

@@ -33,9 +33,9 @@ func (p *planner) emitThen(g goal, condition, then, otherwise template, e *bindi
 	}
 	p.explain.worst(at)
 	p.explain.filters(at + 1)
-	never := template(constant(atomValue(atomFail)))
+	alwaysFalse := template(constant(atomValue(atomFail)))
 	if otherwise == nil {
-		otherwise = never
+		otherwise = alwaysFalse
 	}
 	if !met {
 		r.ops = failing(search)

@@ -108,13 +108,13 @@ func (s *triggerIndex) declare(spec listSpec) int {
 }
 
 // use selects the lists that are needed from now on; the others stay empty.
-func (s *triggerIndex) use(asked []bool) {
+func (s *triggerIndex) use(needed []bool) {
 	s.room = resize(s.room, len(s.of))
 	s.used = s.room
 	for g, lists := range s.of {
 		s.used[g] = s.used[g][:0]
 		for _, n := range lists {
-			if asked[n] {
+			if needed[n] {
 				s.used[g] = append(s.used[g], n)
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Both workers together judge each record once, however fast either is.
+// TestWorkQueue checks that both workers together judge each record once, however fast either is.
 func TestWorkQueue(t *testing.T) {
 	for _, records := range []int{0, 1, minStep, minStep + 1, 10 * batchSize, 1_000_003} {
 		for _, alone := range []bool{false, true} {

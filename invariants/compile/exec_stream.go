@@ -19,13 +19,13 @@ import (
 
 // streaming is the state of a machine that judges a stream.
 type streaming struct {
-	of      change.Stream
-	finder  change.Finder // of a commit; nil if everything is new
-	emptied uint64        // Names.Emptied() at the last interning of literals
-	summing bool          // the stream comes for the first time
-	sums    *aggBudget
-	asked   uint64 // the most partitions of a table that gave the current record a sum
-	held    heldRecords
+	of         change.Stream
+	finder     change.Finder // of a commit; nil if everything is new
+	emptied    uint64        // Names.Emptied() at the last interning of literals
+	summing    bool          // the stream comes for the first time
+	sums       *aggBudget
+	partitions uint64 // the most partitions of a table that gave the current record a sum
+	held       heldRecords
 	// the changed objects of one id by the values of a field: see changeGoal.find
 	byOld, byNew foundIndex
 }
@@ -134,8 +134,9 @@ func (w *worker) beginStream(ctx context.Context, t *change.Txn, v change.View, 
 		m.perRecord = max(m.perRecord, passesPerRecord*int64(s.Len()))
 	}
 	finder, _ := s.(change.Finder)
-	m.streaming = &streaming{of: s, finder: finder, emptied: s.Names().Emptied(), sums: sums, asked: 1,
-		held: newHeldRecords(m.lists), byOld: foundIndex{reverseIndex: newReverseIndex(m.lists.Seeds)},
+	m.streaming = &streaming{of: s, finder: finder, emptied: s.Names().Emptied(), sums: sums,
+		partitions: 1, held: newHeldRecords(m.lists),
+		byOld: foundIndex{reverseIndex: newReverseIndex(m.lists.Seeds)},
 		byNew: foundIndex{reverseIndex: newReverseIndex(m.lists.Seeds)}}
 	for _, t := range m.aggregates.kept {
 		t.limit = maxStateSums
@@ -238,14 +239,14 @@ func (w *worker) judgePart(part *change.Txn) {
 }
 
 // runPlans runs the plans for which wanted returns true.
-func (w *worker) runPlans(which func(*compiledPlan) bool) {
+func (w *worker) runPlans(wanted func(*compiledPlan) bool) {
 	watch := time.Now()
 	took := time.Duration(0)
 	for _, c := range w.clauses {
 		plans := c.plans(w)
 		for i := 0; c.err == nil && i < len(plans); i++ {
 			plan := &plans[i]
-			if !which(plan) || w.machine.streaming.sums.round > 0 && !c.partitioned {
+			if !wanted(plan) || w.machine.streaming.sums.round > 0 && !c.partitioned {
 				continue
 			}
 			w.machine.run(c, plan)

@@ -69,16 +69,16 @@ func (w *worker) takeAll(clauses []*compiledClause) {
 // take selects the clauses to judge; starts returns the lists whose records start a plan.
 func (w *worker) take(clauses []*compiledClause, starts func(*compiledPlan) []int) {
 	w.clauses, w.all = clauses, false
-	asked := make([]bool, len(w.machine.triggers.specs))
+	needed := make([]bool, len(w.machine.triggers.specs))
 	for _, c := range clauses {
 		plans := c.plans(w)
 		for i := range plans {
 			for _, list := range starts(&plans[i]) {
-				asked[list] = true
+				needed[list] = true
 			}
 		}
 	}
-	w.machine.triggers.use(asked)
+	w.machine.triggers.use(needed)
 }
 
 // check judges a transaction by one worker alone.

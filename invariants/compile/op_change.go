@@ -69,7 +69,7 @@ func (g *changeGoal) start(m *machine, info *stepInfo, next step) bool {
 			continue
 		}
 		if m.streaming != nil {
-			m.streaming.asked = 1
+			m.streaming.partitions = 1
 		}
 		if next(m) && !m.resume(at) {
 			return true

@@ -10,8 +10,8 @@ import (
 // directory.
 const groupWorthIndexing = 8
 
-// tells reports whether the value of the first field is known.
-func (g *queryGoal) tells() bool {
+// valueKnown reports whether the value of the first field is known.
+func (g *queryGoal) valueKnown() bool {
 	return len(g.fields) > 0 && g.fields[0] != change.FieldObject && g.values[0].known()
 }
 

@@ -146,7 +146,7 @@ func (g *queryGoal) ranged(info *stepInfo) op {
 			switch {
 			case !g.key.object(m, &lo):
 				return false
-			case g.tells():
+			case g.valueKnown():
 				return g.group(m, info, lo, g.key.end(lo), next)
 			default:
 				return g.each(m, info, lo, g.key.end(lo), next)

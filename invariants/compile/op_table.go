@@ -62,10 +62,10 @@ func (t *factTable) by(column int) map[value][]int32 {
 	return t.index[column]
 }
 
-// emitTable makes the ops of a goal that asks a table.
+// emitTable makes the ops of a goal that looks up rows of a table.
 func (p *planner) emitTable(t template, table *factTable, q syntax.Indicator, args []template,
 	e *bindings, r *result) error {
-	a := &tableAsk{table: table}
+	a := &tableLookup{table: table}
 	var wanted []template
 	for i, arg := range args {
 		if v, ok := pack(e, arg); ok {
@@ -91,8 +91,8 @@ func (p *planner) emitTable(t template, table *factTable, q syntax.Indicator, ar
 	return p.giveResults(a.results, wanted, e, r)
 }
 
-// A tableAsk is a goal that asks a table.
-type tableAsk struct {
+// A tableLookup is a goal that looks up rows of a table.
+type tableLookup struct {
 	table   *factTable
 	known   []int // columns with a value, and these values
 	ins     []operand
@@ -103,7 +103,7 @@ type tableAsk struct {
 }
 
 // each continues with each row that has the known values.
-func (a *tableAsk) each(next step) step {
+func (a *tableLookup) each(next step) step {
 	return func(m *machine) bool {
 		var have [maxArity]value
 		for i, in := range a.ins {
@@ -131,7 +131,7 @@ func (a *tableAsk) each(next step) step {
 }
 
 // matches reports whether a row has all known values.
-func (a *tableAsk) matches(row []value, have *[maxArity]value) bool {
+func (a *tableLookup) matches(row []value, have *[maxArity]value) bool {
 	for i, column := range a.known {
 		if row[column] != have[i] {
 			return false
@@ -141,7 +141,7 @@ func (a *tableAsk) matches(row []value, have *[maxArity]value) bool {
 }
 
 // take puts the other columns of a row into registers. It returns true.
-func (a *tableAsk) take(m *machine, row []value) bool {
+func (a *tableLookup) take(m *machine, row []value) bool {
 	for i, column := range a.wanted {
 		m.r[a.results[i]] = row[column]
 	}

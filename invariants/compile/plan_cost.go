@@ -284,7 +284,7 @@ func (ch *chooser) rankChange(args []template, e *bindings) int {
 		return rankRecord
 	case k.id && k.kind && k.sub && k.aux:
 		return rankChange
-	case telling(e, args[3]) || telling(e, args[4]):
+	case selective(e, args[3]) || selective(e, args[4]):
 		return rankValue
 	case k.id:
 		return rankChangeID
@@ -297,8 +297,8 @@ func (ch *chooser) rankChange(args []template, e *bindings) int {
 	}
 }
 
-// telling reports whether a value is known that few records have.
-func telling(e *bindings, t template) bool {
+// selective reports whether a value is known that few records have.
+func selective(e *bindings, t template) bool {
 	switch t := e.walk(t).(type) {
 	case register:
 		return true

@@ -9,7 +9,7 @@ import "fsward/change"
 // index of a value that few objects have.
 func (em *lookupEmitter) groupOfQuery(rank int, g *queryGoal) (group string, once bool) {
 	kind := em.kindInfo(g.object.kind)
-	once = g.tells() && g.values[0].mode != placeConst
+	once = g.valueKnown() && g.values[0].mode != placeConst
 	switch {
 	case rank == rankKey || g.first || g.named:
 		return "", false

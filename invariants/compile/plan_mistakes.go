@@ -41,7 +41,7 @@ func (a *analysis) errs(t template) bool {
 		id, ok := a.env.walk(args[1]).(compoundTemplate)
 		return !ok || !a.bound(args[0]) || !a.bound(id.args[0]) || !a.exact(args[2]) || !a.exact(args[3])
 	case "query", "previous", "next", "at_or_before", "at_or_after":
-		return !a.bound(args[0]) || !a.bound(a.asked(p, args[1]))
+		return !a.bound(args[0]) || !a.bound(a.requiredPart(p, args[1]))
 	case "sum":
 		b := a.clone()
 		if b.errs(args[1]) {
@@ -68,9 +68,9 @@ func (a *analysis) errs(t template) bool {
 	return a.compiler.defines(p) && p.Name != atomZero
 }
 
-// asked returns the part of an identifier that must be known: the object id in a query, all of it
-// in a walk.
-func (a *analysis) asked(p syntax.Indicator, id template) template {
+// requiredPart returns the part of an identifier that must be known: the object id in a query, all
+// of it in a walk.
+func (a *analysis) requiredPart(p syntax.Indicator, id template) template {
 	id = a.env.walk(id)
 	if c, ok := id.(compoundTemplate); ok && p.Name == atomQuery {
 		return c.args[0]
@@ -109,7 +109,8 @@ func (p *planner) checkBound(a *analysis, g goal, q syntax.Indicator, args []tem
 				p.explain.text(a.env, g.t))
 		})
 	case name == "query" || walks:
-		unbound(compoundTemplate{q.Name, []template{args[0], a.asked(q, args[1])}}, func(v variable) {
+		required := []template{args[0], a.requiredPart(q, args[1])}
+		unbound(compoundTemplate{q.Name, required}, func(v variable) {
 			report("%s has no value in %s, which needs one object id of one tree; "+
 				"put the goal that gives it a value first", a.env.name(v), p.explain.text(a.env, g.t))
 		})

@@ -14,7 +14,8 @@ var testSchema = &change.Schema{
 		{Name: "inode_ref", Shape: change.ShapePair, Fields: []change.Field{2}}},
 }
 
-// A case is read with the schema of its file system: words are words, and quoted atoms are names.
+// TestParseCase checks that a case is read with the schema of its file system: words are words, and
+// quoted atoms are names.
 func TestParseCase(t *testing.T) {
 	c, err := ParseCase(testSchema, `
 % A directory named as a word.

@@ -8,7 +8,7 @@ import (
 	"fsward/change"
 )
 
-// Facts that are read are written again as the same text.
+// TestRoundTrip checks that facts that are read are written again as the same text.
 func TestRoundTrip(t *testing.T) {
 	for _, text := range []string{
 		"change(5,k(257,inode_item,0),size,null,18446744073709551615)",

@@ -2,7 +2,8 @@ package keyhash
 
 import "testing"
 
-// Consecutive ids have slots in one line of eight, and the tags that indexes keep tell them apart.
+// TestNear checks that consecutive ids have slots in one line of eight, and the tags that indexes
+// keep tell them apart.
 func TestNear(t *testing.T) {
 	s := New()
 	for id := uint64(0); id < 4096; id += 8 {

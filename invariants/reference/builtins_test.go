@@ -8,7 +8,8 @@ import (
 	"fsward/invariants/syntax"
 )
 
-// Every predicate in the table of builtins has a function, and every function is in the table.
+// TestBuiltinsHaveFunctions checks that every predicate in the table of builtins has a function,
+// and every function is in the table.
 func TestBuiltinsHaveFunctions(t *testing.T) {
 	set, err := ruleset.Load(&change.Schema{}, nil, ruleset.Options{OpenVocabulary: true})
 	if err != nil {

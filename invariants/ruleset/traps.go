@@ -16,11 +16,11 @@ func (l *Set) Traps() []syntax.LoadError { return l.traps }
 
 // findTraps finds the traps in clauses that have no other mistake.
 func (l *Set) findTraps(clauses []ParsedClause) {
-	ends := map[syntax.Indicator]bool{} // of a predicate with a clause that does not call it
+	terminating := map[syntax.Indicator]bool{} // of a predicate with a clause that does not call it
 	for _, c := range clauses {
 		if p, ok := syntax.IndicatorOf(c.Head); ok && !slices.ContainsFunc(Conjuncts(c.Body),
 			func(g engine.Term) bool { q, _ := syntax.IndicatorOf(g); return q == p }) {
-			ends[p] = true
+			terminating[p] = true
 		}
 	}
 	for _, c := range clauses {
@@ -28,7 +28,7 @@ func (l *Set) findTraps(clauses []ParsedClause) {
 			continue
 		}
 		t := &trapFinder{set: l, clause: c, values: map[engine.Variable]valueOf{}}
-		t.recursion(ends)
+		t.recursion(terminating)
 		if !l.Open && c.Body != nil {
 			t.goals(c.Body, t.value)
 			t.goals(c.Body, t.comparison)
@@ -75,7 +75,7 @@ func Conjuncts(body engine.Term) []engine.Term {
 
 // recursion finds a clause that calls itself with the arguments of its head, and a predicate that
 // calls itself in each of its clauses. ends has the predicates that do not.
-func (t *trapFinder) recursion(ends map[syntax.Indicator]bool) {
+func (t *trapFinder) recursion(terminating map[syntax.Indicator]bool) {
 	head := t.clause.Head
 	p, ok := syntax.IndicatorOf(head)
 	if !ok || p.Name == syntax.AtomViolation {
@@ -88,7 +88,7 @@ func (t *trapFinder) recursion(ends map[syntax.Indicator]bool) {
 			return
 		}
 	}
-	if t.clause.Body != nil && !ends[p] {
+	if t.clause.Body != nil && !terminating[p] {
 		t.add(p.Name.String(), "each clause of %s calls it again: a recursion without an end; "+
 			"add a clause that does not", p)
 	}

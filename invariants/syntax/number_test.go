@@ -8,7 +8,8 @@ import (
 	"github.com/ichiban/prolog/engine"
 )
 
-// Add, Sub and Mul agree with big integers at the edges of int64.
+// TestArithmeticAtTheEdges checks that Add, Sub and Mul agree with big integers at the edges of
+// int64.
 func TestArithmeticAtTheEdges(t *testing.T) {
 	edges := []int64{math.MinInt64, math.MinInt64 + 1, -1 << 32, -2, -1, 0, 1, 2, 1 << 31, 1 << 32,
 		math.MaxInt64 - 1, math.MaxInt64}
@@ -31,7 +32,7 @@ func TestArithmeticAtTheEdges(t *testing.T) {
 	}
 }
 
-// Each number has one form as a term.
+// TestNumberTerms checks that each number has one form as a term.
 func TestNumberTerms(t *testing.T) {
 	for _, n := range []uint64{0, 1, math.MaxInt64, math.MaxInt64 + 1, math.MaxUint64} {
 		viaBig := BigTerm(new(big.Int).SetUint64(n))

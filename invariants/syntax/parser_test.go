@@ -95,8 +95,9 @@ func filesToParse(t *testing.T) []File {
 	return files
 }
 
-// Our parser and the library's read the same term from every clause of the thesis, of the rules
-// that come with fsward, and of some examples that are hard to read.
+// TestParserAgainstLibrary checks that our parser and the library's read the same term from every
+// clause of the thesis, of the rules that come with fsward, and of some examples that are hard to
+// read.
 func TestParserAgainstLibrary(t *testing.T) {
 	clauses := 0
 	for _, f := range filesToParse(t) {
