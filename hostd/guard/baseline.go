@@ -23,7 +23,7 @@ func (d *Disks) beginBaseline(number int, skipLog bool) {
 		every:   progressEvery,
 		limit:   d.kept,
 		recheck: d.recheck,
-		turns:   d.turns,
+		slots:   d.slots,
 		done:    make(chan struct{}),
 	}
 	if c.fs == "" {
@@ -53,7 +53,7 @@ func (c *baselineCheck) begin(before []*baselineCheck, device *blocktap.Device) 
 	c.stop = stop
 	var a *attempt
 	var err error
-	waits := !c.turns.TryAcquire(1)
+	waits := !c.slots.TryAcquire(1)
 	if !waits {
 		a, err = c.takeSnapshots(ctx)
 	}
@@ -62,7 +62,7 @@ func (c *baselineCheck) begin(before []*baselineCheck, device *blocktap.Device) 
 			<-old.done // one check at a time, so that its memory is free
 		}
 		again := func() (a *attempt, err error) {
-			if err := c.turns.Acquire(ctx, 1); err != nil {
+			if err := c.slots.Acquire(ctx, 1); err != nil {
 				return nil, err
 			}
 			device.Between(func() { a, err = c.takeSnapshots(ctx) })

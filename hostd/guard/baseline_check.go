@@ -41,7 +41,7 @@ type baselineCheck struct {
 	unverified *unverified
 	recheck    time.Duration // time before another check if the volume stays unverified
 	// slots for attempts, which bound the memory of the checks of many volumes
-	turns *semaphore.Weighted
+	slots *semaphore.Weighted
 
 	current atomic.Pointer[attempt]
 
@@ -116,7 +116,7 @@ func (c *baselineCheck) release(a *attempt) {
 	}
 	a.fail(nil)
 	a.memory.Release()
-	c.turns.Release(1)
+	c.slots.Release(1)
 }
 
 // yield ends the present attempt because a commit needs its memory.
@@ -214,7 +214,7 @@ func (c *baselineCheck) rest(ctx context.Context, d time.Duration) bool {
 func (c *baselineCheck) attempt(a *attempt) (*Event, error) {
 	start := time.Now()
 	c.mu.Lock()
-	c.status = Progress{Phase: PhaseReading, began: start, told: start}
+	c.status = Progress{Phase: PhaseReading, began: start, reported: start}
 	c.mu.Unlock()
 	throttle := &throttle{ctx: a.ctx, requests: c.requests, began: start}
 	rules, err := c.rules.again(c.memory.Disk(), func(done, total int) {
@@ -299,7 +299,7 @@ func (c *baselineCheck) end(ev *Event, phase string) {
 // the finding.
 func (c *baselineCheck) verified(ev *Event) {
 	if ev.Outcome != change.Holds {
-		c.unverified.finding(ev)
+		c.unverified.attribute(ev)
 		return
 	}
 	for _, v := range c.volumes[:c.own] {

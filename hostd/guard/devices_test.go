@@ -76,16 +76,16 @@ func TestSpeculativeOnSeveralDisks(t *testing.T) {
 	if err := r.Unmount(); err != nil {
 		t.Fatal(err)
 	}
-	commits, ahead := r.NoAlarm(), 0
+	commits, speculated := r.NoAlarm(), 0
 	for _, ev := range r.Seen.Events() {
 		if ev.Kind == guard.KindCommit && ev.AheadNS > 0 {
-			ahead++
+			speculated++
 		}
 	}
-	if commits < 20 || ahead == 0 {
-		t.Errorf("%d of %d commits were checked before their superblocks came", ahead, commits)
+	if commits < 20 || speculated == 0 {
+		t.Errorf("%d of %d commits were checked before their superblocks came", speculated, commits)
 	}
-	t.Logf("%d of %d commits were checked before their superblocks came", ahead, commits)
+	t.Logf("%d of %d commits were checked before their superblocks came", speculated, commits)
 	r.End()
 }
 

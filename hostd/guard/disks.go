@@ -33,7 +33,7 @@ type Disks struct {
 	judging   judgmentWatch
 	recording *recording.Recording // nil: nothing is recorded
 	recheck   time.Duration        // time before another check of an unverified volume
-	turns     *semaphore.Weighted  // of baseline checks
+	slots     *semaphore.Weighted  // of baseline checks
 	log       *zap.Logger
 }
 
@@ -45,7 +45,7 @@ func Open(cfg Config, log *zap.Logger) (*Disks, error) {
 		return nil, err
 	}
 	d := &Disks{cfg: cfg, log: log, memory: cfg.Memory, kept: maxKept, work: NewWork(cfg.Work),
-		recheck: recheckPause, turns: semaphore.NewWeighted(int64(len(cfg.Disks)))}
+		recheck: recheckPause, slots: semaphore.NewWeighted(int64(len(cfg.Disks)))}
 	if err := d.open(cfg); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}

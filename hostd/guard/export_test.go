@@ -36,7 +36,7 @@ func (p *baselineCheck) Ended() <-chan struct{} { return p.done }
 // CheckAgain begins a check of the baseline of the first disk, which may keep nothing of the old
 // state. onRest is called before each rest. another reports whether a new attempt has begun since
 // the last call.
-func (d *Disks) CheckAgain(asked func(device *blocktap.Device, another bool) uint64) {
+func (d *Disks) CheckAgain(onRest func(device *blocktap.Device, another bool) uint64) {
 	d.kept, d.recheck = 0, 10*time.Millisecond
 	g := d.disks[0]
 	var last *snapshot
@@ -44,7 +44,7 @@ func (d *Disks) CheckAgain(asked func(device *blocktap.Device, another bool) uin
 		now := d.volumes.at(0).snapshot.Load()
 		another := now != last
 		last = now
-		return asked(g.device, another)
+		return onRest(g.device, another)
 	}
 	g.device.Between(func() { d.beginBaseline(0, true) })
 }

@@ -83,7 +83,7 @@ func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error
 	volume, off := g.locate(w.Off)
 	g.simulate(r)
 	volume.keep(w, off)
-	g.judging.of(volume)
+	g.judging.setVolume(volume)
 	g.reportFlushed()
 	for _, p := range g.peers {
 		p.reportFlushed()
@@ -94,7 +94,7 @@ func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error
 	if ordinary(obs) {
 		err := do()
 		g.interp.Settle(err == nil)
-		volume.pass()
+		volume.countPassed()
 		return err
 	}
 

@@ -37,7 +37,7 @@ type judgmentWatch struct {
 }
 
 // setVolume sets the volume of the write that is judged.
-func (j *judgmentWatch) of(v *guardedVolume) {
+func (j *judgmentWatch) setVolume(v *guardedVolume) {
 	if j != nil && j.volume.Load() != v {
 		j.volume.Store(v)
 	}
@@ -50,15 +50,15 @@ func (j *judgmentWatch) begin(work *change.WorkBudget) {
 		defer close(j.done)
 		tick := time.NewTicker(longJudgment / 4)
 		defer tick.Stop()
-		var told time.Time
+		var reported time.Time
 		for {
 			select {
 			case <-j.stop:
 				return
 			case now := <-tick.C:
 				if p := j.progress(); p != nil && now.Sub(p.began) >= longJudgment &&
-					(told.Before(p.began) || now.Sub(told) >= judgmentEvery) {
-					told = now
+					(reported.Before(p.began) || now.Sub(reported) >= judgmentEvery) {
+					reported = now
 					v := j.volume.Load()
 					s := v.state.Load()
 					v.guard.report(v, &Event{Kind: KindProgress, Outcome: change.Holds, Progress: p,

@@ -21,13 +21,13 @@ type Progress struct {
 	Done    int64 `json:"done_records,omitempty"`
 	Records int64 `json:"records,omitempty"`
 
-	began, told time.Time
-	volume      *guardedVolume // of the commit
+	began, reported time.Time
+	volume          *guardedVolume // of the commit
 }
 
 // NewProgress returns the progress of a check that began at a time.
 func NewProgress(began time.Time) *Progress {
-	return &Progress{Phase: PhaseReading, began: began, told: began}
+	return &Progress{Phase: PhaseReading, began: began, reported: began}
 }
 
 // Phases of a check.
@@ -72,8 +72,8 @@ func (s *Progress) reach(phase string, part float64, now time.Time,
 	if took := now.Sub(s.began); part > 0.01 {
 		s.LeftNS = int64(float64(took) * (1 - part) / part)
 	}
-	if tell = now.Sub(s.told) >= every; tell {
-		s.told = now
+	if tell = now.Sub(s.reported) >= every; tell {
+		s.reported = now
 	}
 	return tell
 }

@@ -221,10 +221,10 @@ func isLogged(v *change.Violation) bool { return !v.Acts() && v.Exempt == "" }
 func isExempt(v *change.Violation) bool { return v.Exempt != "" }
 
 // namesWhere lists the rules of those violations of an event for which match returns true.
-func namesWhere(ev *Event, which func(*change.Violation) bool) string {
+func namesWhere(ev *Event, match func(*change.Violation) bool) string {
 	var of []change.Violation
 	for i := range ev.Violations {
-		if which(&ev.Violations[i]) {
+		if match(&ev.Violations[i]) {
 			of = append(of, ev.Violations[i])
 		}
 	}

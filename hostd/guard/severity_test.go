@@ -16,8 +16,9 @@ import (
 	"fsward/hostd/guard"
 )
 
-// A violation of a rule with the severity pause is held, and one of any other rule is treated as
-// --on-violation says. --on-violation is the most that a violation does.
+// TestSeverityActs checks that a violation of a rule with the severity pause is held, and one of
+// any other rule is treated as --on-violation says. --on-violation is the most that a violation
+// does.
 func TestSeverityActs(t *testing.T) {
 	of := func(severities ...string) *guard.Event {
 		ev := &guard.Event{Outcome: change.Violated}
@@ -62,7 +63,8 @@ func TestSeverityActs(t *testing.T) {
 	}
 }
 
-// A guard does not start with rules that pause if nobody could decide.
+// TestPauseNeedsControl checks that a guard does not start with rules that pause if nobody could
+// decide.
 func TestPauseNeedsControl(t *testing.T) {
 	dir := t.TempDir()
 	writeRule(t, dir, "ext3/x.pl", "% Severity: pause\nviolation(x, inode, I) :- add(inode, I).\n")
@@ -81,7 +83,8 @@ func TestPauseNeedsControl(t *testing.T) {
 	}
 }
 
-// A refused commit is counted once, although Btrfs writes further copies of its superblock.
+// TestRefusedCommitCountsOnce checks that a refused commit is counted once, although Btrfs writes
+// further copies of its superblock.
 func TestRefusedCommitCountsOnce(t *testing.T) {
 	commits, refused := guard.CountEvents(
 		refusedAt8(guard.KindCommit, false), refusedAt8(guard.KindWrite, true),
@@ -97,7 +100,8 @@ func refusedAt8(kind string, repeats bool) *guard.Event {
 		Repeats: repeats}
 }
 
-// What a log rule finds is in the text and the JSON of the report, with its severity.
+// TestSeverityIsReported checks that the violation of a log rule is in the text and the JSON of the
+// report, with its severity.
 func TestSeverityIsReported(t *testing.T) {
 	ev := &guard.Event{Kind: guard.KindCommit, FS: "ext3", Outcome: change.Holds, Action: guard.Passed,
 		RulesHash: "0123456789abcdef", Violations: []change.Violation{
@@ -134,7 +138,8 @@ func writeRule(t *testing.T, dir, name, text string) {
 	}
 }
 
-// The check of a baseline judges by the rules in force, even if their files have changed since.
+// TestBaselineHasTheRulesInForce checks that the check of a baseline judges by the rules in force,
+// even if their files have changed since.
 func TestBaselineHasTheRulesInForce(t *testing.T) {
 	dir := t.TempDir()
 	writeRule(t, dir, "ext3/x.pl", "violation(before, inode, I) :- add(inode, I).\n")

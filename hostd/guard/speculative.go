@@ -45,7 +45,7 @@ func (g *Guard) Flushing() {
 		done:     make(chan struct{}),
 	}
 	g.shared().speculative = c
-	g.judging.of(g.volumes.guarded())
+	g.judging.setVolume(g.volumes.guarded())
 	go func() {
 		defer close(c.done)
 		defer forecast.Judged()

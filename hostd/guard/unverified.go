@@ -62,7 +62,7 @@ func (u *unverified) mark(ev *Event) {
 }
 
 // attribute adds the range of commits in which a fault arose to the result of a check.
-func (u *unverified) finding(ev *Event) {
+func (u *unverified) attribute(ev *Event) {
 	switch {
 	case ev.Outcome != change.Violated:
 	case u.known:

@@ -67,8 +67,8 @@ func (v *guardedVolume) keep(w interp.Write, off uint64) {
 	}
 }
 
-// pass counts a write that was not judged because the volume is not guarded. v may be nil.
-func (v *guardedVolume) pass() {
+// countPassed counts a write that was not judged because the volume is not guarded. v may be nil.
+func (v *guardedVolume) countPassed() {
 	if v != nil && v.state.Load().FS == "" {
 		v.passed.Add(1)
 	}

@@ -274,7 +274,7 @@ dd if=part of=$0 bs=1M seek=8 conv=notrunc status=none`, image)
 
 // TestWhatIsThereInstead checks that a guard that finds no file system says what the disk holds.
 func TestWhatIsThereInstead(t *testing.T) {
-	for _, tc := range []struct{ name, fs, asked, zeroed, want string }{
+	for _, tc := range []struct{ name, fs, requested, zeroed, want string }{
 		{"another file system", "btrfs", "ext3", "", "btrfs, and --fs is ext3"},
 		{"another file system", "ext3", "btrfs", "", "ext3, and --fs is btrfs"},
 		{"no primary superblock", "btrfs", "auto", "65536", "a backup of that of btrfs at byte 67108864"},
@@ -286,7 +286,7 @@ func TestWhatIsThereInstead(t *testing.T) {
 				guardtest.Run(t, "dd", "if=/dev/zero", "of="+image, "bs=1", "count=1024", "seek="+tc.zeroed,
 					"conv=notrunc", "status=none")
 			}
-			d, err := guard.Open(guard.Config{FS: tc.asked,
+			d, err := guard.Open(guard.Config{FS: tc.requested,
 				Policies: guard.Policies{OnViolation: guard.OnRefuse},
 				Disks:    []guard.DiskSpec{{Name: "disk", Path: image}}}, zap.NewNop())
 			if err == nil {

@@ -67,19 +67,19 @@ func fileSystems(d interp.Disk, fs string, wanted map[string]bool) ([]detect.Gro
 		left[v] = true
 	}
 	for _, g := range contents.Groups() {
-		asked := false
+		requested := false
 		for _, v := range g.Volumes {
-			asked = asked || wanted[v.Path]
+			requested = requested || wanted[v.Path]
 			delete(left, v.Path)
 		}
-		if g.Err != nil && (asked || len(wanted) == 0) {
+		if g.Err != nil && (requested || len(wanted) == 0) {
 			return nil, onVolume(g.Volumes[0].Path, g.Err)
 		}
-		if asked && g.FS == "" {
+		if requested && g.FS == "" {
 			return nil, fmt.Errorf("%w on %s: it holds %s", interp.ErrNotFound, g.Volumes[0].Path,
 				contentOf(&g))
 		}
-		if g.FS != "" && (asked || len(wanted) == 0) {
+		if g.FS != "" && (requested || len(wanted) == 0) {
 			all = append(all, g)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"fsward/interp/detect"
 )
 
-// asked asks a goal about a disk and returns the volumes that answered it, with the answers.
-func asked(t *testing.T, cfg QueryConfig, goal string) (answers []string, err error) {
+// answersTo asks a goal about a disk and returns the volumes that answered it, with the answers.
+func answersTo(t *testing.T, cfg QueryConfig, goal string) (answers []string, err error) {
 	t.Helper()
 	cfg.Limit = 10
 	err = Query(t.Context(), cfg, func(q *Querier) error {
@@ -42,7 +42,7 @@ func TestQueryVolumes(t *testing.T) {
 		{image + ":p3", detect.Auto, goal, "[]", "on p3: it holds swap"},
 		{image + ":p9", detect.Auto, goal, "[]", "there is no volume p9; the volumes are p1, p2, p3, p4"},
 	} {
-		got, err := asked(t, QueryConfig{Targets: []string{c.target}, FS: c.fs}, c.goal)
+		got, err := answersTo(t, QueryConfig{Targets: []string{c.target}, FS: c.fs}, c.goal)
 		if fmt.Sprint(got) != c.want || (err == nil) != (c.err == "") ||
 			err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: %v, %v; want %s and an error with %q", c.target, got, err, c.want, c.err)

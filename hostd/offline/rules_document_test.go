@@ -14,8 +14,8 @@ import (
 // namedFile matches a block of code in a document, with the name of its file.
 var namedFile = regexp.MustCompile("(?s)File `([^`]+)`:\n\n```[a-z]+\n(.*?)```\n")
 
-// The files in docs/user/site-rules.md are a bundle: it loads without a remark of lint, its tests
-// pass, and it judges as the page says.
+// TestSiteRulesDocument checks that the files in docs/user/site-rules.md are a bundle: it loads
+// without a remark of lint, its tests pass, and it judges as the page says.
 func TestSiteRulesDocument(t *testing.T) {
 	text, err := os.ReadFile("../../docs/user/site-rules.md")
 	if err != nil {

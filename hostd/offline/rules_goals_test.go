@@ -66,7 +66,8 @@ func goalBundle() map[string]string {
 	}
 }
 
-// The goals for trees and logs, and a table, mean the same on both engines.
+// TestGoalsOfSites checks that the goals for trees and logs, and a table, mean the same on both
+// engines.
 func TestGoalsOfSites(t *testing.T) {
 	files := goalBundle()
 	files["bundle.json"] = `{"format": 1, "name": "goals", "version": "1"}`
@@ -97,7 +98,7 @@ func TestGoalsOfSites(t *testing.T) {
 	}
 }
 
-// bench measures a rule that is a square, and shows it.
+// TestBenchShowsASquare checks that bench measures a rule that is a square, and shows it.
 func TestBenchShowsASquare(t *testing.T) {
 	dir := writeSite(t, map[string]string{"ext3/x.pl": "% Rule site/square. A.\n" + described +
 		"violation(site/square, dirent, a(D, N)) :-\n  new(dirent, a(D, N), inode, I), " +

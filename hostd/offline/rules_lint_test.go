@@ -9,7 +9,8 @@ import (
 	"fsward/hostd/offline"
 )
 
-// Lint warns of a rule whose cost may be a square, unless its comment block says why it is cheap.
+// TestLintSquares checks that lint warns of a rule whose cost may be a square, unless its comment
+// block says why it is cheap.
 func TestLintSquares(t *testing.T) {
 	const head = "% Rule 900. A rule.\n% Source: none.\n% For the user: nothing.\n"
 	const rule = "violation(900, TREE, k(DIR, dir_index, INDEX)) :-\n" +
@@ -48,7 +49,7 @@ func TestLintSquares(t *testing.T) {
 	}
 }
 
-// The built-in rules lint without warnings.
+// TestLintBuiltin checks that the built-in rules lint without warnings.
 func TestLintBuiltin(t *testing.T) {
 	for _, fs := range []string{"btrfs", "ext3"} {
 		findings, _, err := offline.LintRules("", []string{"../../invariants/" + fs})

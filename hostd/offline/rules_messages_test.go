@@ -97,8 +97,8 @@ func TestLintMessages(t *testing.T) {
 	}
 }
 
-// Lint leaves out findings about unchanged built-in rules, so that those about a site's rules stand
-// out.
+// TestLintLeavesOutBuiltin checks that lint leaves out findings about unchanged built-in rules, so
+// that those about a site's rules stand out.
 func TestLintLeavesOutBuiltin(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := offline.ExportRules(dir); err != nil {

@@ -83,7 +83,8 @@ func checkOwner(t *testing.T, cfg guard.RulesConfig) (*guard.Rules, change.Outco
 	return rules, v.Outcome, site
 }
 
-// The severity of a rule, and the settings of a bundle, decide what a violation does.
+// TestSeverities checks that the severity of a rule, and the settings of a bundle, decide what a
+// violation does.
 func TestSeverities(t *testing.T) {
 	for _, test := range []struct {
 		name, manifest, severity string
@@ -117,7 +118,7 @@ func TestSeverities(t *testing.T) {
 	}
 }
 
-// A bundle's mistakes are named, with their file.
+// TestBundleMistakes checks that a bundle's mistakes are named, with their file.
 func TestBundleMistakes(t *testing.T) {
 	for _, test := range []struct{ manifest, want string }{
 		{`"ext3/999": {"enabled": false, "reason": "x"}`, "bundle.json: there is no rule ext3/999"},
@@ -136,7 +137,8 @@ func TestBundleMistakes(t *testing.T) {
 	}
 }
 
-// A bundle in one file judges as its folder does, and has the same hash.
+// TestBundleInOneFile checks that a bundle in one file judges as its folder does, and has the same
+// hash.
 func TestBundleInOneFile(t *testing.T) {
 	dir := writeSite(t, site("", ""))
 	zip := filepath.Join(t.TempDir(), "site.zip")
@@ -167,8 +169,8 @@ func TestBundleInOneFile(t *testing.T) {
 	}
 }
 
-// A reload says which rules are new, gone or changed. A change in a table or a helper changes the
-// rules that ask it, and no others.
+// TestReloadSaysWhatChanged checks that a reload says which rules are new, gone or changed. A
+// change in a table or a helper changes the rules that use it, and no others.
 func TestReloadSaysWhatChanged(t *testing.T) {
 	files := site("", "")
 	files["ext3/other.pl"] = strings.ReplaceAll(strings.Replace(ownerRule, "  watched(I, _),\n", "",
@@ -210,7 +212,8 @@ func TestReloadSaysWhatChanged(t *testing.T) {
 
 const ext3Cases = "../../invariants/testdata/cases/ext3"
 
-// A missing folder and an empty one are the same to every command.
+// TestFolderWithoutRules checks that a missing folder and an empty one are the same to every
+// command.
 func TestFolderWithoutRules(t *testing.T) {
 	for _, empty := range []bool{false, true} {
 		dir := writeSite(t, map[string]string{"btrfs/a.pl": "violation(1, T, I) :- add(T, I).\n"})
@@ -244,7 +247,7 @@ func TestFolderWithoutRules(t *testing.T) {
 	}
 }
 
-// Coverage says which clauses were true, and which goal ends the others.
+// TestCoverage checks that coverage says which clauses were true, and which goal ends the others.
 func TestCoverage(t *testing.T) {
 	dir := writeSite(t, site("", ""))
 	clauses, _, err := offline.CoverRules(context.Background(), offline.CoverageConfig{Cases: dir})
@@ -268,7 +271,8 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// A goal can be asked about a log commit: the log has what fsync wrote.
+// TestQueryOfALogCommit checks that a goal can be asked about a log commit: the log has what fsync
+// wrote.
 func TestQueryOfALogCommit(t *testing.T) {
 	const logs = "../guard/testdata/logs/btrfs"
 	ask := func(target, goal string) (rows int, title string) {
