@@ -12,8 +12,8 @@ import (
 	"fsward/explore/exploretest"
 )
 
-// "progress" events have MemAvailable of the machine's /proc/meminfo, or 0 without that line or
-// file.
+// TestProgressTellsTheMemory checks that "progress" events have MemAvailable of the machine's
+// /proc/meminfo, or 0 without that line or file.
 func TestProgressTellsTheMemory(t *testing.T) {
 	for _, c := range []struct {
 		meminfo string

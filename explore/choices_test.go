@@ -118,7 +118,8 @@ func newDecider(t *testing.T, bad string) (explore.Config, *decider) {
 	return cfg, d
 }
 
-// Choices of every phase are explored: the recoveries are those that nested loops count.
+// TestChoicesOfAllPhases checks that choices of every phase are explored: the recoveries are those
+// that nested loops count.
 func TestChoicesOfAllPhases(t *testing.T) {
 	for _, restore := range explore.Restorings() {
 		cfg, d := newDecider(t, "none")
@@ -166,8 +167,8 @@ func TestChoicesOfAllPhases(t *testing.T) {
 	}
 }
 
-// A failure that needs certain choices of Init, Mount, Recover and Check is found. The error names
-// them, and is replayed with them.
+// TestFailureBehindChoices checks that a failure that needs certain choices of Init, Mount, Recover
+// and Check is found. The error names them, and is replayed with them.
 func TestFailureBehindChoices(t *testing.T) {
 	cfg, _ := newDecider(t, "2 1 1 2")
 	sum, err := explore.Run(context.Background(), cfg)
@@ -199,8 +200,8 @@ func TestFailureBehindChoices(t *testing.T) {
 	}
 }
 
-// The choices of the kernel are part of the steps. A failure behind one of three is found, and the
-// replay loads the same values.
+// TestKernelChoices checks that the choices of the kernel are part of the steps. A failure behind
+// one of three is found, and the replay loads the same values.
 func TestKernelChoices(t *testing.T) {
 	cfg := toy(t, "", 1, 1)
 	ignoreShell(cfg)

@@ -95,8 +95,8 @@ func (c *Chooser) repeat(choices []Choice) {
 	}
 }
 
-// ahead returns the values that the next choices take. Later ones are zeros.
-func (c *Chooser) ahead() []uint32 { return c.loaded[min(len(c.taken), len(c.loaded)):] }
+// upcoming returns the values that the next choices take. Later ones are zeros.
+func (c *Chooser) upcoming() []uint32 { return c.loaded[min(len(c.taken), len(c.loaded)):] }
 
 // Taken returns the choices of this run so far.
 func (c *Chooser) Taken() []Choice { return slices.Clone(c.taken) }

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// One call of the checker in figure 2 of EXPLODE has the thirteen children of figure 3.
+// TestChooserTakesEachSequenceOnce checks that one call of the checker in figure 2 of EXPLODE has
+// the thirteen children of figure 3.
 func TestChooserTakesEachSequenceOnce(t *testing.T) {
 	seen := make(map[string]bool)
 	for c := new(Chooser); ; {
@@ -31,7 +32,8 @@ func TestChooserTakesEachSequenceOnce(t *testing.T) {
 	}
 }
 
-// Next leaves loaded values alone, and enumerates the choices after them.
+// TestChooserKeepsWhatWasLoaded checks that Next leaves loaded values alone, and enumerates the
+// choices after them.
 func TestChooserKeepsWhatWasLoaded(t *testing.T) {
 	var c Chooser
 	c.Load([]uint32{2, 1})

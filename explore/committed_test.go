@@ -45,8 +45,9 @@ func committedPair(s *crash.State) (*explore.CommittedTree, error) {
 	return tree, nil
 }
 
-// A recovery that drops a commit is an error if the commit is known, although no checker asks for
-// it. A recovery that keeps it is none, and one without a known commit is counted.
+// TestCommitLost checks that a recovery that drops a commit is an error if the commit is known,
+// although no checker asks for it. A recovery that keeps it is none, and one without a known commit
+// is counted.
 func TestCommitLost(t *testing.T) {
 	unread := func(*crash.State) (*explore.CommittedTree, error) { return nil, errors.New("unread") }
 	for _, c := range []struct {
@@ -106,8 +107,8 @@ func TestCommitLost(t *testing.T) {
 	}
 }
 
-// Entries that the log of fsync may change are not compared: logged inodes, the names that it gives
-// them, and everything below them.
+// TestCommitWithLog checks that entries that the log of fsync may change are not compared: logged
+// inodes, the names that it gives them, and everything below them.
 func TestCommitWithLog(t *testing.T) {
 	entry := func(inode uint64, mode uint32) agent.Entry {
 		return agent.Entry{Inode: inode, Mode: mode}

@@ -27,9 +27,9 @@ func (alike) Check(*explore.Env, explore.Crash) error { return nil }
 
 func (alike) Signature(*explore.Env) ([]byte, error) { return []byte("equal"), nil }
 
-// With HashDisks, states with equal signatures and other disks are different: neither key, one of
-// them, or both are on the disk. The first state has no hash, and counts, too. Without HashDisks
-// all are one state.
+// TestHashDisks checks that with HashDisks, states with equal signatures and other disks are
+// different: neither key, one of them, or both are on the disk. The first state has no hash, and
+// counts, too. Without HashDisks all are one state.
 func TestHashDisks(t *testing.T) {
 	for hash, want := range map[bool]uint64{false: 1, true: 5} {
 		cfg := toy(t, "", 2, 1)

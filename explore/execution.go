@@ -207,7 +207,7 @@ func (s *session) checkProcessCrash(e *Env, p *processCrasher) (*Failure, error)
 		return nil, err
 	}
 	e.remove(p)
-	e.windows.frozen = true
+	e.windows.closed = true
 	e.chooser = p.plan.choices
 	f := s.target.failure(e, "check failed", s.target.stack.Checker.Check(e, p.plan.crash))
 	if f != nil && !s.target.dead {

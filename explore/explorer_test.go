@@ -54,8 +54,9 @@ func enumerate(keys, values, depth int) (states, runs int) {
 	return len(seen), runs
 }
 
-// A breadth-first search reaches each state by its shortest path, so that with a bound of the depth
-// it visits the states of an enumeration. Without a bound, all strategies visit all states.
+// TestStatesAreThoseOfAnEnumeration checks that a breadth-first search reaches each state by its
+// shortest path, so that with a bound of the depth it visits the states of an enumeration. Without
+// a bound, all strategies visit all states.
 func TestStatesAreThoseOfAnEnumeration(t *testing.T) {
 	for _, strategy := range explore.Strategies() {
 		for _, depth := range []int{2, 3, 0} {
@@ -88,8 +89,8 @@ func TestStatesAreThoseOfAnEnumeration(t *testing.T) {
 	}
 }
 
-// The explorer finds each planted bug. The folder of the error replays ten times of ten, and it
-// does not replay on a toy without the bug.
+// TestPlantedBugsAreFound checks that the explorer finds each planted bug. The folder of the error
+// replays ten times of ten, and it does not replay on a toy without the bug.
 func TestPlantedBugsAreFound(t *testing.T) {
 	for _, c := range []struct {
 		bug   exploretest.Bug
@@ -132,8 +133,8 @@ func TestPlantedBugsAreFound(t *testing.T) {
 	}
 }
 
-// A run that ends early can be continued. All its parts together visit the states of an
-// uninterrupted run.
+// TestRunGoesOn checks that a run that ends early can be continued. All its parts together visit
+// the states of an uninterrupted run.
 func TestRunGoesOn(t *testing.T) {
 	whole, err := explore.Run(context.Background(), toy(t, "", 2, 2))
 	if err != nil {
@@ -225,7 +226,8 @@ var errBroken = errors.New("no mkfs")
 
 func (*broken) Init(*explore.Env) error { return errBroken }
 
-// A run that is stopped while a crash is checked leaves nothing mounted, and removes its disks.
+// TestTimeIsUpInTheMiddle checks that a run that is stopped while a crash is checked leaves nothing
+// mounted, and removes its disks.
 func TestTimeIsUpInTheMiddle(t *testing.T) {
 	cfg := toy(t, "", 2, 2)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -260,7 +262,8 @@ func (i *interrupter) Check(e *explore.Env, c explore.Crash) error {
 	return i.ToyChecker.Check(e, c)
 }
 
-// A write-through disk needs no flush, but it does not have data that was not written.
+// TestWriteThrough checks that a write-through disk needs no flush, but it does not have data that
+// was not written.
 func TestWriteThrough(t *testing.T) {
 	for bug, want := range map[exploretest.Bug][2]int{
 		exploretest.DroppedFlush: {1, 0},
@@ -286,7 +289,7 @@ func TestWriteThrough(t *testing.T) {
 	}
 }
 
-// A run stops after Config.Runs executions, and it can be continued.
+// TestRunsAreABudget checks that a run stops after Config.Runs executions, and it can be continued.
 func TestRunsAreABudget(t *testing.T) {
 	cfg := toy(t, "", 2, 2)
 	for _, runs := range []uint64{3, 3, 7, 0} {

@@ -67,8 +67,8 @@ func (mkdirer) Mutate(e *explore.Env) error {
 
 func (mkdirer) Check(*explore.Env, explore.Crash) error { return nil }
 
-// The explorer injects no fault first, then one at each call site, then two. It finds the failure
-// that needs two faults with MaxFaults 2, and the error replays.
+// TestIterativeFailing checks that the explorer injects no fault first, then one at each call site,
+// then two. It finds the failure that needs two faults with MaxFaults 2, and the error replays.
 func TestIterativeFailing(t *testing.T) {
 	for failures, want := range [][][]uint32{{}, {nil, {0}, {1}}, {nil, {0}, {1}, {0, 1}, {1, 2}}} {
 		k := new(failingKernel)
@@ -129,8 +129,8 @@ func (c brokenMkdirer) Init(*explore.Env) error {
 	return nil
 }
 
-// A state behind an injected fault has children: a bug that shows one step later is found. Its
-// error has the faults of both steps, is minimized, and replays.
+// TestStepsAfterAFault checks that a state behind an injected fault has children: a bug that shows
+// one step later is found. Its error has the faults of both steps, is minimized, and replays.
 func TestStepsAfterAFault(t *testing.T) {
 	k := new(brokenKernel)
 	cfg := toy(t, "", 1, 1)

@@ -54,9 +54,9 @@ func (g *limitSession) Refused() *explore.Failure { return g.refused }
 
 func (g *limitSession) Close() error { g.open--; return nil }
 
-// A write that the guard refuses fails in the machine. The explorer reports the refusal as an
-// error, which replays. A guard that refuses nothing changes nothing. A stack with guarded disks
-// needs a guard, and one without does not.
+// TestGuarded checks that a write that the guard refuses fails in the machine. The explorer reports
+// the refusal as an error, which replays. A guard that refuses nothing changes nothing. A stack
+// with guarded disks needs a guard, and one without does not.
 func TestGuarded(t *testing.T) {
 	var plain explore.Summary
 	for _, c := range []struct {

@@ -30,7 +30,7 @@ func (kernelChooser) command(e *Env, c agent.Command, next sendCommand) (x agent
 
 // chooseAround calls f, which sends a request to the machine, and takes the kernel's choices.
 func chooseAround(e *Env, f func() error) error {
-	if _, err := e.ask(agent.LoadChoices(e.chooser.ahead())); err != nil {
+	if _, err := e.ask(agent.LoadChoices(e.chooser.upcoming())); err != nil {
 		return err
 	}
 	if err := f(); err != nil {

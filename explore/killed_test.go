@@ -16,8 +16,8 @@ import (
 // killedDir is the environment variable of a child process of this test with the folder of its run.
 const killedDir = "FSWARD_EXPLORE_KILLED"
 
-// A run that is killed repeatedly can be continued each time. It visits the states of a run that is
-// not killed.
+// TestKilledRunGoesOn checks that a run that is killed repeatedly can be continued each time. It
+// visits the states of a run that is not killed.
 func TestKilledRunGoesOn(t *testing.T) {
 	if dir := os.Getenv(killedDir); dir != "" {
 		cfg := toyIn(dir, exploretest.EarlySync, 3, 2)

@@ -52,8 +52,8 @@ func (c logging) Crashes(log []explore.Tick) (out []explore.LogCrash, err error)
 	return out, nil
 }
 
-// A checker that starts crashes in the log finds what shows between two writes, and the error
-// replays. After its own mark, behind the flush, nothing shows.
+// TestCrashesInTheLog checks that a checker that starts crashes in the log finds what shows between
+// two writes, and the error replays. After its own mark, behind the flush, nothing shows.
 func TestCrashesInTheLog(t *testing.T) {
 	for at, want := range map[string][]string{"write": {"out of order"}, "synced": nil, "none": nil} {
 		cfg := toyInOrder(t, explore.FromWrites)
@@ -74,7 +74,8 @@ func TestCrashesInTheLog(t *testing.T) {
 	}
 }
 
-// Crashes from the log are in its order, and outside of windows.
+// TestWrongCrashesInTheLog checks that crashes from the log are in its order, and outside of
+// windows.
 func TestWrongCrashesInTheLog(t *testing.T) {
 	for _, c := range []struct {
 		checker logging

@@ -12,13 +12,13 @@ import (
 // than 40 times since the program began.
 type door struct {
 	explore.Plain
-	open  bool
-	turns int // since Init
-	tries int // since the program began
+	open    bool
+	toggles int // since Init
+	tries   int // since the program began
 }
 
 func (d *door) Init(*explore.Env) error {
-	d.open, d.turns = false, 0
+	d.open, d.toggles = false, 0
 	return nil
 }
 
@@ -30,11 +30,11 @@ func (d *door) Mutate(e *explore.Env) error {
 	}
 	if e.Choose(ways) == 0 {
 		d.open = !d.open
-		d.turns++
+		d.toggles++
 		return nil
 	}
 	if d.tries > 40 {
-		return explore.Failuref("ajar", "after %d turns", d.turns)
+		return explore.Failuref("ajar", "after %d turns", d.toggles)
 	}
 	return nil
 }
@@ -42,10 +42,11 @@ func (d *door) Mutate(e *explore.Env) error {
 func (d *door) Check(*explore.Env, explore.Crash) error { return nil }
 
 func (d *door) Signature(*explore.Env) ([]byte, error) {
-	return fmt.Appendf(nil, "%d", d.turns), nil
+	return fmt.Appendf(nil, "%d", d.toggles), nil
 }
 
-// Minimization leaves out pairs of steps that undo each other, which cannot be left out one by one.
+// TestPairsOfStepsAreLeftOut checks that minimization leaves out pairs of steps that undo each
+// other, which cannot be left out one by one.
 func TestPairsOfStepsAreLeftOut(t *testing.T) {
 	cfg := toy(t, "", 1, 1)
 	cfg.Stack.Checker, cfg.Depth = &door{}, 12

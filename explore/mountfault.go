@@ -110,7 +110,7 @@ func (s *session) mountBefore(ctx context.Context, disk *crash.State, stack uint
 		}
 	}
 	e := s.target.choosing(ctx, s.target.system, choices)
-	e.windows.frozen = true
+	e.windows.closed = true
 	return e, nil, nil
 }
 

@@ -70,8 +70,8 @@ func (f *frail) perform(op agent.Op) agent.Result {
 	return agent.Result{}
 }
 
-// A mount that loses the journal when one of its calls fails is found, and replays. One that leaves
-// it alone is not found, and no call fails without MaxFaults.
+// TestFaultInMount checks that a mount that loses the journal when one of its calls fails is found,
+// and replays. One that leaves it alone is not found, and no call fails without MaxFaults.
 func TestFaultInMount(t *testing.T) {
 	for _, c := range []struct {
 		name   string

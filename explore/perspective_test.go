@@ -82,8 +82,9 @@ func newCommitted(t *testing.T) explore.Config {
 	return cfg
 }
 
-// A commit check that reads only the first and the last sector is found by crashes between sectors,
-// and by no larger unit. The error names the simplest perspective, and what reached the disk.
+// TestCommitCheckOfTwoSectors checks that a commit check that reads only the first and the last
+// sector is found by crashes between sectors, and by no larger unit. The error names the simplest
+// perspective, and what reached the disk.
 func TestCommitCheckOfTwoSectors(t *testing.T) {
 	for _, unit := range explore.CrashUnits() {
 		for _, torn := range []bool{false, true} {
@@ -115,7 +116,8 @@ func TestCommitCheckOfTwoSectors(t *testing.T) {
 	}
 }
 
-// With a small limit, the sample of a divided write still finds it.
+// TestCommitCheckInASample checks that with a small limit, the sample of a divided write still
+// finds it.
 func TestCommitCheckInASample(t *testing.T) {
 	cfg := newCommitted(t)
 	cfg.Crash.Unit, cfg.Crash.Limit = explore.SectorUnit.Bytes(), 24

@@ -16,8 +16,9 @@ import (
 	"fsward/explore/exploretest"
 )
 
-// The output of the commands of a recovery is kept. The error names a command that reports success
-// and prints that it failed. It also says how often it showed, and which flags its replay needs.
+// TestRecoveryIsKept checks that the output of the commands of a recovery is kept. The error names
+// a command that reports success and prints that it failed. It also says how often it showed, and
+// which flags its replay needs.
 func TestRecoveryIsKept(t *testing.T) {
 	cfg := toy(t, exploretest.DroppedFlush, 1, 1)
 	cfg.ReplayFlags = []string{"--guest", "another"}
@@ -55,7 +56,8 @@ func TestRecoveryIsKept(t *testing.T) {
 	}
 }
 
-// The number of possible states stays finite, so that JSON can hold it.
+// TestPossibleIsFinite checks that the number of possible states stays finite, so that JSON can
+// hold it.
 func TestPossibleIsFinite(t *testing.T) {
 	total := 0.0
 	for range 3 {
@@ -113,7 +115,8 @@ func (c *logReader) Check(_ *explore.Env, crash explore.Crash) error {
 	return nil
 }
 
-// Check reads the log up to the crash. It finds a missing flush without a lost byte.
+// TestCheckReadsTheLog checks that Check reads the log up to the crash. It finds a missing flush
+// without a lost byte.
 func TestCheckReadsTheLog(t *testing.T) {
 	for _, bug := range []exploretest.Bug{"", exploretest.DroppedFlush} {
 		cfg := toy(t, bug, 2, 1)

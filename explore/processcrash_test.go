@@ -69,8 +69,8 @@ func (a *app) Check(*explore.Env, explore.Crash) error {
 	return nil
 }
 
-// The explorer finds the failure of a program that is ended between two writes, after the fewest
-// calls that show it. It finds none with a log.
+// TestProcessCrashes checks that the explorer finds the failure of a program that is ended between
+// two writes, after the fewest calls that show it. It finds none with a log.
 func TestProcessCrashes(t *testing.T) {
 	for _, log := range []bool{false, true} {
 		cfg := toy(t, "", 1, 1)

@@ -16,8 +16,9 @@ import (
 
 func newAccount() *durable.Account { return new(durable.Account) }
 
-// The account of flushes finds a sync without a flush, and the error replays. A crash shows the
-// lost byte in addition. Only a crash finds a sync that does not write a dirty key.
+// TestAccount checks that the account of flushes finds a sync without a flush, and the error
+// replays. A crash shows the lost byte in addition. Only a crash finds a sync that does not write a
+// dirty key.
 func TestAccount(t *testing.T) {
 	for bug, kinds := range map[exploretest.Bug][]string{
 		"":                       nil,
@@ -67,7 +68,7 @@ func (c repeater) Mutate(e *explore.Env) error {
 
 func (repeater) Check(*explore.Env, explore.Crash) error { return nil }
 
-// Each operation that promises durability is checked, with its scope.
+// TestPromises checks that each operation that promises durability is checked, with its scope.
 func TestPromises(t *testing.T) {
 	write := agent.Write(0, 0, []byte("x"))
 	openFor := func(slot uint32, flags int) agent.Op { return agent.Open(slot, "/f", flags, 0) }
@@ -138,8 +139,9 @@ func (lossy) Check(*explore.Env, explore.Crash) error {
 	return explore.Failuref("lost", "all of it")
 }
 
-// A run that is stopped when it reports a failure after a crash keeps that error. A failure of the
-// account in the same execution cannot be reproduced any more, and is dropped.
+// TestStoppedByAnError checks that a run that is stopped when it reports a failure after a crash
+// keeps that error. A failure of the account in the same execution cannot be reproduced any more,
+// and is dropped.
 func TestStoppedByAnError(t *testing.T) {
 	cfg := toy(t, "", 1, 1)
 	cfg.Stack.Checker = lossy{repeater{ops: []agent.Op{agent.Fsync(0)}}}

@@ -88,7 +88,7 @@ func (s *session) putIn(ctx context.Context, disk *crash.State, choices *Chooser
 		}
 	}
 	e := s.target.choosing(ctx, s.target.system, choices)
-	e.windows.frozen = true
+	e.windows.closed = true
 	return e, nil
 }
 
@@ -129,7 +129,7 @@ func (s *session) compareRepair(ctx context.Context, disk *crash.State, choices 
 		return nil, err
 	}
 	e := s.target.choosing(ctx, s.target.system, choices)
-	e.windows.frozen = true
+	e.windows.closed = true
 	f := s.target.mount(e, repair)
 	if f == nil && fatal(e) == nil {
 		thorough, err := s.tree(e)

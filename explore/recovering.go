@@ -19,7 +19,7 @@ type recovering struct {
 
 	choices *Chooser // of the recovery from that state
 	chose   bool     // a recovery took choices, so that what it reads does not determine what it does
-	ran     bool     // the result of the last recovery was checked, and will be visited next
+	checked bool     // the result of the last recovery was checked, and will be visited next
 	bad     *badDisk
 	wrote   uint64 // the most sectors that a recovery wrote
 }
@@ -41,7 +41,7 @@ func (r *recovering) begin(noPrune bool) {
 // crash during that recovery. It returns the first failure, and the most sectors that a recovery
 // wrote.
 func (r *recovering) check(c crashCase, choices *Chooser) (*badDisk, uint64, error) {
-	r.of, r.choices, r.ran, r.bad, r.wrote = c, choices, false, nil, 0
+	r.of, r.choices, r.checked, r.bad, r.wrote = c, choices, false, nil, 0
 	was := r.all.Stats()
 	err := r.all.Each(c.State, r.visit)
 	now, t := r.all.Stats(), &r.x.totals
@@ -94,7 +94,7 @@ func (r *recovering) result(found *Failure, logs history, at crashCase,
 	if err != nil {
 		return done, err
 	}
-	r.ran, r.wrote = true, max(r.wrote, written(logs.records))
+	r.checked, r.wrote = true, max(r.wrote, written(logs.records))
 	if err := r.show(found, at, choices.Taken()); err != nil {
 		return done, err
 	}
@@ -118,8 +118,8 @@ func (r *recovering) show(found *Failure, at crashCase, choices []Choice) error 
 // visit checks the result of a recovery that was not run, since an earlier one read the same.
 // second is the crash state that it starts from, and left is its result.
 func (r *recovering) visit(second, left *crash.State) error {
-	if r.ran {
-		r.ran = false
+	if r.checked {
+		r.checked = false
 		return nil
 	}
 	if err := r.x.stopped(); err != nil {

@@ -156,8 +156,9 @@ func kinds(t *testing.T, cfg explore.Config) (out []string, sum explore.Summary)
 	return out, sum
 }
 
-// A recovery that empties its journal too early fails only if it is interrupted. So the explorer
-// finds that with crashes during recovery only, with and without pruning, and the error replays.
+// TestCrashesDuringRecovery checks that a recovery that empties its journal too early fails only if
+// it is interrupted. So the explorer finds that with crashes during recovery only, with and without
+// pruning, and the error replays.
 func TestCrashesDuringRecovery(t *testing.T) {
 	for _, hasty := range []bool{false, true} {
 		for _, interrupt := range []bool{false, true} {
@@ -197,7 +198,8 @@ func testRecoveryCrash(t *testing.T, hasty, interrupt, noPrune bool) {
 	}
 }
 
-// With Verify, the explorer finds a failure that only the Verifier sees.
+// TestVerifyAfterRecovery checks that with Verify, the explorer finds a failure that only the
+// Verifier sees.
 func TestVerifyAfterRecovery(t *testing.T) {
 	for _, verify := range []bool{false, true} {
 		cfg, j := journal(t)
@@ -209,8 +211,8 @@ func TestVerifyAfterRecovery(t *testing.T) {
 	}
 }
 
-// A mount that is left after everything was unmounted is a failure, also if its line equals that of
-// an earlier mount.
+// TestMountLeft checks that a mount that is left after everything was unmounted is a failure, also
+// if its line equals that of an earlier mount.
 func TestMountLeft(t *testing.T) {
 	for _, leaves := range []string{"", "/dev/fswrd0 /j/below j rw 0 0\n", procMount} {
 		cfg, j := journal(t)
@@ -223,8 +225,8 @@ func TestMountLeft(t *testing.T) {
 	}
 }
 
-// The error's folder has the kernel's log of the recovery of a crash state, even if the log shows
-// no failure.
+// TestKernelLogIsKept checks that the error's folder has the kernel's log of the recovery of a
+// crash state, even if the log shows no failure.
 func TestKernelLogIsKept(t *testing.T) {
 	cfg, j := journal(t)
 	j.partial, j.logs, cfg.Verify = true, "EXT4-fs (fswrd0): recovery complete\n", true
@@ -235,8 +237,8 @@ func TestKernelLogIsKept(t *testing.T) {
 	}
 }
 
-// Runs with and without pruning find the same errors. Runs without pruning recover more crash
-// states.
+// TestPrunedRunsFindTheSame checks that runs with and without pruning find the same errors. Runs
+// without pruning recover more crash states.
 func TestPrunedRunsFindTheSame(t *testing.T) {
 	for _, bug := range []exploretest.Bug{"", exploretest.DroppedFlush, exploretest.EarlySync} {
 		var found [2]string

@@ -40,8 +40,8 @@ func (w *twoWays) tree() []agent.Entry {
 	return out
 }
 
-// A thorough recovery must have the same result as the quick one. If it fails, loses or alters a
-// file, that is an error, which replays. Attributes that no recovery promises may differ. Without
+// TestTwoRecoveries checks that it is an error, which replays, if a thorough recovery fails, or
+// loses or alters a file of the quick one. Attributes that no recovery promises may differ. Without
 // Verify, the thorough recovery is not run.
 func TestTwoRecoveries(t *testing.T) {
 	errUnsound := errors.New("cannot be repaired")

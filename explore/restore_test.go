@@ -10,7 +10,8 @@ import (
 	"fsward/explore/exploretest"
 )
 
-// Runs visit the same states and find the same errors with each method to reach states.
+// TestRestoring checks that runs visit the same states and find the same errors with each method to
+// reach states.
 func TestRestoring(t *testing.T) {
 	for _, c := range []struct {
 		bug      exploretest.Bug
@@ -70,8 +71,8 @@ func (s slow) Save(ctx context.Context) (explore.Checkpoint, error) {
 	return s.System.Save(ctx)
 }
 
-// ByCost takes the method that costs less: checkpoints if operations are slow, and replays if
-// checkpoints are slow.
+// TestRestoringByCost checks that ByCost takes the method that costs less: checkpoints if
+// operations are slow, and replays if checkpoints are slow.
 func TestRestoringByCost(t *testing.T) {
 	for _, c := range []struct {
 		load, run time.Duration

@@ -26,8 +26,9 @@ func startThread(cfg explore.Config, f *exploretest.Flusher) {
 	cfg.Stack.Top.(*exploretest.Toy).Run(system(cfg), f)
 }
 
-// A failure that needs a thread to run between two steps is found if threads are scheduled, with
-// each method to reach states. It replays. It is not found if threads run freely.
+// TestTurns checks that a failure that needs a thread to run between two steps is found if threads
+// are scheduled, with each method to reach states. It replays. It is not found if threads run
+// freely.
 func TestTurns(t *testing.T) {
 	for _, restore := range explore.Restorings() {
 		for _, wait := range []time.Duration{0, time.Second} {
@@ -62,8 +63,9 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// A state that the thread has changed is another state. With scheduled threads, the number of
-// executions is that of an enumeration in which the thread may write before each step.
+// TestTurnsAreStates checks that a state that the thread has changed is another state. With
+// scheduled threads, the number of executions is that of an enumeration in which the thread may
+// write before each step.
 func TestTurnsAreStates(t *testing.T) {
 	cfg := flushed(t, "", -1)
 	cfg.Threads, cfg.Depth = time.Second, 2
@@ -88,7 +90,8 @@ func TestTurnsAreStates(t *testing.T) {
 	}
 }
 
-// Executions with an unscheduled thread are reported, and are no errors.
+// TestUnscheduled checks that executions with an unscheduled thread are reported, and are no
+// errors.
 func TestUnscheduled(t *testing.T) {
 	cfg := flushed(t, "", 1)
 	cfg.Threads = time.Second
@@ -117,7 +120,8 @@ func TestUnscheduled(t *testing.T) {
 	}
 }
 
-// A replay diverges if a thread has no work that had work in the recorded run.
+// TestTurnDiverges checks that a replay diverges if a thread has no work that had work in the
+// recorded run.
 func TestTurnDiverges(t *testing.T) {
 	for turns, diverges := range map[int]bool{1000: false, 5: true} {
 		cfg := toy(t, "", 2, 1)
@@ -140,7 +144,7 @@ func TestTurnDiverges(t *testing.T) {
 	}
 }
 
-// Config.Threads must be 0 to 10 s.
+// TestCheckThreads checks that Config.Threads must be 0 to 10 s.
 func TestCheckThreads(t *testing.T) {
 	for wait, ok := range map[time.Duration]bool{
 		0: true, 10 * time.Second: true, 11 * time.Second: false, -1: false,

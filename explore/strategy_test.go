@@ -34,8 +34,8 @@ func (c *counting) Signature(*explore.Env) ([]byte, error) { return fmt.Append(n
 
 func (c *counting) Features() []string { return []string{fmt.Sprint(c.n[0])} }
 
-// LeastSeen prefers states whose parts are rare: it finds a failure at a value that no state had
-// before, in fewer executions than a breadth-first search.
+// TestUnseenPrefersRareParts checks that LeastSeen prefers states whose parts are rare: it finds a
+// failure at a value that no state had before, in fewer executions than a breadth-first search.
 func TestUnseenPrefersRareParts(t *testing.T) {
 	runs := func(s explore.Strategy) uint64 {
 		cfg := toy(t, "", 1, 1)

@@ -23,8 +23,8 @@ func (c *surprised) Check(e *explore.Env, crash explore.Crash) error {
 	return nil
 }
 
-// Surprises are a class of their own: they do not end an execution, and are no errors unless they
-// are asked for. They replay.
+// TestSurprises checks that surprises are a class of their own: they do not end an execution, and
+// are no errors unless they are asked for. They replay.
 func TestSurprises(t *testing.T) {
 	for _, c := range []struct {
 		way    explore.Surprises
@@ -86,7 +86,8 @@ func (c *twoBugs) Mutate(e *explore.Env) error {
 
 func (c *twoBugs) Check(*explore.Env, explore.Crash) error { return nil }
 
-// Two bugs of one kind and one property are two errors. Further failures of each are counted.
+// TestTwoBugsAreTwoErrors checks that two bugs of one kind and one property are two errors. Further
+// failures of each are counted.
 func TestTwoBugsAreTwoErrors(t *testing.T) {
 	cfg := toy(t, "", 1, 1)
 	cfg.Stack.Checker, cfg.Depth, cfg.Strategy = new(twoBugs), 3, explore.BreadthFirst

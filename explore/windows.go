@@ -19,13 +19,13 @@ type window struct {
 type crashWindows struct {
 	list   []window
 	open   bool // the last window has a start and no end yet
-	frozen bool // a crash is being checked: no window may be requested
+	closed bool // a crash is being checked: no window may be requested
 }
 
 // check returns an error if a window cannot be started or, with end, cannot be ended.
 func (w *crashWindows) check(end bool) error {
 	switch {
-	case w.frozen:
+	case w.closed:
 		return errors.New("crashes cannot be requested while a crash is being checked")
 	case end && !w.open:
 		return errors.New("CheckCrashesEnd without CheckCrashesStart")

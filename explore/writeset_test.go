@@ -47,8 +47,8 @@ func toyInOrder(t *testing.T, from explore.CrashSource) explore.Config {
 	return cfg
 }
 
-// A failure that needs early blocks shows only if crash states are formed from the write set. It
-// replays.
+// TestCrashesFromWriteSet checks that a failure that needs early blocks shows only if crash states
+// are formed from the write set. It replays.
 func TestCrashesFromWriteSet(t *testing.T) {
 	ctx := context.Background()
 	got, err := explore.Run(ctx, toyInOrder(t, explore.FromWrites))
@@ -82,8 +82,8 @@ func TestCrashesFromWriteSet(t *testing.T) {
 	}
 }
 
-// After three keys were put in three steps, each subset of them can be on the disk, with each
-// method to reach states.
+// TestWriteSetIsExhaustive checks that after three keys were put in three steps, each subset of
+// them can be on the disk, with each method to reach states.
 func TestWriteSetIsExhaustive(t *testing.T) {
 	for _, restore := range explore.Restorings() {
 		cfg := toy(t, "", 3, 1)
@@ -119,7 +119,8 @@ func (c *unsynced) Mutate(e *explore.Env) error {
 
 func (*unsynced) Check(*explore.Env, explore.Crash) error { return nil }
 
-// Run returns an error if the machine does not log the write set, or if the source is unknown.
+// TestWriteSetOfMachine checks that Run returns an error if the machine does not log the write set,
+// or if the source is unknown.
 func TestWriteSetOfMachine(t *testing.T) {
 	cfg := toyInOrder(t, explore.FromWriteSet)
 	cfg.System = struct{ explore.System }{cfg.System}

@@ -167,8 +167,8 @@ func TestScriptFindsABug(t *testing.T) {
 	}
 }
 
-// A script's signature identifies its states, and capture makes the output of a command the
-// expectation.
+// TestScriptSignatureAndCapture checks that a script's signature identifies its states, and capture
+// makes the output of a command the expectation.
 func TestScriptSignatureAndCapture(t *testing.T) {
 	s, err := parseScript([]byte(`
 mutate:

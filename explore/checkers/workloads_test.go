@@ -46,7 +46,7 @@ func runWorkloads(t *testing.T, bug string, texts ...string) explore.Summary {
 	return sum
 }
 
-// Each workload runs once, also if two lead to the same state.
+// TestWorkloads checks that each workload runs once, also if two lead to the same state.
 func TestWorkloads(t *testing.T) {
 	sum := runWorkloads(t, "", "creat foo; sync", "creat foo; sync", "mkdir A; fsync A",
 		"link foo A/bar; fsync foo; unlink foo; sync",
@@ -61,7 +61,8 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
-// Planted bugs are found, and the error names the call that made a promise.
+// TestWorkloadsFindBugs checks that planted bugs are found, and the error names the call that made
+// a promise.
 func TestWorkloadsFindBugs(t *testing.T) {
 	for _, bug := range []struct{ bug, workload, property string }{
 		{"fsync does nothing", "creat foo; fsync foo", "fsync"},

@@ -201,7 +201,7 @@ func checkStatus(t *testing.T, e *explore.Env, c *Component, code int, recovers 
 	}
 }
 
-// The repairs of an fsck are distinguished from its routine output.
+// TestRepairs checks that the repairs of an fsck are distinguished from its routine output.
 func TestRepairs(t *testing.T) {
 	const passes = "Pass 1: Checking inodes, blocks, and sizes\nPass 5: Checking group summary\n"
 	const end = "\n/dev/fswrd0: ***** FILE SYSTEM WAS MODIFIED *****\ne2fsck 1.47.0 (5-Feb-2023)\n"

@@ -38,7 +38,7 @@ func inUnits(t *testing.T, o Options) (sets []string) {
 	return sets
 }
 
-// Each order forms exactly its sets of sectors.
+// TestOrders checks that each order forms exactly its sets of sectors.
 func TestOrders(t *testing.T) {
 	var oneBroken []string
 	for i := range 16 {

@@ -197,14 +197,14 @@ func (e *Enumerator) formSample(lo, hi int, visit func(*State) error) error {
 		return err
 	}
 	s.left = max(s.left, (e.options.Limit+1)/2)
-	share := s.left
+	quota := s.left
 	if e.options.Unit > 0 {
-		share /= 3 // there are many units, and the last write has the most interesting ones
+		quota /= 3 // there are many units, and the last write has the most interesting ones
 	}
-	if err := s.allButOne(share); err != nil {
+	if err := s.allButOne(quota); err != nil {
 		return err
 	}
-	if err := s.singles(share); err != nil {
+	if err := s.singles(quota); err != nil {
 		return err
 	}
 	return s.random()

@@ -119,8 +119,8 @@ func TestRecoverError(t *testing.T) {
 	}
 }
 
-// A block that a recovery only marks dirty is on some disks that a crash during the recovery
-// leaves, and not on the disk that it leaves by itself.
+// TestRecoveryMarksDirty checks that a block that a recovery only marks dirty is on some disks that
+// a crash during the recovery leaves, and not on the disk that it leaves by itself.
 func TestRecoveryMarksDirty(t *testing.T) {
 	base := diskOf(make([]byte, journalPages*PageSize))
 	marks := func(*State) (done Recovered, err error) {

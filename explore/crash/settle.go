@@ -19,10 +19,10 @@ func (e *Enumerator) settle(ev Event) error {
 		if err := e.store(u); err != nil {
 			return err
 		}
-		for _, earlier := range left {
-			if earlier.seq < u.seq {
+		for _, older := range left {
+			if older.seq < u.seq {
 				for _, s := range u.spans {
-					earlier.subtract(s.off, s.len)
+					older.subtract(s.off, s.len)
 				}
 			}
 		}

@@ -6,7 +6,8 @@ import (
 	"fsward/explore/model"
 )
 
-// Each surprise is found where it should be, in a tree that is allowed, and none in others.
+// TestSurprises checks that each surprise is found where it should be, in a tree that is allowed,
+// and none in others.
 func TestSurprises(t *testing.T) {
 	const replace = "creat /f; write /f 1; sync; creat /g; write /g 2; rename /g /f"
 	for _, c := range []struct {
@@ -41,7 +42,7 @@ func TestSurprises(t *testing.T) {
 	}
 }
 
-// The current tree is never a surprise.
+// TestNoSurpriseNow checks that the current tree is never a surprise.
 func TestNoSurpriseNow(t *testing.T) {
 	for i, p := range []model.Promises{posix, journal, trees, synced} {
 		for seed := range uint64(10) {

@@ -71,7 +71,8 @@ func makeImage(t *testing.T, size int64, program ...string) image {
 	return image{f}
 }
 
-// The files of the last commit are those that were copied into the file system.
+// TestReadCommitted checks that the files of the last commit are those that were copied into the
+// file system.
 func TestReadCommitted(t *testing.T) {
 	dir := sourceTree(t)
 	uid, gid := uint32(os.Getuid()), uint32(os.Getgid())
@@ -119,7 +120,8 @@ func TestReadCommitted(t *testing.T) {
 	}
 }
 
-// A disk without a sound file system has no files that recovery must give.
+// TestReadCommittedOfDamage checks that a disk without a sound file system has no files that
+// recovery must give.
 func TestReadCommittedOfDamage(t *testing.T) {
 	d := makeImage(t, 16<<20, "mke2fs", "-q", "-F", "-t", "ext3", "-b", "1024")
 	if _, err := ReadCommitted(d, "ext3"); err != nil {
@@ -186,8 +188,8 @@ func replayed(t *testing.T, name string, every int, visit func(d image)) {
 	}
 }
 
-// The files of the last commit are those that are there after e2fsck, which has a replay of the
-// journal of its own.
+// TestReadCommittedAsE2fsck checks that the files of the last commit are those that are there after
+// e2fsck, which has a replay of the journal of its own.
 func TestReadCommittedAsE2fsck(t *testing.T) {
 	copied := filepath.Join(t.TempDir(), "copy")
 	compared, grown := 0, make(map[int]bool)
@@ -223,7 +225,8 @@ func TestReadCommittedAsE2fsck(t *testing.T) {
 	}
 }
 
-// The log of fsync touches the inodes that it has items of, and the names in its back references.
+// TestLogTouches checks that the log of fsync touches the inodes that it has items of, and the
+// names in its back references.
 func TestLogTouches(t *testing.T) {
 	s := detect.Schema("btrfs")
 	inodeItem, _ := s.KindByName("inode_item")
