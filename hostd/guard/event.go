@@ -136,8 +136,8 @@ type violationJSON struct {
 	Why     []change.Reason `json:"why,omitempty"`
 }
 
-// verdict returns the verdict as JSON has it; "" if the event is about fsward itself. Only an event
-// about a guarded volume can have "holds".
+// verdict returns the verdict for the JSON report; "" if the event is about fsward itself. Only an
+// event about a guarded volume can have "holds".
 func (ev *Event) verdict() string {
 	if ev.Kind == KindRecording || ev.Kind == KindDropped ||
 		ev.FS == "" && ev.Outcome == change.Holds {
@@ -190,7 +190,7 @@ func (ev *Event) MarshalJSON() ([]byte, error) {
 // severityOf returns the severity of a violation as reports have it.
 func severityOf(v *change.Violation) string { return cmp.Or(v.Severity, invariants.SeverityRefuse) }
 
-// TreeJSON returns a tree as JSON has it: a number if it is one, else the word; nil for "".
+// TreeJSON returns a tree for the JSON report: a number if it is one, else the word; nil for "".
 func TreeJSON(tree string) any {
 	if tree == "" {
 		return nil

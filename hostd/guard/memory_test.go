@@ -84,7 +84,7 @@ func largest(r *guardtest.Rig) int {
 	return most
 }
 
-// untilWhole runs a script until whole says that one commit held all that it did, at most five
+// untilWhole runs a script until whole reports that one commit has all of its changes, at most five
 // times. A sync(2) of another process on this machine splits a commit.
 func untilWhole(r *guardtest.Rig, script string, whole func() bool) {
 	for range 5 {

@@ -21,16 +21,16 @@ type VolumeStatus struct {
 	Passed uint64 `json:"passed,omitempty"`
 	// Unverified: an undecided commit is on the volume, and no check has found it sound since.
 	Unverified *UnverifiedStatus `json:"unverified,omitempty"`
-	// Judging is how far the judgment of a commit is; nil if none takes long.
+	// Judging is the progress of the judgment of a commit; nil if none takes long.
 	Judging *Progress `json:"judging,omitempty"`
-	// Baseline is how far the check of the baseline is; nil if there is none.
+	// Baseline is the progress of the check of the baseline; nil if there is none.
 	Baseline *Progress `json:"baseline,omitempty"`
 
 	Held  string     `json:"held,omitempty"` // describes the write that is held
 	Since *time.Time `json:"held_since,omitempty"`
 }
 
-// UnverifiedStatus says since when a volume is unverified.
+// UnverifiedStatus describes an unverified volume.
 type UnverifiedStatus struct {
 	Since   uint64 `json:"since_generation"` // the first undecided commit
 	Commits uint64 `json:"commits"`          // undecided commits since then

@@ -71,7 +71,7 @@ func Query(ctx context.Context, cfg QueryConfig, ask func(*Querier) error) error
 	return errors.Join(errs...)
 }
 
-// onVolume says of an error which volume it is about. volume is "" for a whole disk.
+// onVolume adds the volume to an error. volume is "" for a whole disk.
 func onVolume(volume string, err error) error {
 	if err == nil || volume == "" {
 		return err

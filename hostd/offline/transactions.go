@@ -174,7 +174,7 @@ func (s *splitter) writeRun(ctx context.Context, disk int, r blocktap.Request,
 	return nil
 }
 
-// on says that the transaction is of the file system on volume i.
+// on assigns the transaction to the file system on volume i.
 func (t *Transaction) on(v *detect.Volumes, i int) {
 	after, start := v.FileSystem(i)
 	t.Volume, t.After = v.State(i).Path, after

@@ -28,8 +28,7 @@ type format struct {
 	// part describes what a disk lacks that belongs to a file system on another disk; "" if it
 	// belongs to none; may be nil
 	part func(interp.Disk) string
-	// member returns an id that all disks of one file system share; "" for another disk; nil if a
-	// file system has one disk
+	// member returns an id that all disks of one file system share; "" for another disk
 	member func(interp.Disk) string
 	// backup finds a copy of the superblock if the primary one is missing
 	backup     func(interp.Disk) (at uint64, ok bool)

@@ -122,7 +122,7 @@ func (r *records) tooMany() error {
 // freeBytes is the memory in bytes that a comparison may take besides its records in any case.
 const freeBytes = 1 << 20
 
-// holds returns an error if that many bytes besides records are too many.
+// holds returns an error if the budget does not suffice for a number of bytes besides the records.
 func (r *records) holds(beside uint64) error {
 	if beside > freeBytes && !r.memory.Holds(beside) {
 		return r.memory.Full()

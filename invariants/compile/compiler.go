@@ -42,7 +42,7 @@ type compiler struct {
 	machine    *machine
 	predicates map[syntax.Indicator][]ruleset.ParsedClause
 	recursive  map[syntax.Indicator]bool
-	tables     map[syntax.Indicator]*factTable // nil: it is none
+	tables     map[syntax.Indicator]*factTable // nil: the helper is not a table
 	procedures map[string]*procedureEntry
 	properties map[string]uint64 // numbers of verify/1 goals, of sums and of procedures
 	counters   int               // of count/2 and sum/3

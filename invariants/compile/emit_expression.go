@@ -55,7 +55,7 @@ func (ar *arithmetic) expression(e *bindings, t template) (x expression, ok bool
 }
 
 // fold computes an expression of numbers in the text, such as 1 << 63. It returns anything else
-// unchanged, and so it does with an expression that errs: the error shows at run time.
+// unchanged, also an expression that errs: the error shows at run time.
 func (ar *arithmetic) fold(e *bindings, t template) template {
 	t = e.walk(t)
 	c, ok := t.(compoundTemplate)

@@ -119,8 +119,8 @@ func (w *worker) rounds(ctx context.Context, s change.Stream, t *change.Txn,
 	return nil
 }
 
-// passesPerRecord bounds the rows that a rule may take for one record of a file system: as many as
-// that many passes over all of it.
+// passesPerRecord bounds the rows that a rule may take for one record of a file system, in passes
+// over the whole file system.
 const passesPerRecord = 4
 
 func (w *worker) beginStream(ctx context.Context, t *change.Txn, v change.View, s change.Stream,

@@ -20,7 +20,7 @@ type factTable struct {
 	index []map[value][]int32
 }
 
-// table returns a helper as a table; nil if it is none.
+// table returns a helper as a table; nil if the helper is not one.
 func (c *compiler) table(q syntax.Indicator) *factTable {
 	clauses := c.predicates[q]
 	if len(clauses) < tableFrom || q.Arity == 0 {

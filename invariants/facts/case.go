@@ -12,7 +12,7 @@ import (
 // are expected.
 //
 // Besides facts, its text has expect(RULE,TREE,ID) for each violation, or expect_none. It may have
-// rule(RULE), to ignore what other rules say of the transaction.
+// rule(RULE), to ignore the violations of other rules.
 type Case struct {
 	*Facts
 	Rules  []string // of rule/1; none means all rules

@@ -49,7 +49,7 @@ type trapFinder struct {
 	found  []syntax.LoadError
 }
 
-// A valueOf says of which field of which kind a value is. The kind may be 0.
+// A valueOf identifies the kind and the field of a value. The kind may be 0.
 type valueOf struct {
 	field change.Field
 	kind  change.Kind

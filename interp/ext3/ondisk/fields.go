@@ -22,7 +22,7 @@ type Field struct {
 	ID    change.Field // 0: not part of the records
 	Name  string       // the member in C, without the prefix of its structure
 	Off   int          // bytes from the start of the structure
-	Array int          // bytes of the array; 0: it is none
+	Array int          // bytes of the array; 0: it is not an array
 	enc   encoding
 }
 
