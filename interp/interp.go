@@ -1,6 +1,6 @@
-// Package interp interprets the bytes that a guest writes: which write is a commit point of its
-// file system, which objects changed since the last one, and whether the metadata is well formed.
-// Rules decide whether these changes are allowed.
+// Package interp interprets the bytes that a guest writes to a file system. It finds the commit
+// points and the objects that changed since the last one, and checks that the bytes are well
+// formed. Rules decide whether the change is allowed.
 //
 // Start with Interpreter in interp.go. Each file system is a package below this one. interp/detect
 // finds out which one a disk holds.

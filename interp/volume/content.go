@@ -54,20 +54,21 @@ type Use struct {
 // is that of a volume with neither, or that cannot be read.
 func ReadUse(d interp.Disk) Use {
 	dev := &device{all: d, size: d.Size()}
-	if r, ok, err := dev.read(1024, 1024); ok && err == nil && r.U16(56) == 0xef53 {
+	if r, ok, err := dev.read(extSuper, 1024); ok && err == nil && r.U16(extMagicAt) == extMagic {
 		const valid, recover, wide, journalDevice = 1, 0x4, 0x80, 0x8
-		incompat, blocks := r.U32(96), uint64(r.U32(4))
+		incompat, blocks := r.U32(extIncompatAt), uint64(r.U32(extBlocksAt))
 		if incompat&wide != 0 {
-			blocks |= uint64(r.U32(0x150)) << 32
+			blocks |= uint64(r.U32(extBlocksHighAt)) << 32
 		}
-		if shift := r.U32(24); shift <= 6 && incompat&journalDevice == 0 && blocks <= maxSize>>16 {
-			return Use{ext(r.U32(92), incompat), blocks << (10 + shift),
-				incompat&recover != 0 || r.U16(58)&valid == 0}
+		shift := r.U32(extBlockShiftAt)
+		if shift <= 6 && incompat&journalDevice == 0 && blocks <= maxSize>>16 {
+			return Use{ext(r.U32(extCompatAt), incompat), blocks << (10 + shift),
+				incompat&recover != 0 || r.U16(extStateAt)&valid == 0}
 		}
 	}
-	r, ok, err := dev.read(64<<10, 1024)
-	if ok && err == nil && string(r.Bytes()[64:72]) == "_BHRfS_M" {
-		return Use{FS: "btrfs", Size: r.U64(0xc9 + 8)}
+	r, ok, err := dev.read(btrfsSuper, 1024)
+	if ok && err == nil && hasText(r, btrfsMagicAt, btrfsMagic) {
+		return Use{FS: "btrfs", Size: r.U64(btrfsDevSizeAt)}
 	}
 	return Use{}
 }

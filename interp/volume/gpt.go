@@ -139,11 +139,11 @@ func (t *table) useCopies(d *device, last uint64) {
 func (t *table) addEntries(d *device, c *gptCopy) {
 	for i := range c.count {
 		e := disk.NewRegion(c.entries[i*c.entrySize:(i+1)*c.entrySize], 0)
-		typ := guid(e, 0)
+		typ := guid(e, entryTypeAt)
 		if typ == zeroGUID {
 			continue
 		}
-		first, end := e.U64(32), e.U64(40)
+		first, end := e.U64(entryFirstAt), e.U64(entryLastAt)
 		if first < c.firstUsable || end > c.lastUsable || first > end {
 			t.fault(d, c.entriesAt*t.sector, fmt.Sprintf(
 				"p%d has the sectors %d to %d: outside the usable sectors %d to %d", i+1, first, end,
@@ -155,7 +155,7 @@ func (t *table) addEntries(d *device, c *gptCopy) {
 		const most = stride / sector // no sector of a disk is there, and sums do not overflow
 		first, end = min(first, most), min(end, 2*most)
 		p := t.add(d, int(i)+1, first*t.sector, (end-first+1)*t.sector, typ, label(e))
-		p.guid = guid(e, 16)
+		p.guid = guid(e, entryGUIDAt)
 		if typ == typeBIOSBoot && p.unguarded == "" {
 			p.unguarded = "boot code (BIOS boot partition)"
 		}
@@ -196,23 +196,24 @@ func readCopy(d *device, size, lba uint64) (gptCopy, error) {
 // readHeader reads and checks a header, and describes its fault; "" if there is none. sectors is
 // the size of the disk.
 func (c *gptCopy) readHeader(r disk.Region, sectors uint64) string {
-	n := uint64(r.U32(12))
+	n := uint64(r.U32(gptHeaderSizeAt))
 	if n < gptHeaderBytes || n > uint64(r.Len()) {
 		return fmt.Sprintf("the header has %d bytes", n)
 	}
 	head := bytes.Clone(r.Bytes()[:n])
-	clear(head[16:20])
-	if c.headerCRC = r.U32(16); crc32.ChecksumIEEE(head) != c.headerCRC {
+	clear(head[gptHeaderCRCAt : gptHeaderCRCAt+crc32.Size])
+	if c.headerCRC = r.U32(gptHeaderCRCAt); crc32.ChecksumIEEE(head) != c.headerCRC {
 		c.badHeader = true
 		return "the checksum of the header is wrong"
 	}
-	c.alternate, c.firstUsable, c.lastUsable = r.U64(32), r.U64(40), r.U64(48)
-	c.guid, c.entriesAt = guid(r, 56), r.U64(72)
-	c.count, c.entrySize, c.arrayCRC = uint64(r.U32(80)), uint64(r.U32(84)), r.U32(88)
+	c.alternate, c.guid = r.U64(gptAlternateAt), guid(r, gptDiskGUIDAt)
+	c.firstUsable, c.lastUsable = r.U64(gptFirstUsableAt), r.U64(gptLastUsableAt)
+	c.entriesAt, c.arrayCRC = r.U64(gptEntriesAt), r.U32(gptArrayCRCAt)
+	c.count, c.entrySize = uint64(r.U32(gptCountAt)), uint64(r.U32(gptEntrySizeAt))
 	fault := ""
 	switch {
-	case r.U64(24) != c.lba:
-		fault = fmt.Sprintf("the header names the sector %d as its own", r.U64(24))
+	case r.U64(gptMyLBAAt) != c.lba:
+		fault = fmt.Sprintf("the header names the sector %d as its own", r.U64(gptMyLBAAt))
 	case c.entrySize < gptMinEntry || c.entrySize&(c.entrySize-1) != 0:
 		fault = fmt.Sprintf("an entry has %d bytes", c.entrySize)
 	case c.count == 0 || c.count > gptMaxArray/c.entrySize:

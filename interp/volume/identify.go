@@ -27,7 +27,7 @@ var magics = []magic{
 	{name: "VDO", text: "dmvdo001"},
 	{name: "DRBD metadata", off: 4096 - 4, end: true, text: "\x83\x74\x02\x6b"},
 	{name: "XFS", text: "XFSB"},
-	{name: "btrfs", off: 64<<10 + 64, text: "_BHRfS_M"},
+	{name: "btrfs", off: btrfsSuper + btrfsMagicAt, text: btrfsMagic},
 	{name: "qcow2 image", text: "QFI\xfb"},
 	{name: "QED image", text: "QED\x00"},
 	{name: "VMDK image", text: "KDMV"},
@@ -98,8 +98,8 @@ func Identify(d interp.Disk) string {
 	switch {
 	case swap(r.Bytes()):
 		return "swap"
-	case r.Len() >= 1024+58 && r.U16(1024+56) == 0xef53:
-		return ext(r.U32(1024+92), r.U32(1024+96))
+	case r.Len() >= extSuper+extIncompatAt+4 && r.U16(extSuper+extMagicAt) == extMagic:
+		return ext(r.U32(extSuper+extCompatAt), r.U32(extSuper+extIncompatAt))
 	}
 	return bootSector(r)
 }

@@ -68,7 +68,7 @@ func readMBR(d *device) (*table, error) {
 	if !ok || !tabular(parts) || hasBootParameters(r) {
 		return nil, nil
 	}
-	t := &table{kind: MBR, name: fmt.Sprintf("0x%08x", r.U32(440)),
+	t := &table{kind: MBR, name: fmt.Sprintf("0x%08x", r.U32(mbrSignatureAt)),
 		regions: []Extent{d.extent(0, sector)}}
 	for i, p := range parts {
 		if p.count == 0 || p.typ == 0 {

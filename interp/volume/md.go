@@ -33,12 +33,13 @@ func mdMember(d *device) (string, error) {
 		if !ok {
 			continue
 		}
-		magic, major := r.U32(0), r.U32(4)
+		magic, major := r.U32(mdMagicAt), r.U32(mdMajorAt)
 		if p.version == "0.90" && magic != mdMagic {
-			magic, major = binary.BigEndian.Uint32(r.Bytes()), binary.BigEndian.Uint32(r.Bytes()[4:])
+			magic = binary.BigEndian.Uint32(r.Bytes()[mdMagicAt:])
+			major = binary.BigEndian.Uint32(r.Bytes()[mdMajorAt:])
 		}
 		if magic == mdMagic && (major == 0) == (p.version == "0.90") &&
-			(major == 0 || r.U64(144) == p.off/sector) {
+			(major == 0 || r.U64(mdSectorAt) == p.off/sector) {
 			return fmt.Sprintf("md member (%s)", p.version), nil
 		}
 	}

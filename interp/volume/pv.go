@@ -57,7 +57,7 @@ func readPV(d *device) (*pv, error) {
 			break // a short device
 		}
 		s := disk.NewRegion(r.Bytes()[n*sector:(n+1)*sector], r.Addr()+n*sector)
-		if string(s.Bytes()[:8]) != labelMagic || string(s.Bytes()[24:32]) != labelType {
+		if !hasText(s, 0, labelMagic) || !hasText(s, labelTypeAt, labelType) {
 			continue
 		}
 		p := &pv{device: *d, label: n * sector}
@@ -76,20 +76,21 @@ func (p *pv) fault(off uint64, reason string) {
 
 // readLabel reads a sector with a label, and describes its fault; "" if there is none.
 func (p *pv) readLabel(r disk.Region, n uint64) string {
-	at := uint64(r.U32(20))
+	at := uint64(r.U32(labelStartAt))
 	switch {
-	case r.U64(8) != n:
-		return fmt.Sprintf("the label of a PV names the sector %d as its own", r.U64(8))
-	case lvmCRC(r.Bytes()[20:]) != r.U32(16):
+	case r.U64(labelSectorAt) != n:
+		return fmt.Sprintf("the label of a PV names the sector %d as its own",
+			r.U64(labelSectorAt))
+	case lvmCRC(r.Bytes()[labelStartAt:]) != r.U32(labelCRCAt):
 		p.badLabel = true
 		return "the checksum of the label of a PV is wrong"
-	case at < 32 || at > sector-40:
+	case at < labelTypeAt+uint64(len(labelType)) || at > sector-pvListsAt:
 		return fmt.Sprintf("the header of a PV is at byte %d of its label", at)
 	}
-	p.id, p.size = string(r.Bytes()[at:at+32]), r.U64(int(at)+32)
+	p.id, p.size = string(r.Bytes()[at:at+pvIDBytes]), r.U64(int(at)+pvSizeAt)
 	// Two lists of ranges follow, each ended by zeros: data areas and metadata areas.
 	list := 0
-	for o := int(at) + 40; o+16 <= sector && list < 2; o += 16 {
+	for o := int(at) + pvListsAt; o+rangeSize <= sector && list < 2; o += rangeSize {
 		off, size := r.U64(o), r.U64(o+8)
 		switch {
 		case off == 0:
@@ -126,20 +127,20 @@ func (p *pv) readArea(a *mda) error {
 		return nil
 	}
 	switch {
-	case string(r.Bytes()[4:20]) != mdaMagic || r.U32(20) != 1:
+	case !hasText(r, mdaMagicAt, mdaMagic) || r.U32(mdaVersionAt) != 1:
 		a.torn = "the header of a metadata area has no magic, or an unknown version"
-	case lvmCRC(r.Bytes()[4:]) != r.U32(0):
+	case lvmCRC(r.Bytes()[mdaMagicAt:]) != r.U32(mdaCRCAt):
 		a.torn = "the checksum of the header of a metadata area is wrong"
 		a.badCRC = a.torn
-	case r.U64(24) != a.off || r.U64(32) != a.size:
+	case r.U64(mdaStartAt) != a.off || r.U64(mdaSizeAt) != a.size:
 		a.torn = "the header of a metadata area names another place as its own"
 	}
 	if a.torn != "" {
 		return nil
 	}
 	// The first location is the committed text. A second one is a text that is about to be committed.
-	off, n := r.U64(mdaLocations), r.U64(mdaLocations+8)
-	crc, flags := r.U32(mdaLocations+16), r.U32(mdaLocations+20)
+	off, n := r.U64(mdaLocations), r.U64(mdaLocations+locationSizeAt)
+	crc, flags := r.U32(mdaLocations+locationCRCAt), r.U32(mdaLocations+locationFlagsAt)
 	if off == 0 || flags&ignoredText != 0 {
 		return nil
 	}

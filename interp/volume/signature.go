@@ -1,8 +1,19 @@
 package volume
 
 import (
+	"encoding/binary"
+	"strings"
+
 	"fsward/interp/disk"
 )
+
+// btrfsMagic is the magic of a superblock of Btrfs.
+const btrfsMagic = "_BHRfS_M"
+
+// hasText reports whether a text is at an offset of a region.
+func hasText(r disk.Region, off int, text string) bool {
+	return strings.HasPrefix(string(r.Bytes()[min(off, r.Len()):]), text)
+}
 
 // hasSuperblock reports whether a device has the superblock of a file system that fsward knows:
 // ext2 to ext4, or Btrfs.
@@ -10,7 +21,10 @@ func hasSuperblock(d *device) (bool, error) {
 	for _, magic := range []struct {
 		off  uint64
 		text string
-	}{{1024 + 56, "\x53\xef"}, {64<<10 + 64, "_BHRfS_M"}} {
+	}{
+		{extSuper + extMagicAt, string(binary.LittleEndian.AppendUint16(nil, extMagic))},
+		{btrfsSuper + btrfsMagicAt, btrfsMagic},
+	} {
 		r, ok, err := d.read(magic.off, uint64(len(magic.text)))
 		if err != nil {
 			return false, err
@@ -31,7 +45,7 @@ func bootSector(r disk.Region) string {
 	if r.Len() < sector {
 		return ""
 	}
-	switch string(r.Bytes()[3:11]) {
+	switch string(r.Bytes()[bootNameAt : bootNameAt+bootNameBytes]) {
 	case "NTFS    ":
 		return "NTFS"
 	case "EXFAT   ":
@@ -39,8 +53,8 @@ func bootSector(r disk.Region) string {
 	case "-FVE-FS-":
 		return "BitLocker"
 	}
-	bytesPerSector, perCluster := r.U16(11), r.U8(13)
-	reserved, fats, media := r.U16(14), r.U8(16), r.U8(21)
+	bytesPerSector, perCluster := r.U16(fatSectorBytesAt), r.U8(fatPerClusterAt)
+	reserved, fats, media := r.U16(fatReservedAt), r.U8(fatCountAt), r.U8(fatMediaAt)
 	if jump := r.U8(0); jump != 0xeb && jump != 0xe9 {
 		return ""
 	}
