@@ -12,7 +12,7 @@ import (
 // runChild executes the next child of a state. It writes all results in one transaction, so that a
 // run that is killed has all of them or none.
 func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
-	before, asked := x.totals, maps.Clone(x.asked)
+	before, tried := x.totals, maps.Clone(x.triedCrashes)
 	begin := time.Now()
 	r, err := x.session.run(ctx, st)
 	took := time.Since(begin)
@@ -29,7 +29,7 @@ func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
 	x.noteThreads(r)
 	f, recovered, err := x.examine(ctx, r)
 	if err != nil {
-		x.totals, x.asked = before, asked
+		x.totals, x.triedCrashes = before, tried
 		return err
 	}
 	var reported *Error

@@ -85,10 +85,10 @@ func (w *windowWalk) add(ev crash.Event) error {
 
 // start starts a window, and visits the crash states at its start.
 func (w *windowWalk) start(ev crash.Event, kind string, number int) error {
-	asked := w.windows[number]
+	requested := w.windows[number]
 	w.at = crashCase{
 		window: number,
-		Crash:  Crash{Epoch: Begin, Before: asked.before, After: asked.after},
+		Crash:  Crash{Epoch: Begin, Before: requested.before, After: requested.after},
 	}
 	if kind == markNow {
 		w.at.Epoch = End

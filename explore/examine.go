@@ -74,15 +74,15 @@ func (r *execution) crashFailure(bad *badDisk, copied *crashDisk) *failureContex
 
 // countCrash counts a crash for each property that it is tried for.
 func (x *explorer) countCrash(c crashCase, judge Judge) {
-	x.asked[c.property()]++
+	x.triedCrashes[c.property()]++
 	if judge != nil {
-		x.asked[Invariant]++
+		x.triedCrashes[Invariant]++
 	}
 	if !x.HostOnly {
-		x.asked[Recovered]++
+		x.triedCrashes[Recovered]++
 	}
 	if !x.HostOnly && x.ReadCommitted != nil {
-		x.asked[Committed]++
+		x.triedCrashes[Committed]++
 	}
 }
 

@@ -15,7 +15,7 @@ type explorer struct {
 	store        *store
 	session      *session
 	totals       Totals
-	asked        map[string]uint64 // Summary.Asked
+	triedCrashes map[string]uint64 // Summary.Asked
 	errors       []Error
 	causes       causeTable
 	began        time.Time
@@ -52,7 +52,7 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
 		return sum, err
 	}
-	x := &explorer{Config: cfg, began: time.Now(), asked: make(map[string]uint64),
+	x := &explorer{Config: cfg, began: time.Now(), triedCrashes: make(map[string]uint64),
 		memo: make(memo), surprised: make(memo), mountSites: make(map[uint64]bool), stop: ctx}
 	// Canceling an operation midway would leave the guest in an unknown state.
 	ctx = context.WithoutCancel(ctx)
@@ -72,7 +72,7 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 		err = nil
 	}
 	x.tick()
-	sum = Summary{Totals: x.totals, Asked: x.asked, Errors: x.errors, Complete: complete}
+	sum = Summary{Totals: x.totals, Asked: x.triedCrashes, Errors: x.errors, Complete: complete}
 	return sum, errors.Join(err, x.store.update(x.saveTotals))
 }
 
@@ -87,7 +87,7 @@ func (x *explorer) begin(ctx context.Context) error {
 		x.before = x.totals.Seconds
 		if x.errors, err = x.store.errors(); err == nil {
 			x.causes.load(x.errors, 0)
-			_, err = x.store.meta(keyAsked, &x.asked)
+			_, err = x.store.meta(keyAsked, &x.triedCrashes)
 		}
 		return err
 	}
@@ -111,7 +111,8 @@ func (x *explorer) begin(ctx context.Context) error {
 }
 
 func (x *explorer) saveTotals(c *change) error {
-	return errors.Join(c.put(bucketMeta, keyTotals, &x.totals), c.put(bucketMeta, keyAsked, x.asked))
+	return errors.Join(c.put(bucketMeta, keyTotals, &x.totals),
+		c.put(bucketMeta, keyAsked, x.triedCrashes))
 }
 
 // tick updates the duration of the run.

@@ -18,27 +18,27 @@ type responseLog struct {
 
 // An answer of the machine, with its request.
 type answer struct {
-	asked string
-	exit  agent.Exit
-	done  agent.Done
+	operation string
+	exit      agent.Exit
+	done      agent.Done
 }
 
 // respond returns the next answer of the log if the log plays. Otherwise it calls ask, and records
 // the answer.
-func (l *responseLog) respond(asked string, ask func() (answer, error)) (answer, error) {
+func (l *responseLog) respond(operation string, ask func() (answer, error)) (answer, error) {
 	if !l.play {
 		a, err := ask()
-		a.asked = asked
+		a.operation = operation
 		l.answers, l.next = append(l.answers, a), l.next+1
 		return a, err
 	}
-	if l.next == len(l.answers) || l.answers[l.next].asked != asked {
+	if l.next == len(l.answers) || l.answers[l.next].operation != operation {
 		want := "nothing more"
 		if l.next < len(l.answers) {
-			want = l.answers[l.next].asked
+			want = l.answers[l.next].operation
 		}
 		return answer{}, &DivergedError{At: l.next,
-			Want: Choice{N: 1, Site: want}, Got: Choice{N: 1, Site: asked}}
+			Want: Choice{N: 1, Site: want}, Got: Choice{N: 1, Site: operation}}
 	}
 	l.next++
 	return l.answers[l.next-1], nil

@@ -99,11 +99,11 @@ func TestClassIsWhatIsRead(t *testing.T) {
 			t.Errorf("%s: class %s, warned %v, want %s\n%+v", test.body, worst, warned, test.class,
 				plans[0].Steps)
 		}
-		asked, base := costOf(t, rule, 100, 100)
+		reads, base := costOf(t, rule, 100, 100)
 		_, directory := costOf(t, rule, 1000, 100)
 		_, commit := costOf(t, rule, 100, 1000)
-		if (asked > 0) != (test.class == invariants.LogN || test.class == invariants.Directory) {
-			t.Errorf("%s: the state was asked %d times", test.body, asked)
+		if (reads > 0) != (test.class == invariants.LogN || test.class == invariants.Directory) {
+			t.Errorf("%s: the state was read %d times", test.body, reads)
 		}
 		if grows := directory > 5*base; grows != (test.class == invariants.Directory) {
 			t.Errorf("%s: costs %d, with a directory ten times as large %d", test.body, base, directory)

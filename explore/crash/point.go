@@ -277,11 +277,11 @@ func (s *sampler) singles(most int) error {
 func (s *sampler) random() error {
 	random := rand.New(rand.NewPCG(s.e.options.Seed, uint64(s.e.stats.Points)))
 	for s.left > 0 {
-		share := random.Float64()
+		chance := random.Float64()
 		for j, u := range s.e.flight[s.lo:s.hi] {
 			i := s.lo + j
 			switch {
-			case random.Float64() >= share:
+			case random.Float64() >= chance:
 				s.levels[i] = 0
 			case u.steps > 1 && random.IntN(4) == 0:
 				s.levels[i] = 1 + random.Uint32N(u.steps)

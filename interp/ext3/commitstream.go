@@ -68,7 +68,7 @@ func (s *commitStream) bits(d *delta) error {
 // directory entries, inode by inode.
 func (s *commitStream) trees(d *delta) error {
 	changes := d.xattrChanges
-	share := func(before uint32) error {
+	changesUpTo := func(before uint32) error {
 		for ; len(changes) > 0 && changes[0].ino <= before; changes = changes[1:] {
 			d.xattrRecords(changes[0])
 			if err := d.tooMany(); err != nil {
@@ -78,7 +78,7 @@ func (s *commitStream) trees(d *delta) error {
 		return nil
 	}
 	for k, dir := range d.entries.dirs {
-		if err := share(dir.ino); err != nil {
+		if err := changesUpTo(dir.ino); err != nil {
 			return err
 		}
 		for i, end := d.entries.of(k); i < end; i++ {
@@ -90,7 +90,7 @@ func (s *commitStream) trees(d *delta) error {
 			}
 		}
 	}
-	return share(d.Geo.Inodes)
+	return changesUpTo(d.Geo.Inodes)
 }
 
 // A planIndex finds the objects of a plan.

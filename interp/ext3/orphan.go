@@ -59,12 +59,12 @@ func (o *OrphanList) diff(s Snapshot, inodes *numberSet) (*orphanDiff, error) {
 	if err != nil {
 		return nil, err
 	}
-	turns, err := o.breaks(s, inodes)
+	breaks, err := o.breaks(s, inodes)
 	if err != nil {
 		return nil, err
 	}
 	at := ondisk.SuperOf(sb).LastOrphan()
-	if at == o.head && len(turns) == 0 {
+	if at == o.head && len(breaks) == 0 {
 		return nil, nil
 	}
 	d := &orphanDiff{came: make(map[uint32]bool), gone: make(map[uint32]bool)}
@@ -73,15 +73,15 @@ func (o *OrphanList) diff(s Snapshot, inodes *numberSet) (*orphanDiff, error) {
 		last := at
 		node, old := o.nodes[at]
 		if old {
-			n, _ := slices.BinarySearchFunc(turns, node.place, func(ino uint32, place int64) int {
+			n, _ := slices.BinarySearchFunc(breaks, node.place, func(ino uint32, place int64) int {
 				return cmp.Compare(o.nodes[ino].place, place)
 			})
-			if n == len(turns) {
+			if n == len(breaks) {
 				d.runs = append(d.runs, orphanRun{first: at, last: o.tail})
 				d.fault = o.fault
 				break
 			}
-			last = turns[n]
+			last = breaks[n]
 		}
 		switch {
 		case at < s.Geo.FirstIno || at > s.Geo.Inodes:
@@ -108,7 +108,7 @@ func (o *OrphanList) diff(s Snapshot, inodes *numberSet) (*orphanDiff, error) {
 
 // breaks returns the inodes of the list, in its order, that have another successor in a state: a
 // part of the old list ends there. inodes are the inodes that may differ.
-func (o *OrphanList) breaks(s Snapshot, inodes *numberSet) (turns []uint32, err error) {
+func (o *OrphanList) breaks(s Snapshot, inodes *numberSet) (breaks []uint32, err error) {
 	for ino := range inodes.all() {
 		if !o.Has(ino) {
 			continue
@@ -118,13 +118,13 @@ func (o *OrphanList) breaks(s Snapshot, inodes *numberSet) (turns []uint32, err 
 			return nil, err
 		}
 		if i.Dtime() != o.nodes[ino].next {
-			turns = append(turns, ino)
+			breaks = append(breaks, ino)
 		}
 	}
-	slices.SortFunc(turns, func(a, b uint32) int {
+	slices.SortFunc(breaks, func(a, b uint32) int {
 		return cmp.Compare(o.nodes[a].place, o.nodes[b].place)
 	})
-	return turns, nil
+	return breaks, nil
 }
 
 // missing finds the inodes of the old list that are in no part of the new one.
