@@ -17,11 +17,11 @@ import (
 // additions. The images are only read.
 func Check(ctx context.Context, images []string, fs string,
 	cfg guard.RulesConfig) (*guard.Event, error) {
-	return CheckTelling(ctx, images, fs, cfg, func(*guard.Progress) {})
+	return CheckWithProgress(ctx, images, fs, cfg, func(*guard.Progress) {})
 }
 
-// CheckTelling is Check that reports its progress at intervals.
-func CheckTelling(ctx context.Context, images []string, fs string, cfg guard.RulesConfig,
+// CheckWithProgress is Check that reports its progress at intervals.
+func CheckWithProgress(ctx context.Context, images []string, fs string, cfg guard.RulesConfig,
 	tell func(*guard.Progress)) (*guard.Event, error) {
 	disks, err := openImages(images)
 	if err != nil {

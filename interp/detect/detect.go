@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"fsward/change"
 	"fsward/interp"
@@ -96,7 +97,7 @@ func find(d interp.Disk, fs string) (format, error) {
 		}
 	}
 	if fs != Auto {
-		return format{}, fmt.Errorf("file system %q is not one of %v", fs, Names())
+		return format{}, fmt.Errorf("file system %q is not one of %s", fs, strings.Join(Names(), ", "))
 	}
 	for i := range interp.Sizes(d) {
 		if f, missing := partOf(interp.Sub(d, i)); missing != "" {

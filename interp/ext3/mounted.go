@@ -215,7 +215,7 @@ func (m *Mounted) metadata(block uint32) bool {
 
 func (m *Mounted) describe() string {
 	return fmt.Sprintf("%d blocks of %d bytes, %d groups, journal of %d blocks,"+
-		" %d blocks to be written home",
+		" %d blocks to checkpoint",
 		m.Geo.Blocks, m.Geo.BlockSize, m.Geo.Groups, m.Log.MaxLen, len(m.State.Copies))
 }
 
