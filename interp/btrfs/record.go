@@ -305,6 +305,10 @@ func (r *recorder) makeRoom() error {
 	}
 	if n := len(r.txn.Records); n > r.growFrom && cap(r.txn.Records)-n < growSpare {
 		r.reserve(growSpare)
+		if !r.dropped && cap(r.txn.Records)-n < growSpare {
+			// append would take a quarter more than the budget has.
+			return r.overBudgetWith(n + growSpare)
+		}
 	}
 	if !r.dropped {
 		if err := r.overBudget(); err == nil || !r.drop {
@@ -326,11 +330,14 @@ func (r *recorder) dropRecords() {
 }
 
 // overBudget returns an error if the records exceed the memory budget or their limit.
-func (r *recorder) overBudget() error {
-	if len(r.txn.Records) > maxRecords {
+func (r *recorder) overBudget() error { return r.overBudgetWith(len(r.txn.Records)) }
+
+// overBudgetWith returns an error if n records exceed the memory budget or their limit.
+func (r *recorder) overBudgetWith(n int) error {
+	if n > maxRecords {
 		return &budgetError{"change records", maxRecords}
 	}
-	if !r.holds(len(r.txn.Records)) {
+	if !r.holds(n) {
 		return r.memory.Full()
 	}
 	return nil
