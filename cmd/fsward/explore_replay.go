@@ -83,32 +83,12 @@ func newReplaying(dir string, times int) (*replaying, error) {
 		times: times}, nil
 }
 
-// replay replays errors in one guest. After a replay that failed it boots another: the failure
-// leaves the guest in an unknown state.
+// replay replays errors.
 func (f *exploreFlags) replay(c *cobra.Command, list []*replaying) error {
-	failed := 0
-	for left := list; len(left) > 0 && c.Context().Err() == nil; {
-		before := len(left)
-		err := host.WithMachine(c.Context(), f.guest, f.log(), func(m *machine.Machine) error {
-			for len(left) > 0 && c.Context().Err() == nil {
-				r := left[0]
-				left = left[1:]
-				if err := f.replayOne(c, m, r); err != nil {
-					failed++
-					fmt.Fprintf(c.ErrOrStderr(), "%s could not be replayed: %v\n", r.dir, err)
-					return nil
-				}
-			}
-			return nil
-		})
-		if err != nil && len(left) == before {
-			return err // no guest boots
-		}
-		if err != nil {
-			fmt.Fprintf(c.ErrOrStderr(), "the guest: %v\n", err)
-		}
-	}
-	if err := c.Context().Err(); err != nil {
+	failed, err := batch[*replaying]{f,
+		func(m *machine.Machine, r *replaying) error { return f.replayOne(c, m, r) },
+		func(r *replaying) string { return r.dir }}.run(c, list)
+	if err != nil {
 		return err
 	}
 	for _, r := range list {

@@ -11,7 +11,6 @@ import (
 
 	"fsward/change"
 	"fsward/explore"
-	"fsward/explore/host"
 	"fsward/explore/machine"
 	"fsward/explore/spec"
 )
@@ -93,40 +92,21 @@ func surveyRuns(systems, ask []string, common spec.Run, out string) (runs []surv
 	return runs, nil
 }
 
-// survey makes the runs in one guest. After a run that failed it boots another: the failure leaves
-// the guest in an unknown state.
+// survey makes the runs.
 func (f *exploreFlags) survey(c *cobra.Command, runs []surveyRun, budget surveyBudget) error {
-	var found, failed int
+	found := 0
 	warnOfOldGuest(c.ErrOrStderr(), f.guest.Dir)
-	for len(runs) > 0 && c.Context().Err() == nil {
-		before := len(runs)
-		err := host.WithMachine(c.Context(), f.guest, f.log(), func(m *machine.Machine) error {
-			for len(runs) > 0 && c.Context().Err() == nil {
-				r := runs[0]
-				runs = runs[1:]
-				fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", r.dir, r.Spec)
-				if err := r.CheckKernel(m.Hello().Release); err != nil {
-					failed++
-					fmt.Fprintf(c.ErrOrStderr(), "%s could not be run: %v\n", r.dir, err)
-					continue
-				}
-				n, err := f.surveyOne(c, m, r, budget)
-				if found += n; err != nil {
-					failed++
-					fmt.Fprintf(c.ErrOrStderr(), "%s could not be run: %v\n", r.dir, err)
-					return nil
-				}
-			}
-			return nil
-		})
-		if err != nil && len(runs) == before {
-			return err // no guest boots
+	job := func(m *machine.Machine, r surveyRun) error {
+		fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", r.dir, r.Spec)
+		if err := r.CheckKernel(m.Hello().Release); err != nil {
+			return unsuitableError{err}
 		}
-		if err != nil {
-			fmt.Fprintf(c.ErrOrStderr(), "the guest: %v\n", err)
-		}
+		n, err := f.surveyOne(c, m, r, budget)
+		found += n
+		return err
 	}
-	switch err := c.Context().Err(); {
+	failed, err := batch[surveyRun]{f, job, func(r surveyRun) string { return r.dir }}.run(c, runs)
+	switch {
 	case err != nil:
 		return err
 	case failed > 0:

@@ -55,18 +55,8 @@ func findChoice(ctx context.Context, t *testing.T, m *machine.Machine) error {
 	}
 	for _, tc := range [][2]string{{"file gone", fs}, {"value two", "ext2"}} {
 		kind, fs := tc[0], tc[1]
-		r := spec.Run{Strategy: explore.BreadthFirst, Depth: 1, Limit: 2,
-			KernelChoices: kind == "value two"}
-		var err error
-		if r.Spec, err = spec.FileSystem(fs, "", "", checker, ""); err != nil {
-			return err
-		}
-		cfg, err := r.Config()
-		if err != nil {
-			return err
-		}
-		cfg.System, cfg.Dir = m, t.TempDir()
-		sum, err := explore.Run(ctx, cfg)
+		cfg, sum, err := runStack(ctx, t, m, fs, checker, spec.Run{Strategy: explore.BreadthFirst,
+			Depth: 1, Limit: 2, KernelChoices: kind == "value two"})
 		if err != nil {
 			return err
 		}
@@ -89,6 +79,20 @@ func findChoice(ctx context.Context, t *testing.T, m *machine.Machine) error {
 		t.Logf("%s: %d states, %d recoveries, %.1f s", kind, sum.States, sum.Recovered, sum.Seconds)
 	}
 	return nil
+}
+
+// runStack explores the stack of a file system and a checker.
+func runStack(ctx context.Context, t *testing.T, m *machine.Machine, fs, checker string,
+	r spec.Run) (cfg explore.Config, sum explore.Summary, err error) {
+	if r.Spec, err = spec.FileSystem(fs, "", "", checker, ""); err != nil {
+		return cfg, sum, err
+	}
+	if cfg, err = r.Config(); err != nil {
+		return cfg, sum, err
+	}
+	cfg.System, cfg.Dir = m, t.TempDir()
+	sum, err = explore.Run(ctx, cfg)
+	return cfg, sum, err
 }
 
 // withoutSurprises returns the errors that break a promise. ext2 also has surprises: e2fsck repairs

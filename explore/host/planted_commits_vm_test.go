@@ -79,17 +79,8 @@ func loseCommits(ctx context.Context, t *testing.T, m *machine.Machine) error {
 				return err
 			}
 		}
-		r := spec.Run{Strategy: explore.BreadthFirst, Depth: 1, Limit: 8}
-		var err error
-		if r.Spec, err = spec.FileSystem(fs, "", "", checker, ""); err != nil {
-			return err
-		}
-		cfg, err := r.Config()
-		if err != nil {
-			return err
-		}
-		cfg.System, cfg.Dir = m, t.TempDir()
-		sum, err := explore.Run(ctx, cfg)
+		_, sum, err := runStack(ctx, t, m, fs, checker,
+			spec.Run{Strategy: explore.BreadthFirst, Depth: 1, Limit: 8})
 		if err != nil {
 			return err
 		}

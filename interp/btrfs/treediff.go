@@ -68,17 +68,26 @@ func (t *treeDiff) baseGeneration() uint64 {
 	return t.old.sb.Generation()
 }
 
-// walkNew descends the new tree to the subtrees of older generations.
-func (t *treeDiff) walkNew(s span) {
+// enter reports whether a walk should descend to the root of a subtree. It notes a fault if the new
+// tree reaches that block twice.
+func (t *treeDiff) enter(s span) bool {
 	if t.failedHard() {
-		return
+		return false
 	}
 	if t.seen[s.logical] {
 		t.fault(violated(twiceRule, "block %d is reached twice in tree %s",
 			s.logical, change.NumText(t.tree)))
-		return
+		return false
 	}
 	t.seen[s.logical] = true
+	return true
+}
+
+// walkNew descends the new tree to the subtrees of older generations.
+func (t *treeDiff) walkNew(s span) {
+	if !t.enter(s) {
+		return
+	}
 	if s.generation > t.new.sb.Generation() {
 		t.fault(violated(generationRule,
 			"block %d of tree %s: its parent says generation %d, the superblock's is %d",
@@ -273,15 +282,9 @@ func (t *treeDiff) expandUnmatched() {
 
 // walkUnmatched descends a subtree of an older generation that the old tree does not have.
 func (t *treeDiff) walkUnmatched(s span) {
-	if t.failedHard() {
+	if !t.enter(s) {
 		return
 	}
-	if t.seen[s.logical] {
-		t.fault(violated(twiceRule, "block %d is reached twice in tree %s",
-			s.logical, change.NumText(t.tree)))
-		return
-	}
-	t.seen[s.logical] = true
 	if n := t.checked(s, false); n != nil {
 		s.shared = false
 		t.descend(n, s, t.walkUnmatched)
