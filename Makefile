@@ -11,7 +11,7 @@ FUZZTIME ?= 30s
 GOLANGCI_LINT_VERSION := v2.15.0
 GOTESTSUM_VERSION := v1.13.0
 
-.PHONY: help setup build run test test-disks test-apart vm-test layout restarts planted search-table \
+.PHONY: help setup build run test test-disks test-apart vm-test layout restarts apparmor reconnect migrate planted search-table \
 	variants lint fuzz bench soak shapes cliffs matrix mutants man clean guest guest-debug
 
 ## list the targets
@@ -102,6 +102,23 @@ restarts: setup build guest
 		-run '^TestGuestRestarts' ./hostd/vmrun
 	FSWARD_RESTARTS=$(RESTARTS) unshare --mount go test -count=1 -v -timeout 60m \
 		-run '^TestRestartUnderRunningGuest$$' ./cmd/fsward
+
+SUITE ?= bookworm
+
+## follow the guide on a Debian host with stock libvirt and AppArmor, which boots under QEMU's
+## translator (about ten minutes); SUITE=trixie
+apparmor: setup build guest
+	scripts/apparmor.sh $(SUITE)
+
+## kill the guard of a domain with the element reconnect of libvirt 11 ten times, under load (about
+## five minutes)
+reconnect: setup build guest
+	scripts/reconnect.sh
+
+## migrate a guarded domain between two hosts in namespaces, which is refused (about five minutes);
+## SUITE=trixie
+migrate: setup build guest
+	scripts/migrate.sh $(SUITE)
 
 ## run every supported way to make and mount Btrfs and ext3 under the guard (about six minutes)
 variants: setup

@@ -302,3 +302,32 @@ func TestAppArmorHint(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestConfinesSockets checks that the rule is asked for only where AppArmor looks at sockets.
+func TestConfinesSockets(t *testing.T) {
+	for name, c := range map[string]struct {
+		enabled, feature string
+		want             bool
+	}{
+		"Debian 12": {"Y\n", "network_v8/af_mask", false},
+		"Ubuntu":    {"Y\n", "network/af_unix", true},
+		"off":       {"N\n", "network_v9/af_unix", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			enabled := filepath.Join(t.TempDir(), "enabled")
+			feature := filepath.Join(t.TempDir(), c.feature)
+			if err := errors.Join(os.WriteFile(enabled, []byte(c.enabled), 0o600),
+				os.MkdirAll(filepath.Dir(feature), 0o700),
+				os.WriteFile(feature, nil, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			sockets := filepath.Join(filepath.Dir(filepath.Dir(feature)), "network*", "af_unix")
+			if got := confinesSockets(enabled, sockets); got != c.want {
+				t.Errorf("%v, want %v", got, c.want)
+			}
+		})
+	}
+	if confinesSockets(filepath.Join(t.TempDir(), "missing"), "") {
+		t.Error("a kernel without AppArmor confines sockets")
+	}
+}
