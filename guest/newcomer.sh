@@ -72,11 +72,13 @@ show ps -o user,comm -p "$domain"
 show cat "/proc/$domain/attr/current"
 grep -q '^libvirt-.* (enforce)$' "/proc/$domain/attr/current" || fail "AppArmor does not confine QEMU"
 [ "$(ps -o user:20= -p "$domain")" = libvirt-qemu ] || fail "QEMU is privileged"
-show aa-status | sed -n '/profiles are in enforce mode/p; /processes are in enforce mode/,/^[0-9].*complain/p'
+echo '$ aa-status'
+aa-status | sed -n '/profiles are in enforce mode/p; /processes are in enforce mode/,/^[0-9].*complain/p'
 # AppArmor is in force: the profile of the guarded domain keeps QEMU from the image.
 confined=$(sed 's/ (enforce)//' "/proc/$domain/attr/current")
 [ "$(denials | wc -l)" = 0 ] || { denials && fail "AppArmor has forbidden something"; }
-! show aa-exec -p "$confined" -- cat $image >/dev/null 2>err || fail "AppArmor is not in force"
+echo "\$ aa-exec -p $confined -- cat $image"
+! aa-exec -p "$confined" -- cat $image >/dev/null 2>err || fail "AppArmor is not in force"
 cat err
 denials
 [ "$(denials | wc -l)" = 1 ] || fail "AppArmor has not logged what it has forbidden"
@@ -108,7 +110,7 @@ show fsward detach vm
 virsh dumpxml --inactive vm | cmp - before.xml || fail "the definition is not what it was"
 echo "the definition is what it was, byte for byte"
 qemu-img convert -O raw $image disk.img
-e2fsck -E journal_only disk.img >/dev/null
+e2fsck -p -E journal_only disk.img
 show e2fsck -fn disk.img
 debugfs -R 'stat /victim' disk.img 2>/dev/null | grep -o 'Links: .*'
 trap - ERR

@@ -105,8 +105,7 @@ start_host() {
 		host_uuid = "$2"
 		log_outputs = "2:file:/var/log/libvirt/libvirtd.log"
 	END
-	on "$1" sh -c 'exec libvirtd --listen >/var/log/libvirt/out 2>&1' &
-	disown
+	on "$1" sh -c 'exec libvirtd --listen >/var/log/libvirt/out 2>&1' 2>/dev/null &
 	await 60 on "$1" virsh version >"$dir/version" 2>"$dir/error" ||
 		fail "no libvirtd on $1: $(cat "$dir/error" "$dir/upper/var/log/libvirt/libvirtd.log")"
 }
