@@ -28,7 +28,6 @@ links=$(debugfs -R 'imap /victim' "$work/disk.img" 2>/dev/null |
 neighbor=$(debugfs -R 'imap /neighbor' "$work/disk.img" 2>/dev/null)
 read -r block offset <<<"$links"
 [[ $neighbor == *"located at block $block,"* ]] || { echo "no inode beside the victim" >&2 && exit 1; }
-
 address=$((block * 4096 + offset + 26)) # i_links_count
 
 # The host's disk: the folder of the suite, and what the newcomer brings.
