@@ -75,7 +75,7 @@ Exit status: 0 everything holds, 1 an invariant is violated, 2 wrong usage,
 	root.AddCommand(guardCommand(), checkCommand(), replayCommand(), dumpCommand(), rulesCommand(),
 		vmCommand(), exploreCommand(), fsckCommand(), corruptCommand(), statusCommand(), resumeCommand(),
 		rejectCommand(), demoCommand(), manCommand(), versionCommand(), attachCommand(), detachCommand(),
-		proxyCommand(), daemonCommand(), diskCommand())
+		proxyCommand(), daemonCommand(), diskCommand(), campaignCommand(), workerCommand())
 	root.Version = output.Version()
 	root.SetVersionTemplate("fsward {{.Version}}\n")
 	asUsage(root)

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"fsward/explore/b3"
+	"fsward/explore/campaign"
+)
+
+// campaignStart is campaign start as its flags describe it.
+type campaignStart struct {
+	campaignFlags
+	workerFlags
+	vary     []string
+	unit     uint64
+	replicas int
+}
+
+// defaultUnit is the number of ranks of a unit: about a minute's work in an emulated guest.
+const defaultUnit = 64
+
+func campaignStartCommand() *cobra.Command {
+	var s campaignStart
+	c := &cobra.Command{
+		Use:   "start KIND --dir DIR | --nats URL [flags] -- ARGS...",
+		Short: "Divide a command into units, and test them",
+		Long: `KIND is the command whose flags follow "--":
+
+  b3       fsward explore b3: all workloads of a set, in units of some ranks
+  explore  fsward explore run, one unit for each combination of values of --vary
+  survey   fsward explore survey, one unit for each file system
+  fsck     fsward fsck run, one unit for each combination of values of --vary
+
+A worker takes no files from another machine: flags that name files are refused.
+
+With --dir the command tests the units itself, --guests at a time, until everything is done; more
+workers may join. With --nats it puts the units into the queue and ends, unless --guests is given.
+
+Exit status: 0 found nothing, 1 found errors, 2 wrong usage, 3 not everything could be tested.`,
+		Example: `  fsward campaign start b3 --dir ext3-seq-1 --guests 2 -- --fs ext3 --set seq-1
+  fsward campaign start explore --dir swarm --vary 'seed=1-20' --vary 'fs=ext3|btrfs' \
+    -- --checker reasonable --search random --time 5m
+  fsward campaign start b3 --nats tls://nats.example.com --name btrfs-seq-2 --replicas 3 \
+    -- --fs btrfs --set seq-2`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return s.run(c, args[0], args[1:]) },
+	}
+	s.campaignFlags.add(c)
+	s.workerFlags.add(c)
+	c.Flags().StringArrayVar(&s.vary, "vary", nil,
+		"make a unit for each value of a flag: `FLAG=VALUE|VALUE...` or FLAG=A-B; may be repeated")
+	c.Flags().Uint64Var(&s.unit, "unit", defaultUnit, "a unit of b3 has `N` workloads")
+	c.Flags().IntVar(&s.replicas, "replicas", 1, "the servers of a cluster keep `N` copies")
+	return c
+}
+
+func (s *campaignStart) run(c *cobra.Command, kind string, args []string) error {
+	s.local(c, s.address.Dir != "")
+	d, err := s.definition(kind, args)
+	if err == nil {
+		err = d.Check()
+	}
+	if err != nil {
+		return usageError{err, c.CommandPath()}
+	}
+	if err := s.versions(&d); err != nil {
+		return err
+	}
+	return s.with(c, true, func(ctx context.Context, client *campaign.Client) error {
+		q, err := client.Create(ctx, d, campaign.Option{Replicas: s.replicas})
+		if err != nil {
+			return err
+		}
+		return s.campaignFlags.test(ctx, c, client, q, &s.workerFlags)
+	})
+}
+
+// versions completes a definition by what its workers must have.
+func (s *campaignStart) versions(d *campaign.Definition) (err error) {
+	k, err := campaign.KindOf(d.Kind)
+	if err != nil {
+		return err
+	}
+	if d.Build, err = ownBuild(); err == nil && k.Guest {
+		d.Guest, err = s.guestVersion()
+	}
+	return err
+}
+
+// campaignCommands are the commands of the kinds.
+var campaignCommands = map[string]func() *cobra.Command{"b3": exploreB3Command,
+	"explore": exploreRunCommand, "survey": exploreSurveyCommand, "fsck": fsckRunCommand}
+
+// definition returns the definition of a campaign of a kind, from the arguments of its command.
+func (s *campaignStart) definition(kind string, args []string) (d campaign.Definition, err error) {
+	if _, err := campaign.KindOf(kind); err != nil {
+		return d, err
+	}
+	if s.name == "" {
+		s.name = kind
+	}
+	d = campaign.NewDefinition(s.name, kind)
+	command := campaignCommands[kind]()
+	if err := command.ParseFlags(args); err != nil {
+		return d, err
+	}
+	command.Flags().Visit(func(f *pflag.Flag) { d.Flags = append(d.Flags, flagValues(f)...) })
+	for _, text := range s.vary {
+		a, err := axis(text)
+		if err != nil {
+			return d, err
+		}
+		d.Axes = append(d.Axes, a)
+	}
+	rest := command.Flags().Args()
+	if kind == "b3" {
+		return d, s.ranks(&d)
+	}
+	if len(rest) > 0 {
+		d.Axes = append(d.Axes, campaign.Axis{Values: rest})
+	}
+	d.Last = campaign.Combinations(d.Axes) - 1
+	return d, nil
+}
+
+// flagValues returns a flag of a command as flags of a campaign: one for each value of a list.
+func flagValues(f *pflag.Flag) (list []campaign.Flag) {
+	if many, ok := f.Value.(pflag.SliceValue); ok {
+		for _, v := range many.GetSlice() {
+			list = append(list, campaign.Flag{Name: f.Name, Value: v})
+		}
+		return list
+	}
+	return []campaign.Flag{{Name: f.Name, Value: f.Value.String()}}
+}
+
+// axis reads a value of --vary.
+func axis(text string) (a campaign.Axis, err error) {
+	name, values, ok := strings.Cut(text, "=")
+	if !ok || name == "" {
+		return a, fmt.Errorf("--vary %s: want FLAG=VALUE|VALUE... or FLAG=A-B", text)
+	}
+	a.Name = name
+	first, last, isRange := strings.Cut(values, "-")
+	from, err1 := strconv.ParseUint(first, 10, 32)
+	to, err2 := strconv.ParseUint(last, 10, 32)
+	if !isRange || err1 != nil || err2 != nil {
+		a.Values = strings.Split(values, "|")
+		return a, nil
+	}
+	if to < from || to-from >= 1<<16 {
+		return a, fmt.Errorf("--vary %s: the range is empty or too long", text)
+	}
+	for ; from <= to; from++ {
+		a.Values = append(a.Values, strconv.FormatUint(from, 10))
+	}
+	return a, nil
+}
+
+// ranks completes the definition of a campaign of b3: its set and its ranks.
+func (s *campaignStart) ranks(d *campaign.Definition) error {
+	if err := d.Check(); err != nil && len(d.Axes) > 0 {
+		return errors.New("--vary is not for b3: start a campaign for each value")
+	}
+	r := b3Run{}
+	var flags []campaign.Flag
+	for _, f := range d.Flags {
+		switch f.Name {
+		case "set":
+			r.set = f.Value
+		case "range":
+			r.ranks = f.Value
+			continue
+		}
+		flags = append(flags, f)
+	}
+	if r.set == "" {
+		return errors.New("--set is missing: the set of workloads")
+	}
+	d.Flags = flags
+	w, err := r.workloads()
+	if err != nil {
+		return err
+	}
+	set, err := b3.Load(r.set)
+	if err != nil {
+		return err
+	}
+	d.First, d.Last, d.Unit, d.Set = w.From, w.To, s.unit, set.Version()
+	return nil
+}

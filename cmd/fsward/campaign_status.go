@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fsward/change"
+	"fsward/explore/campaign"
+	"fsward/hostd/output"
+)
+
+// Times of status.
+const (
+	statusTime = 30 * time.Second // for one status, after a request to end
+	watchTime  = 2 * time.Second  // between two with --watch
+)
+
+func campaignStatusCommand() *cobra.Command {
+	var f campaignFlags
+	var watch bool
+	c := &cobra.Command{
+		Use:   "status --dir DIR | --nats URL",
+		Short: "Print how far a campaign is",
+		Long: `Prints how many cases were tested, how many could not be run, and how many are left. The
+three add up to all cases, at any time: "exact" says so.
+
+Exit status: 0, or 3 if the numbers are not exact.`,
+		Example: `  fsward campaign status --dir ext3-seq-1
+  fsward campaign status --nats tls://nats.example.com --name btrfs-seq-2 --watch`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return f.withQueue(c, func(ctx context.Context, _ *campaign.Client, q *campaign.Queue) error {
+				t := q.NewTally()
+				for {
+					err := f.printStatus(ctx, c, q, t)
+					if err != nil || !watch || t.Done() {
+						return err
+					}
+					if r, err := q.Record(ctx); err != nil || r.State == campaign.Cancelled {
+						return err
+					}
+					select {
+					case <-ctx.Done():
+						return nil
+					case <-time.After(watchTime):
+					}
+				}
+			})
+		},
+	}
+	f.add(c)
+	c.Flags().BoolVar(&watch, "watch", false, "print it again every 2 s, until everything is done")
+	return c
+}
+
+// printStatus prints how far a campaign is.
+func (f *campaignFlags) printStatus(ctx context.Context, c *cobra.Command, q *campaign.Queue,
+	t *campaign.Tally) error {
+	s, err := q.Status(ctx, t)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		err = output.NewLines(c.OutOrStdout(), "").Print(struct {
+			Event string `json:"event"`
+			*campaign.Status
+			Exact bool `json:"exact"`
+		}{"campaign", s, s.Exact()})
+	} else {
+		err = statusTable(c.OutOrStdout(), s)
+	}
+	if err == nil && !s.Exact() {
+		return outcome(change.Undecided)
+	}
+	return err
+}
+
+// statusTable prints a status for people.
+func statusTable(out io.Writer, s *campaign.Status) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "campaign\t%s: %s\n", s.Name, strings.Join(append([]string{s.Kind}, s.Args...), " "))
+	fmt.Fprintf(w, "state\t%s\n", s.State)
+	exact := "exact"
+	if !s.Exact() {
+		exact = fmt.Sprintf("NOT EXACT: %d counted twice, %d bad messages", s.Doubled, s.Bad)
+	}
+	fmt.Fprintf(w, "cases\t%d = %d tested + %d could not be run + %d left (%s)\n", s.Size, s.Tested,
+		s.Poisoned, s.Left, exact)
+	fmt.Fprintf(w, "units\t%d waiting, %d with a worker, %d results, %d split, %d differ when repeated\n",
+		s.Waiting, s.Leased, s.Results, s.Splits, s.Differences)
+	fmt.Fprintf(w, "findings\t%d errors, %d surprises\n", s.Errors, s.Surprise)
+	if s.Rate > 0 {
+		left := time.Duration(float64(s.Left) / s.Rate * float64(time.Second)).Round(time.Second)
+		fmt.Fprintf(w, "rate\t%.2f cases a second; the rest needs %v at this rate\n", s.Rate, left)
+	}
+	for _, k := range s.Workers {
+		fmt.Fprintf(w, "worker\t%s: %d units, %d cases, last %v ago\n", k.Worker, k.Units, k.Tested,
+			time.Since(k.Last).Round(time.Second))
+	}
+	return w.Flush()
+}
+
+func campaignResultsCommand() *cobra.Command {
+	var f campaignFlags
+	var out string
+	c := &cobra.Command{
+		Use:   "results --dir DIR | --nats URL",
+		Short: "Print the findings of a campaign, and get their files",
+		Long: `Prints each kind of finding once, with the unit that found it first and how often it was
+found. --out writes a folder for each, which fsward explore replay or fsward fsck replay shows again.
+
+Exit status: 0 found nothing, 1 found errors, 3 not everything was tested.`,
+		Example: "  fsward campaign results --dir ext3-seq-1 --out found",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return f.withQueue(c, func(ctx context.Context, _ *campaign.Client, q *campaign.Queue) error {
+				t := q.NewTally()
+				if err := t.Read(ctx); err != nil {
+					return err
+				}
+				list, _, err := q.Findings(ctx)
+				if err != nil {
+					return err
+				}
+				for _, e := range list {
+					if err := f.printFinding(ctx, c, q, t, e, out); err != nil {
+						return err
+					}
+				}
+				return outcomeOf(ctx, q, t)
+			})
+		},
+	}
+	f.add(c)
+	c.Flags().StringVar(&out, "out", "", "write the files of each finding to a folder in `DIR`")
+	return c
+}
+
+// printFinding prints a finding, and writes its files to a folder in out.
+func (f *campaignFlags) printFinding(ctx context.Context, c *cobra.Command, q *campaign.Queue,
+	t *campaign.Tally, e campaign.Finding, out string) (err error) {
+	dir := ""
+	if out != "" {
+		if dir, err = q.Unpack(ctx, e, out); err != nil {
+			return err
+		}
+	}
+	if f.json {
+		return output.NewLines(c.OutOrStdout(), "").Print(struct {
+			Event string `json:"event"`
+			campaign.Finding
+			Count uint64 `json:"count"`
+			Dir   string `json:"dir,omitempty"`
+		}{"finding", e, t.Found(e.Key), dir})
+	}
+	class := "found"
+	if e.Surprise {
+		class = "surprise"
+	}
+	_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %s (%s; %d times, first in unit %s)\n", class, e.Kind,
+		e.Key, t.Found(e.Key), e.Unit)
+	for _, line := range []string{e.Scope, e.Property, e.Skeleton, e.Summary, dir, e.Note} {
+		if err == nil && line != "" {
+			_, err = fmt.Fprintf(c.OutOrStdout(), "  %s\n", strings.ReplaceAll(line, "\n", "\n  "))
+		}
+	}
+	return err
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"fsward/explore/campaign"
+	"fsward/explore/campaign/child"
+	"fsward/hostd/output"
+)
+
+// workerFlags are the flags of every command that runs units.
+type workerFlags struct {
+	guests int
+	guest  string
+	cpus   string
+	work   string
+}
+
+func (f *workerFlags) add(c *cobra.Command) {
+	c.Flags().IntVar(&f.guests, "guests", 1, "run `N` units at a time, each with a guest of its own")
+	c.Flags().StringVar(&f.guest, "guest", defaultGuest, "`DIR` of the guest that make guest built")
+	c.Flags().StringVar(&f.cpus, "cpus", "",
+		"divide the processors of the `LIST`, such as 0-3,8, among the units that run")
+	c.Flags().StringVar(&f.work, "work", os.TempDir(), "`DIR` for files of the units that run")
+}
+
+// local sets the default number of units for a command that need not run any: one if the queue is
+// in a folder, because nobody else may be there to run it.
+func (f *workerFlags) local(c *cobra.Command, folder bool) {
+	if !c.Flags().Changed("guests") && !folder {
+		f.guests = 0
+	}
+}
+
+// ownBuild returns what identifies this program to workers.
+func ownBuild() (string, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	return child.Build(output.Version(), program)
+}
+
+// guestVersion returns what identifies the guest; "": any guest will do.
+func (f *workerFlags) guestVersion() (string, error) {
+	if f.guest == "" {
+		return "", nil
+	}
+	return child.GuestVersion(f.guest)
+}
+
+// worker returns a worker of this process.
+func (f *workerFlags) worker(c *cobra.Command, client *campaign.Client,
+	asJSON bool) (*campaign.Worker, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, err
+	}
+	r := &child.Runner{Work: f.work}
+	if r.Program, err = os.Executable(); err != nil {
+		return nil, err
+	}
+	if r.Guest, err = filepath.Abs(f.guest); err != nil {
+		return nil, err
+	}
+	if r.CPUs, err = child.ParseCPUs(f.cpus, f.guests); err != nil {
+		return nil, usageError{err, c.CommandPath()}
+	}
+	check, err := f.checkVersion()
+	if err != nil {
+		return nil, err
+	}
+	return &campaign.Worker{Client: client, Runner: r, Slots: f.guests, Check: check,
+		Name:    fmt.Sprintf("%s-%d", host, os.Getpid()),
+		OnEvent: func(e campaign.Event) { printWorker(c, e, asJSON) }}, nil
+}
+
+// checkVersion returns what refuses campaigns of other versions.
+func (f *workerFlags) checkVersion() (func(*campaign.Definition) error, error) {
+	build, err := ownBuild()
+	if err != nil {
+		return nil, err
+	}
+	guest, guestErr := f.guestVersion()
+	return func(d *campaign.Definition) error {
+		k, err := campaign.KindOf(d.Kind)
+		switch {
+		case err != nil:
+			return err
+		case d.Build != build:
+			return fmt.Errorf("it is of fsward %s, and this is %s", d.Build, build)
+		case k.Guest && guestErr != nil:
+			return guestErr
+		case k.Guest && d.Guest != "" && d.Guest != guest:
+			return fmt.Errorf("it is for the guest %s, and that in %s is %s", d.Guest, f.guest, guest)
+		}
+		return nil
+	}, nil
+}
+
+// printWorker prints what a worker did: for people on stderr, or as a line of JSON on stdout.
+func printWorker(c *cobra.Command, e campaign.Event, asJSON bool) {
+	if asJSON {
+		_ = output.NewLines(c.OutOrStdout(), "").Print(e) // as everything that reports progress
+		return
+	}
+	text := e.Text
+	if e.Event == "tested" {
+		text = fmt.Sprintf("%d findings in %.1f s", e.Findings, e.Seconds)
+	}
+	where := e.Campaign
+	if e.Unit != "" {
+		where += " " + e.Unit
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "%s: %s: %s\n", where, e.Event, text)
+}
+
+func workerCommand() *cobra.Command {
+	var f campaignFlags
+	var w workerFlags
+	var untilDone bool
+	c := &cobra.Command{
+		Use:   "worker --nats URL | --dir DIR",
+		Short: "Run units of campaigns, on any machine",
+		Long: `Takes units of the campaigns of a server, and runs them. It runs only commands and flags that
+fsward campaign start offers, and takes no files from the server. Campaigns of another version of
+fsward or of the guest are refused, and stderr says why.
+
+If the server is away, units that run are finished, and their results wait. A worker that is asked
+to end gives its units back; the units of one that is killed go to others after half a minute.
+
+Exit status: 0 it was asked to end, 2 wrong usage, 3 nothing could be run here.`,
+		Example: `  fsward worker --nats tls://nats.example.com --nats-creds worker.creds --guests 4
+  fsward worker --dir ext3-seq-1 --cpus 2-3`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if w.guests < 1 {
+				return usageError{errors.New("--guests must be 1 or more"), c.CommandPath()}
+			}
+			return f.with(c, false, func(ctx context.Context, client *campaign.Client) error {
+				worker, err := w.worker(c, client, f.json)
+				if err != nil {
+					return err
+				}
+				worker.Campaign, worker.UntilDone = f.name, untilDone
+				return worker.Run(ctx)
+			})
+		},
+	}
+	f.add(c)
+	w.add(c)
+	c.Flags().BoolVar(&untilDone, "until-done", false, "end when the queues are empty")
+	return c
+}

@@ -1,0 +1,129 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// An Address says where the server is: in a folder, or at a URL.
+type Address struct {
+	Dir string // the server of a folder; "": URL
+
+	URL string // of a server of a cluster, such as tls://nats.example.com:4222
+	// Credentials is a file with a user's JWT and key, as nsc makes it; "": none.
+	Credentials string
+	// CA is a file with the certificates that sign the server's; "": those of the system. Cert and Key
+	// are files with a certificate of this client; "": none.
+	CA, Cert, Key string
+}
+
+// Check returns an error for an address that is incomplete.
+func (a Address) Check() error {
+	switch {
+	case (a.Dir == "") == (a.URL == ""):
+		return errors.New("give one of --dir and --nats")
+	case a.Dir != "" && (a.Credentials != "" || a.CA != "" || a.Cert != "" || a.Key != ""):
+		return errors.New("credentials and certificates are for --nats")
+	case (a.Cert == "") != (a.Key == ""):
+		return errors.New("--tls-cert and --tls-key need each other")
+	}
+	return nil
+}
+
+// A Client is a connection to a server.
+type Client struct {
+	server *Server // in this process; nil: the server is elsewhere
+	conn   *nats.Conn
+	js     jetstream.JetStream
+}
+
+// Times of connections.
+const (
+	reconnectWait = 2 * time.Second // with jitter; a lost server is asked again without end
+	requestTime   = 10 * time.Second
+	takeOver      = 5 * time.Second // for the server of a process that is ending
+)
+
+// Connect connects to a server. If that of a folder does not run, it runs in this process until
+// Close; it is an error if the folder has no server yet and create is not set.
+func Connect(ctx context.Context, a Address, create bool) (*Client, error) {
+	c := new(Client)
+	opts := []nats.Option{nats.Name("fsward"), nats.MaxReconnects(-1),
+		nats.ReconnectWait(reconnectWait), nats.Timeout(requestTime)}
+	if a.Dir != "" {
+		provider, err := c.folder(ctx, a.Dir, create)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, nats.InProcessServer(provider))
+	} else {
+		opts = append(opts, a.secure()...)
+	}
+	var err error
+	if c.conn, err = nats.Connect(a.URL, opts...); err == nil {
+		c.js, err = jetstream.New(c.conn, jetstream.WithDefaultTimeout(requestTime))
+	}
+	if err != nil {
+		c.Close()
+		return nil, fmt.Errorf("the NATS server at %s%s: %w", a.URL, a.Dir, err)
+	}
+	return c, nil
+}
+
+// secure returns the options for credentials and TLS.
+func (a Address) secure() (opts []nats.Option) {
+	if a.Credentials != "" {
+		opts = append(opts, nats.UserCredentials(a.Credentials))
+	}
+	if a.CA != "" {
+		opts = append(opts, nats.RootCAs(a.CA))
+	}
+	if a.Cert != "" {
+		opts = append(opts, nats.ClientCert(a.Cert, a.Key))
+	}
+	return opts
+}
+
+// folder returns what connects to the server of a folder.
+func (c *Client) folder(ctx context.Context, dir string, create bool) (nats.InProcessConnProvider,
+	error) {
+	if _, err := os.Stat(filepath.Join(dir, storeName)); err != nil && !create {
+		return nil, fmt.Errorf("%s is not the folder of a campaign: %w", dir, err)
+	}
+	var err error
+	for end := time.Now().Add(takeOver); ; {
+		if c.server, err = StartServer(dir); !errors.Is(err, ErrInUse) {
+			return c.server, err
+		}
+		conn, dialErr := folder(dir).InProcessConn()
+		if dialErr == nil {
+			conn.Close()
+			return folder(dir), nil
+		}
+		if time.Now().After(end) {
+			return nil, fmt.Errorf("%s: %w, and does not answer: %w", dir, err, dialErr)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(takeOver / 50):
+		}
+	}
+}
+
+// Close ends the connection, and the server if it is in this process.
+func (c *Client) Close() {
+	if c.conn != nil {
+		c.conn.Close()
+	}
+	if c.server != nil {
+		c.server.Close()
+	}
+}

@@ -1,0 +1,280 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// A Runner runs units.
+type Runner interface {
+	// Run runs a unit, and returns what it found. An error says that the unit could not be run. Run
+	// ends early if the context is done.
+	Run(ctx context.Context, t Task) (Done, error)
+}
+
+// A Task is a unit that a Runner is to run.
+type Task struct {
+	Definition *Definition
+	Unit       Unit
+	Args       []string // the command line: Definition.Args
+	Slot       int      // from 0: no other task of this worker has it at this time
+}
+
+// A Done is what a Runner did with a unit.
+type Done struct {
+	Exit     int // status of the command: 0 or 1
+	Findings []Found
+}
+
+// An Event is something that a worker did.
+type Event struct {
+	Event    string  `json:"event"` // "tested", "failed", "split", "poisoned", "refused", "trouble"
+	Campaign string  `json:"campaign,omitempty"`
+	Unit     string  `json:"unit,omitempty"`
+	Worker   string  `json:"worker"`
+	Findings int     `json:"findings,omitempty"`
+	Seconds  float64 `json:"seconds,omitempty"`
+	Text     string  `json:"text,omitempty"`
+}
+
+// A Worker runs the units of a server's campaigns.
+type Worker struct {
+	Client *Client
+	Runner Runner
+	Name   string // of this process, different from those of others
+	Slots  int    // units at a time
+	// Campaign is the only campaign whose units it runs; "": those of all.
+	Campaign string
+	// Check returns an error for a campaign whose units this worker must not run, such as one of
+	// another version.
+	Check func(*Definition) error
+	// UntilDone makes Run return when the queues are empty.
+	UntilDone bool
+	OnEvent   func(Event) // called from several goroutines; nil: nobody is told
+
+	broken failures
+	stop   context.CancelCauseFunc
+}
+
+// idleWait is how long a worker waits for a unit, or for a campaign, before it looks again.
+const idleWait = 2 * time.Second
+
+// Run takes units and runs them until the context is done. It returns an error if no unit can be run
+// here: units of several names failed one after the other.
+func (w *Worker) Run(ctx context.Context) error {
+	ctx, w.stop = context.WithCancelCause(ctx)
+	defer w.stop(nil)
+	b := newBoard(w)
+	var all sync.WaitGroup
+	all.Go(func() { b.watch(ctx) })
+	var slots sync.WaitGroup
+	for i := range w.Slots {
+		slots.Go(func() { w.slot(ctx, b, i) })
+	}
+	slots.Wait()
+	cause := context.Cause(ctx)
+	w.stop(nil)
+	all.Wait()
+	if errors.Is(cause, context.Canceled) {
+		return nil
+	}
+	return cause
+}
+
+// tell reports an event.
+func (w *Worker) tell(e Event) {
+	if e.Worker = w.Name; w.OnEvent != nil {
+		w.OnEvent(e)
+	}
+}
+
+// slot runs one unit after the other.
+func (w *Worker) slot(ctx context.Context, b *board, slot int) {
+	for turn := slot; ctx.Err() == nil; turn++ {
+		j, running := b.next(turn)
+		if j == nil {
+			if w.UntilDone && b.done(ctx) {
+				return
+			}
+			pause(ctx, idleWait/4)
+			continue
+		}
+		l, err := j.q.fetch(idleWait / time.Duration(running))
+		if err != nil {
+			w.tell(Event{Event: "trouble", Campaign: j.q.Definition.Name, Text: err.Error()})
+			pause(ctx, idleWait)
+			continue
+		}
+		if l == nil {
+			if w.UntilDone && b.done(ctx) {
+				return
+			}
+			continue
+		}
+		w.lease(ctx, j, l, slot)
+	}
+}
+
+// pause waits, or until the context is done.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// lastWords is how long a worker that ends tries to tell the server what it has done.
+const lastWords = 10 * time.Second
+
+// lease runs a unit, and takes it out of the queue if it has a result then.
+func (w *Worker) lease(ctx context.Context, j *job, l *lease, slot int) {
+	l.keep()
+	defer l.release()
+	if ctx.Err() != nil || !j.isRunning() {
+		_ = l.giveBack(0) // if the server does not hear it, the lease ends
+		return
+	}
+	// What is done is told to the server even if the worker is asked to end.
+	last, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastWords, cancel) })()
+	wait, err := w.unit(j.context, last, l, slot)
+	if err == nil && wait == 0 {
+		err = l.done(last)
+	}
+	if err == nil && wait == 0 {
+		return
+	}
+	if err != nil && ctx.Err() == nil && j.isRunning() {
+		w.tell(Event{Event: "trouble", Campaign: l.q.Definition.Name, Unit: l.unit.ID(),
+			Text: err.Error()})
+	}
+	_ = l.giveBack(wait) // as above
+}
+
+// failureWait is how long a unit that failed waits for its next attempt.
+const failureWait = 2 * time.Second
+
+// unit makes a result for a unit, or returns how long the next attempt must wait. ctx ends the
+// command that runs, and last the talk with the server.
+func (w *Worker) unit(ctx, last context.Context, l *lease, slot int) (wait time.Duration,
+	err error) {
+	q := l.q
+	r, err := q.result(last, l.unit)
+	switch {
+	case err != nil:
+		return 0, err
+	case r != nil && r.Outcome == Split:
+		return 0, q.split(last, l.unit)
+	case r != nil:
+		return 0, nil
+	}
+	a, err := q.failed(last, l.unit)
+	if err != nil {
+		return 0, err
+	}
+	if l.deliveries > maxDeliveries && a.Last == "" {
+		a.Last = fmt.Sprintf("%d workers that had it did not return", l.deliveries-1)
+	}
+	if a.Failures >= maxFailures || l.deliveries > maxDeliveries {
+		return 0, w.isolate(last, q, l.unit, a)
+	}
+	args, err := q.Definition.Args(l.unit)
+	if err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	d, err := w.Runner.Run(ctx, Task{&q.Definition, l.unit, args, slot})
+	if ctx.Err() != nil {
+		return 0, ctx.Err()
+	}
+	if err == nil {
+		return 0, w.record(last, q, l.unit, d, time.Since(began))
+	}
+	w.tell(Event{Event: "failed", Campaign: q.Definition.Name, Unit: l.unit.ID(), Text: err.Error()})
+	if w.broken.failed(l.unit) {
+		w.stop(fmt.Errorf("%d units in a row could not be run here; the last: %w", maxBroken, err))
+	}
+	_, failErr := q.fail(last, l.unit, err.Error())
+	return failureWait, failErr
+}
+
+// record makes what a runner found the result of a unit.
+func (w *Worker) record(ctx context.Context, q *Queue, u Unit, d Done, took time.Duration) error {
+	w.broken.worked()
+	var counts []Count
+	for _, f := range d.Findings {
+		key, err := q.report(ctx, f, u, w.Name)
+		if err != nil {
+			return err
+		}
+		counts = append(counts, Count{key, f.Count})
+	}
+	r := &Result{Unit: u, Outcome: Tested, Exit: d.Exit, Worker: w.Name, Seconds: took.Seconds()}
+	r.Findings, r.More = counted(counts)
+	other, err := q.publish(ctx, r)
+	if err != nil {
+		return err
+	}
+	if other.Outcome == Split { // another worker gave it up in the meantime
+		return q.split(ctx, u)
+	}
+	w.tell(Event{Event: "tested", Campaign: q.Definition.Name, Unit: u.ID(), Findings: len(r.Findings),
+		Seconds: r.Seconds})
+	return nil
+}
+
+// isolate splits a unit that could not be run. One with a single index is poisoned, which is a
+// finding.
+func (w *Worker) isolate(ctx context.Context, q *Queue, u Unit, a attempt) error {
+	r := &Result{Unit: u, Outcome: Split, Worker: w.Name, Note: a.Last}
+	if u.From == u.To {
+		key, err := q.report(ctx, Found{Kind: "could not be run", Property: "unit " + u.ID(),
+			Summary: a.Last, Count: 1}, u, w.Name)
+		if err != nil {
+			return err
+		}
+		r.Outcome, r.Findings = Poisoned, []Count{{key, 1}}
+	}
+	counts, err := q.publish(ctx, r)
+	if err != nil {
+		return err
+	}
+	w.tell(Event{Event: string(counts.Outcome), Campaign: q.Definition.Name, Unit: u.ID(),
+		Text: a.Last})
+	if counts.Outcome == Split {
+		return q.split(ctx, u)
+	}
+	return nil
+}
+
+// maxBroken is the number of units that may fail one after the other before a worker gives up: it is
+// the worker that does not work.
+const maxBroken = 3
+
+// failures are the units that failed since one could be run.
+type failures struct {
+	mu    sync.Mutex
+	units map[Unit]bool
+}
+
+// failed notes a unit that failed, and reports whether there are too many.
+func (f *failures) failed(u Unit) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.units == nil {
+		f.units = make(map[Unit]bool)
+	}
+	f.units[u] = true
+	return len(f.units) >= maxBroken
+}
+
+// worked notes that a unit could be run.
+func (f *failures) worked() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clear(f.units)
+}
