@@ -15,9 +15,10 @@ func campaignCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "campaign",
 		Short: "Divide a large test among guests and machines, and go on with it at any time",
-		Long: fmt.Sprintf(`A campaign is a command of fsward with many cases, such as all workloads of a set. It is
-divided into units, which workers take from a queue. Each case counts once, even if a worker, the
-server or the machine is killed: another worker takes the unit, and fsward campaign resume goes on.
+		Long: fmt.Sprintf(`A campaign is a command of fsward with many cases, such as all workloads of
+a set. It is divided into units, which workers take from a queue. Each case counts once, even if a
+worker, the server or the machine is killed: another worker takes the unit, and fsward campaign
+resume goes on.
 
 Kinds of campaigns: %s.
 
@@ -30,7 +31,7 @@ docs/user/campaigns.md is an introduction.`, strings.Join(campaign.Kinds(), ", "
 	}
 	c.AddCommand(campaignStartCommand(), campaignResumeCommand(), campaignStatusCommand(),
 		campaignStateCommand("pause", campaign.Paused, "Take no more units; those that run are finished"),
-		campaignStateCommand("cancel", campaign.Cancelled,
+		campaignStateCommand("cancel", campaign.Canceled,
 			"End the units that run, and drop the others; results are kept"),
 		campaignResultsCommand())
 	return c

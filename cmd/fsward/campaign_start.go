@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -148,20 +149,34 @@ func axis(text string) (a campaign.Axis, err error) {
 		return a, fmt.Errorf("--vary %s: want FLAG=VALUE|VALUE... or FLAG=A-B", text)
 	}
 	a.Name = name
-	first, last, isRange := strings.Cut(values, "-")
-	from, err1 := strconv.ParseUint(first, 10, 32)
-	to, err2 := strconv.ParseUint(last, 10, 32)
-	if !isRange || err1 != nil || err2 != nil {
-		a.Values = strings.Split(values, "|")
-		return a, nil
+	if number := rangeValue.FindStringSubmatch(values); number != nil {
+		a.Values, err = numbers(number[1], number[2])
+		return a, err
 	}
-	if to < from || to-from >= 1<<16 {
-		return a, fmt.Errorf("--vary %s: the range is empty or too long", text)
+	a.Values = strings.Split(values, "|")
+	return a, nil
+}
+
+// rangeValue is a range of numbers.
+var rangeValue = regexp.MustCompile(`^(\d{1,9})-(\d{1,9})$`)
+
+// maxRange is the number of values of a range.
+const maxRange = 4096
+
+// numbers returns the numbers of a range.
+func numbers(first, last string) (list []string, err error) {
+	from, err1 := strconv.Atoi(first)
+	to, err2 := strconv.Atoi(last)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, err
+	}
+	if to < from || to-from >= maxRange {
+		return nil, fmt.Errorf("%d-%d: want a range of 1 to %d numbers", from, to, maxRange)
 	}
 	for ; from <= to; from++ {
-		a.Values = append(a.Values, strconv.FormatUint(from, 10))
+		list = append(list, strconv.Itoa(from))
 	}
-	return a, nil
+	return list, nil
 }
 
 // ranks completes the definition of a campaign of b3: its set and its ranks.

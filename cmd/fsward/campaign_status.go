@@ -42,7 +42,7 @@ Exit status: 0, or 3 if the numbers are not exact.`,
 					if err != nil || !watch || t.Done() {
 						return err
 					}
-					if r, err := q.Record(ctx); err != nil || r.State == campaign.Cancelled {
+					if r, err := q.Record(ctx); err != nil || r.State == campaign.Canceled {
 						return err
 					}
 					select {
@@ -92,8 +92,8 @@ func statusTable(out io.Writer, s *campaign.Status) error {
 	}
 	fmt.Fprintf(w, "cases\t%d = %d tested + %d could not be run + %d left (%s)\n", s.Size, s.Tested,
 		s.Poisoned, s.Left, exact)
-	fmt.Fprintf(w, "units\t%d waiting, %d with a worker, %d results, %d split, %d differ when repeated\n",
-		s.Waiting, s.Leased, s.Results, s.Splits, s.Differences)
+	fmt.Fprintf(w, "units\t%d waiting, %d with a worker, %d results, %d split, "+
+		"%d differ when repeated\n", s.Waiting, s.Leased, s.Results, s.Splits, s.Differences)
 	fmt.Fprintf(w, "findings\t%d errors, %d surprises\n", s.Errors, s.Surprise)
 	if s.Rate > 0 {
 		left := time.Duration(float64(s.Left) / s.Rate * float64(time.Second)).Round(time.Second)

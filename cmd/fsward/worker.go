@@ -128,9 +128,9 @@ func workerCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "worker --nats URL | --dir DIR",
 		Short: "Run units of campaigns, on any machine",
-		Long: `Takes units of the campaigns of a server, and runs them. It runs only commands and flags that
-fsward campaign start offers, and takes no files from the server. Campaigns of another version of
-fsward or of the guest are refused, and stderr says why.
+		Long: `Takes units of the campaigns of a server, and runs them. It runs only commands and
+flags that fsward campaign start offers, and takes no files from the server. Campaigns of another
+version of fsward or of the guest are refused, and stderr says why.
 
 If the server is away, units that run are finished, and their results wait. A worker that is asked
 to end gives its units back; the units of one that is killed go to others after half a minute.

@@ -42,7 +42,7 @@ func (j *job) isRunning() bool {
 func (j *job) set(r *Record) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.state, j.submitted = r.State, r.Submitted; r.State == Cancelled {
+	if j.state, j.submitted = r.State, r.Submitted; r.State == Canceled {
 		j.cancel()
 	}
 }
@@ -168,7 +168,7 @@ func (b *board) done(ctx context.Context) bool {
 		j.mu.Lock()
 		state, submitted := j.state, j.submitted
 		j.mu.Unlock()
-		if state == Cancelled {
+		if state == Canceled {
 			continue
 		}
 		info, err := j.q.units.Info(ctx)

@@ -186,9 +186,9 @@ func (d *Definition) flags(index uint64) []Flag {
 	return append(slices.Clone(d.Flags), chosen...)
 }
 
-// Args returns the command line of a unit: the subcommand and its flags, without those of the worker
-// such as the folder for what is found.
-func (d *Definition) Args(u Unit) ([]string, error) {
+// Args returns the command line of a unit: the subcommand, its flags, and the worker's own, such as
+// the folder for what is found.
+func (d *Definition) Args(u Unit, own ...string) ([]string, error) {
 	k, err := KindOf(d.Kind)
 	if err != nil {
 		return nil, err
@@ -205,7 +205,7 @@ func (d *Definition) Args(u Unit) ([]string, error) {
 	if k.Range != "" {
 		args = append(args, "--"+k.Range+"="+u.ID())
 	}
-	return append(args, arguments...), nil
+	return slices.Concat(args, own, arguments), nil
 }
 
 // Scope returns what a unit tests, as a part of the identity of its findings: the file system and

@@ -22,9 +22,9 @@ type Found struct {
 	Dir                      string // with its files; "": it has none
 }
 
-// report makes a finding one of the campaign, with its files, unless the campaign has it. It returns
-// the key.
-func (q *Queue) report(ctx context.Context, f Found, u Unit, worker string) (key string, err error) {
+// report makes a finding one of the campaign, with its files, unless the campaign has it. It
+// returns the key.
+func (q *Queue) report(ctx context.Context, f Found, u Unit, worker string) (string, error) {
 	scope, err := q.Definition.Scope(u)
 	if err != nil {
 		return "", err
@@ -63,8 +63,8 @@ func (q *Queue) report(ctx context.Context, f Found, u Unit, worker string) (key
 // finding is kept without its files then.
 const uploadAttempts = 3
 
-// upload stores the files of a folder as an object. It returns the name of the object, or "" and why
-// there is none; a note with an object says what it lacks.
+// upload stores the files of a folder as an object. It returns the name of the object, or "" and
+// why there is none; a note with an object says what it lacks.
 func (q *Queue) upload(ctx context.Context, dir, name string) (object, note string) {
 	if dir == "" {
 		return "", ""

@@ -16,9 +16,9 @@ type State string
 
 // The states of campaigns.
 const (
-	Running   State = "running"
-	Paused    State = "paused"
-	Cancelled State = "canceled"
+	Running  State = "running"
+	Paused   State = "paused"
+	Canceled State = "canceled"
 )
 
 // A Record is a campaign as the server keeps it.
@@ -31,7 +31,7 @@ type Record struct {
 }
 
 func (r *Record) check() error {
-	if r.State != Running && r.State != Paused && r.State != Cancelled {
+	if r.State != Running && r.State != Paused && r.State != Canceled {
 		return fmt.Errorf("the state %.20q", r.State)
 	}
 	if _, err := time.Parse(time.RFC3339, r.Made); err != nil {
@@ -334,13 +334,13 @@ func (q *Queue) change(ctx context.Context, f func(*Record) error) error {
 // is paused, and end them when it is canceled. A canceled campaign stays so.
 func (q *Queue) SetState(ctx context.Context, s State) error {
 	err := q.change(ctx, func(r *Record) error {
-		if r.State == Cancelled && s != Cancelled {
+		if r.State == Canceled && s != Canceled {
 			return fmt.Errorf("the campaign %s is canceled", q.Definition.Name)
 		}
 		r.State = s
 		return nil
 	})
-	if err != nil || s != Cancelled {
+	if err != nil || s != Canceled {
 		return err
 	}
 	return q.units.Purge(ctx)

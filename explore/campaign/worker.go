@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,8 +20,7 @@ type Runner interface {
 type Task struct {
 	Definition *Definition
 	Unit       Unit
-	Args       []string // the command line: Definition.Args
-	Slot       int      // from 0: no other task of this worker has it at this time
+	Slot       int // from 0: no other task of this worker has it at this time
 }
 
 // A Done is what a Runner did with a unit.
@@ -55,8 +55,10 @@ type Worker struct {
 	UntilDone bool
 	OnEvent   func(Event) // called from several goroutines; nil: nobody is told
 
-	broken failures
-	stop   context.CancelCauseFunc
+	// failureWait is how long a unit that failed waits for its next attempt; 0: 2 s.
+	failureWait time.Duration
+	broken      failures
+	stop        context.CancelCauseFunc
 }
 
 // idleWait is how long a worker waits for a unit, or for a campaign, before it looks again.
@@ -155,8 +157,8 @@ func (w *Worker) lease(ctx context.Context, j *job, l *lease, slot int) {
 	_ = l.giveBack(wait) // as above
 }
 
-// failureWait is how long a unit that failed waits for its next attempt.
-const failureWait = 2 * time.Second
+// defaultFailureWait is Worker.failureWait.
+const defaultFailureWait = 2 * time.Second
 
 // unit makes a result for a unit, or returns how long the next attempt must wait. ctx ends the
 // command that runs, and last the talk with the server.
@@ -182,12 +184,8 @@ func (w *Worker) unit(ctx, last context.Context, l *lease, slot int) (wait time.
 	if a.Failures >= maxFailures || l.deliveries > maxDeliveries {
 		return 0, w.isolate(last, q, l.unit, a)
 	}
-	args, err := q.Definition.Args(l.unit)
-	if err != nil {
-		return 0, err
-	}
 	began := time.Now()
-	d, err := w.Runner.Run(ctx, Task{&q.Definition, l.unit, args, slot})
+	d, err := w.Runner.Run(ctx, Task{&q.Definition, l.unit, slot})
 	if ctx.Err() != nil {
 		return 0, ctx.Err()
 	}
@@ -196,10 +194,11 @@ func (w *Worker) unit(ctx, last context.Context, l *lease, slot int) (wait time.
 	}
 	w.tell(Event{Event: "failed", Campaign: q.Definition.Name, Unit: l.unit.ID(), Text: err.Error()})
 	if w.broken.failed(l.unit) {
-		w.stop(fmt.Errorf("%d units in a row could not be run here; the last: %w", maxBroken, err))
+		w.stop(fmt.Errorf("%w: %d units in a row could not be run; the last: %w", ErrBroken, maxBroken,
+			err))
 	}
 	_, failErr := q.fail(last, l.unit, err.Error())
-	return failureWait, failErr
+	return cmp.Or(w.failureWait, defaultFailureWait), failErr
 }
 
 // record makes what a runner found the result of a unit.
@@ -250,6 +249,9 @@ func (w *Worker) isolate(ctx context.Context, q *Queue, u Unit, a attempt) error
 	}
 	return nil
 }
+
+// ErrBroken says that a worker cannot run units.
+var ErrBroken = errors.New("nothing can be run here")
 
 // maxBroken is the number of units that may fail one after the other before a worker gives up: it is
 // the worker that does not work.

@@ -51,12 +51,14 @@ func (r *Runner) Run(ctx context.Context, t campaign.Task) (d campaign.Done, err
 	if err != nil {
 		return d, err
 	}
-	args := append(t.Args[:len(kind.Command):len(kind.Command)], "--json", "--out="+filepath.Join(dir,
-		"out"))
+	own := []string{"--json", "--out=" + filepath.Join(dir, "out")}
 	if kind.Guest {
-		args = append(args, "--guest="+r.Guest)
+		own = append(own, "--guest="+r.Guest)
 	}
-	args = append(args, t.Args[len(kind.Command):]...)
+	args, err := t.Definition.Args(t.Unit, own...)
+	if err != nil {
+		return d, err
+	}
 	cmd := exec.CommandContext(ctx, r.Program, args...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), r.Env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }

@@ -1,0 +1,257 @@
+package campaign
+
+import (
+	"archive/tar"
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// What does not have the exact form is refused.
+func TestRefused(t *testing.T) {
+	good := testDefinition("a", 100, 10)
+	alter := func(f func(*Definition)) *Definition {
+		d := good
+		d.Flags = append([]Flag(nil), good.Flags...)
+		f(&d)
+		return &d
+	}
+	swarm := func(f func(*Definition)) *Definition {
+		d := NewDefinition("a", "explore")
+		d.Axes = []Axis{{"fs", []string{"ext3", "btrfs"}}, {"seed", []string{"1", "2", "3"}}}
+		d.Last = 5
+		f(&d)
+		return &d
+	}
+	for want, d := range map[string]*Definition{
+		"":                         alter(func(*Definition) {}),
+		"form 2":                   alter(func(d *Definition) { d.Schema = 2 }),
+		"not a name":               alter(func(d *Definition) { d.Name = "a.b" }),
+		"no kind":                  alter(func(d *Definition) { d.Kind = "sh" }),
+		"the indexes":              alter(func(d *Definition) { d.Last = 1 << 50 }),
+		"units of 0":               alter(func(d *Definition) { d.Unit = 0 }),
+		"make them larger":         alter(func(d *Definition) { d.Last, d.Unit = 1<<30, 1 }),
+		"--out is not":             alter(func(d *Definition) { d.Flags[0] = Flag{"out", "/etc"} }),
+		"--workload is not":        alter(func(d *Definition) { d.Flags[0].Name = "workload" }),
+		"--set=\"/etc/passwd\"":    alter(func(d *Definition) { d.Flags[1].Value = "/etc/passwd" }),
+		"--set=\"own.yaml\"":       alter(func(d *Definition) { d.Flags[1].Value = "own.yaml" }),
+		"--fs=\"ext3\\n\"":         alter(func(d *Definition) { d.Flags[0].Value = "ext3\n" }),
+		"the command takes none":   alter(func(d *Definition) { d.Flags[0].Name = "" }),
+		"it lacks --set":           alter(func(d *Definition) { d.Flags = d.Flags[:1] }),
+		"has no axes":              alter(func(d *Definition) { d.Axes = []Axis{{"seed", []string{"1"}}} }),
+		"the character U+001B":     alter(func(d *Definition) { d.Build = "\x1b]0;x\a" }),
+		"of 6 combinations":        swarm(func(d *Definition) { d.Last = 6 }),
+		"0 values of --seed":       swarm(func(d *Definition) { d.Axes[1].Values = nil }),
+		"--seed=\"-1\" is not":     swarm(func(d *Definition) { d.Axes[1].Values[0] = "-1" }),
+		"it lacks --fs or --stack": swarm(func(d *Definition) { d.Axes[0] = Axis{"seed", []string{"1", "2"}} }),
+	} {
+		err := d.Check()
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v", want, err)
+		}
+	}
+	for _, text := range []string{`{"campaign":"0123456789abcdef","from":0,"to":1,"x":1}`,
+		`{"campaign":"0123456789abcdef","from":0,"to":1}{}`, `{"campaign":"0123456789abcdef","from":2,"to":1}`,
+		`{"campaign":"0123456789abcdef","from":-1,"to":1}`, `{}`, `null`, ``,
+		`{"campaign":"0123456789abcdef","from":0,"to":` + strings.Repeat(" ", maxMessage) + `1}`} {
+		if decode([]byte(text), new(Unit)) == nil {
+			t.Errorf("%.80s is accepted", text)
+		}
+	}
+}
+
+// A combination of the axes' values has the index that its digits make.
+func TestArgs(t *testing.T) {
+	d := NewDefinition("a", "explore")
+	d.Flags = []Flag{{"checker", "sync"}, {"guarded", "true"}}
+	d.Axes = []Axis{{"fs", []string{"ext3", "btrfs"}}, {"seed", []string{"1", "2", "3"}}}
+	d.Last = Combinations(d.Axes) - 1
+	got, err := d.Args(Unit{d.Digest(), 4, 4}, "--out=x")
+	want := "explore run --checker=sync --guarded=true --fs=btrfs --seed=2 --out=x"
+	if err != nil || strings.Join(got, " ") != want || d.Check() != nil {
+		t.Errorf("%q, want %q; %v, %v", got, want, err, d.Check())
+	}
+	if scope, err := d.Scope(Unit{d.Digest(), 4, 4}); scope != "--checker=sync --fs=btrfs" {
+		t.Errorf("%q, %v", scope, err)
+	}
+	d = NewDefinition("a", "survey")
+	d.Axes = []Axis{{"", []string{"ext3", "vfat"}}}
+	d.Last = 1
+	if got, err = d.Args(Unit{d.Digest(), 1, 1}, "--out=x"); err != nil || d.Check() != nil ||
+		strings.Join(got, " ") != "explore survey --out=x vfat" {
+		t.Errorf("%q, %v, %v", got, err, d.Check())
+	}
+	b3 := testDefinition("b", 100, 64)
+	if got, _ = b3.Args(Unit{b3.Digest(), 64, 99}); strings.Join(got, " ") !=
+		"explore b3 --fs=ext3 --set=seq-1 --range=64-99" {
+		t.Errorf("%q", got)
+	}
+}
+
+// archive returns an archive as pack writes it, of any headers.
+func archive(t testing.TB, headers ...tar.Header) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z, err := zstd.NewWriter(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := tar.NewWriter(z)
+	for _, h := range headers {
+		if err := w.WriteHeader(&h); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.CopyN(w, zeros{}, h.Size); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+// An archive with a path out of its folder, with links, or with too much is refused.
+func TestUnpackRefuses(t *testing.T) {
+	file := func(name string) tar.Header { return tar.Header{Typeflag: tar.TypeReg, Name: name, Size: 1} }
+	many := make([]tar.Header, maxFiles+1)
+	for i := range many {
+		many[i] = file("f" + string(rune('a'+i%26)) + strings.Repeat("x", i/26))
+	}
+	for name, b := range map[string][]byte{
+		"up":       archive(t, file("../x")),
+		"inside":   archive(t, file("a/../../x")),
+		"absolute": archive(t, file("/tmp/x")),
+		"hidden":   archive(t, file(".bashrc")),
+		"dot":      archive(t, file("./x")),
+		"link":     archive(t, tar.Header{Typeflag: tar.TypeSymlink, Name: "a", Linkname: "/etc"}),
+		"hard":     archive(t, file("a"), tar.Header{Typeflag: tar.TypeLink, Name: "b", Linkname: "a"}),
+		"folder":   archive(t, tar.Header{Typeflag: tar.TypeDir, Name: "a/"}),
+		"twice":    archive(t, file("a"), file("a")),
+		"below":    archive(t, file("a"), file("a/b")),
+		"bomb":     archive(t, tar.Header{Typeflag: tar.TypeReg, Name: "a", Size: maxBytes + 1}),
+		"many":     archive(t, many...),
+		"cut":      archive(t, file("a"), tar.Header{Typeflag: tar.TypeReg, Name: "b", Size: 1 << 20})[:100],
+		"escape":   archive(t, file("a\x1b[2J")),
+		"nothing":  {},
+		"no zstd":  []byte("PK\x03\x04"),
+	} {
+		above := t.TempDir()
+		err := unpack(bytes.NewReader(b), filepath.Join(above, "in", "found"))
+		list, readErr := os.ReadDir(above)
+		if name == "nothing" {
+			continue // an empty archive has no files
+		}
+		if err == nil || readErr != nil || len(list) > 1 {
+			t.Errorf("%s: %v; %v, %v", name, err, list, readErr)
+		}
+	}
+}
+
+// What is packed is unpacked; what exceeds the bounds, or has a name that is refused, is left out
+// and named.
+func TestPack(t *testing.T) {
+	dir, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+	for name, size := range map[string]int64{"error.json": 10, "guest/log.txt": 5, ".hidden": 1,
+		"disk0.base.zst": maxBytes} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(filepath.Join(dir, name), size); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var b bytes.Buffer
+	note, err := pack(&b, dir)
+	if err != nil || note != "left out: .hidden, disk0.base.zst" {
+		t.Errorf("%q, %v", note, err)
+	}
+	if err := unpack(&b, out); err != nil {
+		t.Fatal(err)
+	}
+	for name, size := range map[string]int64{"error.json": 10, "guest/log.txt": 5} {
+		if info, err := os.Stat(filepath.Join(out, name)); err != nil || info.Size() != size {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What decode accepts has the same meaning when it is encoded again, and harms nobody.
+func FuzzDecode(f *testing.F) {
+	d := testDefinition("a", 100, 10)
+	finding := Finding{Kind: "lost", Unit: "0-9", Summary: "x"}
+	finding.Key = finding.key()
+	finding.Object = objectName(finding.Unit, finding.Key)
+	for _, v := range []checked{&d, &Record{Definition: d, State: Running, Made: "2026-11-26T12:00:00Z"},
+		&Unit{d.Digest(), 0, 9}, &finding, &attempt{1, "x"},
+		&Result{Unit: Unit{d.Digest(), 0, 9}, Outcome: Tested, Findings: []Count{{finding.Key, 2}}}} {
+		text, err := encode(v)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for _, v := range []checked{new(Definition), new(Record), new(Unit), new(Result), new(Finding),
+			new(attempt)} {
+			if decode(text, v) != nil {
+				continue
+			}
+			again, err := json.Marshal(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			other, _ := reflect.New(reflect.TypeOf(v).Elem()).Interface().(checked)
+			if len(again) > maxMessage {
+				continue // escapes are longer
+			}
+			if err := decode(again, other); err != nil {
+				t.Errorf("%s is accepted, and %s is not: %v", text, again, err)
+			}
+			d, ok := v.(*Definition)
+			if !ok {
+				continue
+			}
+			args, err := d.Args(Unit{d.Digest(), d.First, d.First})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, a := range args[2:] {
+				if strings.ContainsAny(a, "\n\x00/\\'\"$`;&") {
+					t.Errorf("the argument %q", a)
+				}
+			}
+		}
+	})
+}
+
+// An archive writes nothing outside its folder.
+func FuzzUnpack(f *testing.F) {
+	f.Add(archive(f, tar.Header{Typeflag: tar.TypeReg, Name: "a/b", Size: 3}))
+	f.Add(archive(f, tar.Header{Typeflag: tar.TypeReg, Name: "../b", Size: 3}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		above := t.TempDir()
+		_ = unpack(bytes.NewReader(b), filepath.Join(above, "found")) // it may be refused
+		list, err := os.ReadDir(above)
+		if err != nil || len(list) > 1 {
+			t.Errorf("%v, %v", list, err)
+		}
+	})
+}
