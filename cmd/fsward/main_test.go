@@ -7,9 +7,15 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"fsward/repair/sandbox"
 )
 
 func TestMain(m *testing.M) {
+	if sandbox.Inside() { // of a command that a script runs
+		sandbox.Main()
+		return
+	}
 	testscript.Main(m, map[string]func(){"fsward": main})
 }
 

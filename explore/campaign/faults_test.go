@@ -97,7 +97,8 @@ func TestPoison(t *testing.T) {
 	run(t, w)
 	s := status(t, q)
 	want := []string{"split 32-47", "split 32-39", "split 36-39", "split 36-37", "poisoned 37-37"}
-	if s.Tested != 63 || s.Poisoned != 1 || s.Left != 0 || s.Splits != 4 || !slices.Equal(events, want) {
+	if s.Tested != 63 || s.Poisoned != 1 || s.Left != 0 || s.Splits != 4 ||
+		!slices.Equal(events, want) {
 		t.Errorf("%+v %+v %q", s, s.Tally, events)
 	}
 	list, _, err := q.Findings(t.Context())
@@ -198,7 +199,8 @@ func TestSeveralCampaigns(t *testing.T) {
 	if _, err := c.Find(t.Context(), ""); err == nil {
 		t.Error("one of two campaigns was chosen")
 	}
-	if _, err := c.Create(t.Context(), testDefinition("a", 11, 2), Option{Lease: testLease}); err == nil {
+	other := testDefinition("a", 11, 2)
+	if _, err := c.Create(t.Context(), other, Option{Lease: testLease}); err == nil {
 		t.Error("a campaign took the name of another")
 	}
 	if _, err := c.Find(t.Context(), "c"); !errors.Is(err, ErrNone) {

@@ -123,25 +123,26 @@ func TestWorkers(t *testing.T) {
 		t.Errorf("submitted again: %d units, %v", n, err)
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "workload.txt"), []byte("creat foo\n"), 0o644); err != nil {
+	file := filepath.Join(dir, "workload.txt")
+	if err := os.WriteFile(file, []byte("creat foo\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	var seen runs
 	var each sync.WaitGroup // each worker gets a unit
 	each.Add(3)
-	work := func(_ context.Context, task Task) (Done, error) {
+	work := func(task Task) Done {
 		seen.add(task.Unit)
 		return Done{Exit: 1, Findings: []Found{
 			{Kind: "lost", Property: "fsync", Count: 2, Dir: dir, Summary: "/foo \x1b[31m"},
-			{Kind: fmt.Sprintf("kind %d", task.Unit.From/50), Count: 1}}}, nil
+			{Kind: fmt.Sprintf("kind %d", task.Unit.From/50), Count: 1}}}
 	}
 	var all sync.WaitGroup
 	for i := range 3 {
 		var first sync.Once
-		w := newWorker(c, fmt.Sprintf("w%d", i), func(ctx context.Context, t Task) (Done, error) {
+		w := newWorker(c, fmt.Sprintf("w%d", i), func(_ context.Context, t Task) (Done, error) {
 			first.Do(each.Done)
 			each.Wait()
-			return work(ctx, t)
+			return work(t), nil
 		})
 		w.Slots = 2
 		all.Go(func() { run(t, w) })

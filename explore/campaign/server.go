@@ -39,36 +39,40 @@ type Server struct {
 const serverStart = 2 * time.Minute
 
 // StartServer starts the server of a folder. It returns ErrInUse if another process has it.
-func StartServer(dir string) (s *Server, err error) {
+func StartServer(dir string) (*Server, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	s = new(Server)
-	defer func() {
-		if err != nil {
-			s.Close()
-		}
-	}()
-	if s.lock, err = lock(filepath.Join(dir, lockName)); err != nil {
+	s := new(Server)
+	if err := s.start(dir); err != nil {
+		s.Close()
 		return nil, err
 	}
+	return s, nil
+}
+
+// start starts the server. After an error it may have started in part.
+func (s *Server) start(dir string) (err error) {
+	if s.lock, err = lock(filepath.Join(dir, lockName)); err != nil {
+		return err
+	}
 	if s.dir, err = os.Open(dir); err != nil {
-		return nil, err
+		return err
 	}
 	opts := &server.Options{ServerName: "fsward", DontListen: true, JetStream: true,
 		StoreDir: filepath.Join(dir, storeName), SyncAlways: true, JetStreamMaxMemory: 64 << 20,
 		NoSigs: true, NoLog: true}
 	if s.nats, err = server.NewServer(opts); err != nil {
-		return nil, err
+		return err
 	}
 	s.nats.Start()
 	if !s.nats.ReadyForConnections(serverStart) {
-		return nil, fmt.Errorf("the NATS server in %s did not start within %v", dir, serverStart)
+		return fmt.Errorf("the NATS server in %s did not start within %v", dir, serverStart)
 	}
 	if !s.nats.JetStreamEnabled() {
-		return nil, fmt.Errorf("the NATS server in %s cannot use its files", dir)
+		return fmt.Errorf("the NATS server in %s cannot use its files", dir)
 	}
-	return s, s.listen()
+	return s.listen()
 }
 
 // lock locks a file, and returns ErrInUse if it is locked.

@@ -91,8 +91,8 @@ func (s *submitter) wait(ctx context.Context) error {
 	return nil
 }
 
-// Error codes of the server for a message that is not the first of its subject, without replicas and
-// with them.
+// Error codes of the server for a message that is not the first of its subject, without replicas
+// and with them.
 const (
 	notFirst           = jetstream.JSErrCodeStreamWrongLastSequence
 	notFirstReplicated = jetstream.JSErrCodeStreamWrongLastSequenceConstant

@@ -27,6 +27,8 @@ type Task struct {
 type Done struct {
 	Exit     int // status of the command: 0 or 1
 	Findings []Found
+	// Remove removes the folders of the findings; nil: they stay.
+	Remove func() error
 }
 
 // An Event is something that a worker did.
@@ -64,8 +66,8 @@ type Worker struct {
 // idleWait is how long a worker waits for a unit, or for a campaign, before it looks again.
 const idleWait = 2 * time.Second
 
-// Run takes units and runs them until the context is done. It returns an error if no unit can be run
-// here: units of several names failed one after the other.
+// Run takes units and runs them until the context is done. It returns ErrBroken if no unit can be
+// run here: several failed one after the other.
 func (w *Worker) Run(ctx context.Context) error {
 	ctx, w.stop = context.WithCancelCause(ctx)
 	defer w.stop(nil)
@@ -190,7 +192,11 @@ func (w *Worker) unit(ctx, last context.Context, l *lease, slot int) (wait time.
 		return 0, ctx.Err()
 	}
 	if err == nil {
-		return 0, w.record(last, q, l.unit, d, time.Since(began))
+		err = w.record(last, q, l.unit, d, time.Since(began))
+		if d.Remove != nil {
+			err = errors.Join(err, d.Remove())
+		}
+		return 0, err
 	}
 	w.tell(Event{Event: "failed", Campaign: q.Definition.Name, Unit: l.unit.ID(), Text: err.Error()})
 	if w.broken.failed(l.unit) {
@@ -253,8 +259,8 @@ func (w *Worker) isolate(ctx context.Context, q *Queue, u Unit, a attempt) error
 // ErrBroken says that a worker cannot run units.
 var ErrBroken = errors.New("nothing can be run here")
 
-// maxBroken is the number of units that may fail one after the other before a worker gives up: it is
-// the worker that does not work.
+// maxBroken is the number of units that may fail one after the other before a worker gives up: it
+// is the worker that does not work.
 const maxBroken = 3
 
 // failures are the units that failed since one could be run.

@@ -41,12 +41,23 @@ const (
 )
 
 // Run runs a unit.
-func (r *Runner) Run(ctx context.Context, t campaign.Task) (d campaign.Done, err error) {
+func (r *Runner) Run(ctx context.Context, t campaign.Task) (campaign.Done, error) {
 	dir, err := os.MkdirTemp(r.Work, "unit-")
 	if err != nil {
-		return d, err
+		return campaign.Done{}, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	remove := func() error { return os.RemoveAll(dir) }
+	d, err := r.run(ctx, t, dir)
+	if err != nil {
+		return d, errors.Join(err, remove())
+	}
+	d.Remove = remove
+	return d, nil
+}
+
+// run runs a unit whose files are in a folder.
+func (r *Runner) run(ctx context.Context, t campaign.Task, dir string) (d campaign.Done,
+	err error) {
 	kind, err := campaign.KindOf(t.Definition.Kind)
 	if err != nil {
 		return d, err
@@ -118,8 +129,8 @@ type printed struct {
 	complete bool // every summary says that everything was tested
 }
 
-// A line is a line of --json: the summary of explore run, b3 and survey, or a finding or the summary
-// of fsck run. Other keys and lines are of no interest.
+// A line is a line of --json: the summary of explore run, b3 and survey, or a finding or the
+// summary of fsck run. Other keys and lines are of no interest.
 type line struct {
 	Event    string `json:"event"`
 	Complete bool   `json:"complete"`

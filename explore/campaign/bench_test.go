@@ -1,0 +1,115 @@
+package campaign
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+)
+
+// BenchmarkQueue measures the queue alone: submitting units, the status of as many, and units whose
+// test takes no time, with workers in this process.
+func BenchmarkQueue(b *testing.B) {
+	for _, n := range []uint64{2_000, 100_000} {
+		b.Run(fmt.Sprintf("submit %d", n), func(b *testing.B) {
+			for b.Loop() {
+				q := benchmarked(b, n)
+				report(b, q, n)
+			}
+		})
+	}
+	for _, workers := range []int{1, 2, 8, 64} {
+		b.Run(fmt.Sprintf("work %d", workers), func(b *testing.B) {
+			const n = 2_000
+			b.StopTimer()
+			for range b.N {
+				q := benchmarked(b, n)
+				b.StartTimer()
+				work(b, q, workers)
+				b.StopTimer()
+				if s := isDone(b, q, n); s.Results != n {
+					b.Errorf("%d results", s.Results)
+				}
+			}
+			b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "units/s")
+		})
+	}
+	b.Run("status 100000", func(b *testing.B) {
+		q := benchmarked(b, 100_000)
+		publishAll(b, q)
+		for b.Loop() {
+			if s := status(b, q); s.Tested != 100_000 {
+				b.Errorf("%d tested", s.Tested)
+			}
+		}
+	})
+}
+
+// benchmarked returns a queue with n units.
+func benchmarked(b *testing.B, n uint64) *Queue {
+	b.Helper()
+	return submitted(b, connect(b, b.TempDir()), testDefinition("a", n, 1))
+}
+
+// report reports the memory and the disk that a queue with n units takes, and the time of a status.
+func report(b *testing.B, q *Queue, n uint64) {
+	b.Helper()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	b.ReportMetric(float64(m.HeapInuse)/(1<<20), "heap-MiB")
+	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "units/s")
+	size := int64(0)
+	dir, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", q.client.server.dir.Fd()))
+	if err == nil {
+		err = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
+			}
+			info, err := e.Info()
+			if err == nil {
+				size += info.Size()
+			}
+			return err
+		})
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(size)/float64(n), "disk-B/unit")
+	if s := status(b, q); s.Waiting != n {
+		b.Errorf("%d units wait", s.Waiting)
+	}
+}
+
+// work has workers test all units in no time.
+func work(b *testing.B, q *Queue, workers int) {
+	b.Helper()
+	var all sync.WaitGroup
+	for i := range workers {
+		w := newWorker(q.client, fmt.Sprintf("w%d", i),
+			func(context.Context, Task) (Done, error) { return Done{}, nil })
+		all.Go(func() { run(b, w) })
+	}
+	all.Wait()
+}
+
+// publishAll publishes a result of each unit, in batches.
+func publishAll(b *testing.B, q *Queue) {
+	b.Helper()
+	err := q.Definition.Units(func(u Unit) error {
+		text, err := encode(&Result{Unit: u, Outcome: Tested, Worker: "w", Seconds: 60})
+		if err == nil {
+			_, err = q.client.js.PublishAsync(resultSubject("a", u.ID()), text)
+		}
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	<-q.client.js.PublishAsyncComplete()
+}
