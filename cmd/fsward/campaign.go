@@ -143,8 +143,8 @@ Exit status: as that of fsward campaign start.`,
 	return c
 }
 
-// test puts the missing units of a campaign into the queue, runs units until everything is done, and
-// prints the status.
+// test puts the missing units of a campaign into the queue, runs units until everything is done,
+// and prints the status.
 func (f *campaignFlags) test(ctx context.Context, c *cobra.Command, client *campaign.Client,
 	q *campaign.Queue, w *workerFlags) error {
 	queued, err := q.Submit(ctx)

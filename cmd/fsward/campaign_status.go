@@ -84,7 +84,7 @@ func (f *campaignFlags) printStatus(ctx context.Context, c *cobra.Command, q *ca
 // statusTable prints a status for people.
 func statusTable(out io.Writer, s *campaign.Status) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "campaign\t%s: %s\n", s.Name, strings.Join(append([]string{s.Kind}, s.Args...), " "))
+	fmt.Fprintf(w, "campaign\t%s: %s %s\n", s.Name, s.Kind, strings.Join(s.Args, " "))
 	fmt.Fprintf(w, "state\t%s\n", s.State)
 	exact := "exact"
 	if !s.Exact() {
@@ -113,7 +113,8 @@ func campaignResultsCommand() *cobra.Command {
 		Use:   "results --dir DIR | --nats URL",
 		Short: "Print the findings of a campaign, and get their files",
 		Long: `Prints each kind of finding once, with the unit that found it first and how often it was
-found. --out writes a folder for each, which fsward explore replay or fsward fsck replay shows again.
+found. --out writes a folder for each, which fsward explore replay or fsward fsck replay shows
+again.
 
 Exit status: 0 found nothing, 1 found errors, 3 not everything was tested.`,
 		Example: "  fsward campaign results --dir ext3-seq-1 --out found",

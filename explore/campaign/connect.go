@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -35,6 +36,18 @@ func (a Address) Check() error {
 		return errors.New("--tls-cert and --tls-key need each other")
 	}
 	return nil
+}
+
+// String returns the address without a password.
+func (a Address) String() string {
+	if a.Dir != "" {
+		return a.Dir
+	}
+	u, err := url.Parse(a.URL)
+	if err != nil {
+		return "an address that is no URL"
+	}
+	return u.Redacted()
 }
 
 // A Client is a connection to a server.
@@ -72,7 +85,7 @@ func Connect(ctx context.Context, a Address, create bool) (*Client, error) {
 	}
 	if err != nil {
 		c.Close()
-		return nil, fmt.Errorf("the NATS server at %s%s: %w", a.URL, a.Dir, err)
+		return nil, fmt.Errorf("the NATS server at %s: %w", a, err)
 	}
 	return c, nil
 }
