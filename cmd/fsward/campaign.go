@@ -153,6 +153,9 @@ func (f *campaignFlags) test(ctx context.Context, c *cobra.Command, client *camp
 	}
 	name := q.Definition.Name
 	fmt.Fprintf(c.ErrOrStderr(), "%s: %d units are queued\n", name, queued)
+	if r, err := q.Record(ctx); err == nil && r.State == campaign.Paused {
+		fmt.Fprintf(c.ErrOrStderr(), "%s is paused: fsward campaign resume lets it go on\n", name)
+	}
 	if w.guests > 0 {
 		worker, err := w.worker(c, client, f.json)
 		if err != nil {

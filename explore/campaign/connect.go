@@ -69,7 +69,9 @@ const (
 func Connect(ctx context.Context, a Address, create bool) (*Client, error) {
 	c := new(Client)
 	opts := []nats.Option{nats.Name("fsward"), nats.MaxReconnects(-1),
-		nats.ReconnectWait(reconnectWait), nats.Timeout(requestTime)}
+		nats.ReconnectWait(reconnectWait), nats.Timeout(requestTime),
+		// The default handler prints. What fails is repeated, and who waits for it is told.
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})}
 	if a.Dir != "" {
 		provider, err := c.folder(ctx, a.Dir, create)
 		if err != nil {

@@ -246,6 +246,11 @@ func (u *Unit) check() error {
 	return nil
 }
 
+// overlaps reports whether two units are of one campaign and have an index in common.
+func (u Unit) overlaps(v Unit) bool {
+	return u.Digest == v.Digest && u.From <= v.To && v.From <= u.To
+}
+
 // halves returns the two halves of a unit with more than one index.
 func (u Unit) halves() [2]Unit {
 	middle := u.From + (u.To-u.From)/2

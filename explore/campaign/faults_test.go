@@ -150,6 +150,19 @@ func TestBrokenWorker(t *testing.T) {
 	isDone(t, q, 10)
 }
 
+// The halves of a unit that fails are no reason to end: they fail because of one case.
+func TestBrokenByHalves(t *testing.T) {
+	var f failures
+	for i, u := range []Unit{{"a", 0, 7}, {"a", 4, 7}, {"a", 4, 5}, {"a", 4, 4}, {"b", 4, 4}} {
+		if f.failed(u) {
+			t.Errorf("failure %d ends the worker", i)
+		}
+	}
+	if !f.failed(Unit{"a", 8, 15}) {
+		t.Error("three units failed, and the worker goes on")
+	}
+}
+
 // A campaign of another version is refused.
 func TestRefusedVersion(t *testing.T) {
 	c := connect(t, t.TempDir())

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -266,17 +267,17 @@ const maxBroken = 3
 // failures are the units that failed since one could be run.
 type failures struct {
 	mu    sync.Mutex
-	units map[Unit]bool
+	units []Unit // none is a part of another
 }
 
 // failed notes a unit that failed, and reports whether there are too many.
 func (f *failures) failed(u Unit) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.units == nil {
-		f.units = make(map[Unit]bool)
+	// A unit and its halves fail for the same reason.
+	if !slices.ContainsFunc(f.units, u.overlaps) {
+		f.units = append(f.units, u)
 	}
-	f.units[u] = true
 	return len(f.units) >= maxBroken
 }
 
@@ -284,5 +285,5 @@ func (f *failures) failed(u Unit) bool {
 func (f *failures) worked() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	clear(f.units)
+	f.units = nil
 }
