@@ -76,13 +76,29 @@ func checkCommandLine(t *testing.T, root *cobra.Command, path, line string) {
 	if strings.HasPrefix(line, markOfRecording) {
 		return
 	}
-	cmd, rest, err := root.Find(strings.Fields(line))
+	own, divided, _ := strings.Cut(line, " -- ") // fsward campaign start KIND -- flags of its command
+	cmd, rest, err := root.Find(strings.Fields(own))
 	if err != nil || cmd == root {
 		t.Errorf("%s: fsward %s: no such command", path, line)
 		return
 	}
+	checkFlags(t, cmd, path, line, rest)
+	if divided == "" {
+		return
+	}
+	kind := campaignCommands[rest[0]]
+	if kind == nil {
+		t.Errorf("%s: fsward %s: no such kind of campaign", path, line)
+		return
+	}
+	checkFlags(t, kind(), path, line, strings.Fields(divided))
+}
+
+// checkFlags checks that a command has the flags among words.
+func checkFlags(t *testing.T, cmd *cobra.Command, path, line string, words []string) {
+	t.Helper()
 	cmd.InitDefaultHelpFlag()
-	for _, m := range flagName.FindAllStringSubmatch(strings.Join(rest, " "), -1) {
+	for _, m := range flagName.FindAllStringSubmatch(strings.Join(words, " "), -1) {
 		known := cmd.Flags().Lookup(m[2]) != nil
 		if m[1] == "-" {
 			known = cmd.Flags().ShorthandLookup(m[2][:1]) != nil

@@ -19,7 +19,7 @@ func TestServerAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := connect(t, dir) // through the socket, as another process
-	if c.server != nil {
+	if c.folder.server != nil {
 		t.Fatal("there are two servers")
 	}
 	submitted(t, c, testDefinition("a", 6, 2))
@@ -35,13 +35,17 @@ func TestServerAway(t *testing.T) {
 	all.Go(func() { run(t, w) })
 	<-began
 	server.Close()
-	close(finish)
-	time.Sleep(2 * testLease)
-	if server, err = StartServer(dir); err != nil {
+	held, err := lock(filepath.Join(dir, lockName)) // so that nobody has the server
+	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close()
+	close(finish)
+	time.Sleep(2 * testLease)
+	held.Close() // now the process of the worker has it
 	all.Wait()
+	if c.folder.server == nil {
+		t.Error("the server did not move")
+	}
 	q, err := c.Find(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)

@@ -66,7 +66,7 @@ func report(b *testing.B, q *Queue, n uint64) {
 	runtime.ReadMemStats(&m)
 	b.ReportMetric(float64(m.HeapInuse)/(1<<20), "heap-MiB")
 	size := int64(0)
-	dir, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", q.client.server.dir.Fd()))
+	dir, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", q.client.folder.server.dir.Fd()))
 	if err == nil {
 		err = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 			if err != nil || e.IsDir() {

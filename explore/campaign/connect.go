@@ -52,7 +52,7 @@ func (a Address) String() string {
 
 // A Client is a connection to a server.
 type Client struct {
-	server *Server // in this process; nil: the server is elsewhere
+	folder *folder // nil: the server is at a URL
 	conn   *nats.Conn
 	js     jetstream.JetStream
 }
@@ -64,8 +64,8 @@ const (
 	takeOver      = 5 * time.Second // for the server of a process that is ending
 )
 
-// Connect connects to a server. If that of a folder does not run, it runs in this process until
-// Close; it is an error if the folder has no server yet and create is not set.
+// Connect connects to a server. If no process has that of a folder, this one has it until Close. It
+// is an error if the folder had no server ever and create is not set.
 func Connect(ctx context.Context, a Address, create bool) (*Client, error) {
 	c := new(Client)
 	opts := []nats.Option{nats.Name("fsward"), nats.MaxReconnects(-1),
@@ -73,11 +73,11 @@ func Connect(ctx context.Context, a Address, create bool) (*Client, error) {
 		// The default handler prints. What fails is repeated, and who waits for it is told.
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})}
 	if a.Dir != "" {
-		provider, err := c.folder(ctx, a.Dir, create)
-		if err != nil {
+		var err error
+		if c.folder, err = openFolder(ctx, a.Dir, create); err != nil {
 			return nil, err
 		}
-		opts = append(opts, nats.InProcessServer(provider))
+		opts = append(opts, nats.InProcessServer(c.folder))
 	} else {
 		opts = append(opts, a.secure()...)
 	}
@@ -106,24 +106,19 @@ func (a Address) secure() (opts []nats.Option) {
 	return opts
 }
 
-// folder returns what connects to the server of a folder.
-func (c *Client) folder(ctx context.Context, dir string, create bool) (nats.InProcessConnProvider,
-	error) {
+// openFolder returns what connects to the server of a folder, when it does.
+func openFolder(ctx context.Context, dir string, create bool) (*folder, error) {
 	if _, err := os.Stat(filepath.Join(dir, storeName)); err != nil && !create {
 		return nil, fmt.Errorf("%s is not the folder of a campaign: %w", dir, err)
 	}
-	var err error
+	f := &folder{dir: dir}
 	for end := time.Now().Add(takeOver); ; {
-		if c.server, err = StartServer(dir); !errors.Is(err, ErrInUse) {
-			return c.server, err
+		conn, err := f.InProcessConn()
+		if err == nil {
+			return f, conn.Close()
 		}
-		conn, dialErr := folder(dir).InProcessConn()
-		if dialErr == nil {
-			conn.Close()
-			return folder(dir), nil
-		}
-		if time.Now().After(end) {
-			return nil, fmt.Errorf("%s: %w, and does not answer: %w", dir, err, dialErr)
+		if !errors.Is(err, ErrInUse) || time.Now().After(end) {
+			return nil, fmt.Errorf("%s: %w", dir, err)
 		}
 		select {
 		case <-ctx.Done():
@@ -138,7 +133,7 @@ func (c *Client) Close() {
 	if c.conn != nil {
 		c.conn.Close()
 	}
-	if c.server != nil {
-		c.server.Close()
+	if c.folder != nil {
+		c.folder.close()
 	}
 }

@@ -160,15 +160,52 @@ func (s *Server) Close() {
 	}
 }
 
-// A folder is the server of a folder that another process has.
-type folder string
+// A folder is what connects to the server of a folder, whichever process has it. If no process has
+// it any more, this one does from then on.
+type folder struct {
+	dir string
 
-// InProcessConn returns a connection to the server, through its socket.
-func (f folder) InProcessConn() (net.Conn, error) {
-	dir, err := os.Open(string(f))
+	mu     sync.Mutex
+	server *Server // in this process; nil: in another, or closed
+	closed bool
+}
+
+// InProcessConn returns a connection to the server. The NATS client calls it again whenever it has
+// lost one.
+func (f *folder) InProcessConn() (net.Conn, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil, net.ErrClosed
+	}
+	if f.server == nil {
+		conn, err := f.dial()
+		if err == nil {
+			return conn, nil
+		}
+		if f.server, err = StartServer(f.dir); err != nil {
+			return nil, err
+		}
+	}
+	return f.server.InProcessConn()
+}
+
+// dial connects to the server of another process.
+func (f *folder) dial() (net.Conn, error) {
+	dir, err := os.Open(f.dir)
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
 	return net.Dial("unix", socketPath(dir))
+}
+
+// close ends the server, if it is in this process.
+func (f *folder) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed = true; f.server != nil {
+		f.server.Close()
+		f.server = nil
+	}
 }
