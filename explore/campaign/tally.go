@@ -26,9 +26,9 @@ type Tally struct {
 	outcomes map[[2]uint64]Outcome // of the units from … to …
 	workers  map[string]*WorkerTally
 	found    map[string]uint64 // how often each finding was found
-	first    time.Time         // of a result
-	last     time.Time
-	read     uint64 // number of the last message that was read
+	first    time.Time         // when the unit of the first result began
+	last     time.Time         // of a result
+	read     uint64            // number of the last message that was read
 }
 
 // A WorkerTally is what one worker did.
@@ -97,7 +97,7 @@ func (t *Tally) add(subject string, data []byte, at time.Time) {
 	t.Results++
 	t.Seconds += r.Seconds
 	if t.first.IsZero() {
-		t.first = at
+		t.first = at.Add(-time.Duration(r.Seconds * float64(time.Second)))
 	}
 	t.last = at
 	switch r.Outcome {
@@ -168,8 +168,8 @@ func (t *Tally) Left() uint64 {
 // Done reports whether every index has a result.
 func (t *Tally) Done() bool { return t.Left() == 0 }
 
-// Rate returns how many indexes were tested a second, from the first result to the last; 0: it is
-// not known.
+// Rate returns how many indexes were tested a second, from the begin of the unit of the first
+// result to the last result; 0: it is not known.
 func (t *Tally) Rate() float64 {
 	if span := t.last.Sub(t.first).Seconds(); span > 0 {
 		return float64(t.Tested) / span
