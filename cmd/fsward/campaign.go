@@ -16,9 +16,9 @@ func campaignCommand() *cobra.Command {
 		Use:   "campaign",
 		Short: "Divide a large test among guests and machines, and go on with it at any time",
 		Long: fmt.Sprintf(`A campaign is a command of fsward with many cases, such as all workloads of
-a set. It is divided into units, which workers take from a queue. Each case counts once, even if a
-worker, the server or the machine is killed: another worker takes the unit, and fsward campaign
-resume goes on.
+a set. It is divided into units, which workers take from a queue. Each case
+counts once, even if a worker, the server or the machine is killed: another
+worker takes the unit, and fsward campaign resume goes on.
 
 Kinds of campaigns: %s.
 

@@ -98,6 +98,20 @@ func TestArgs(t *testing.T) {
 	}
 }
 
+// TestPrograms checks that the names of repair programs are values, and files are not.
+func TestPrograms(t *testing.T) {
+	k, err := KindOf("fsck")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for value, want := range map[string]bool{"e2fsck": true, "fsck.minix": true, "xfs_repair": true,
+		"my.yaml": false, "../e2fsck": false, "/sbin/e2fsck": false, "fsck.a.yaml": false, "": false} {
+		if err := k.checkFlag("program", value); (err == nil) != want {
+			t.Errorf("%q: %v", value, err)
+		}
+	}
+}
+
 // archive returns an archive as pack writes it, of any headers.
 func archive(t testing.TB, headers ...tar.Header) []byte {
 	t.Helper()

@@ -23,7 +23,7 @@ type Kind struct {
 	required []string                  // one flag of each list, separated by |
 }
 
-// Forms of values. None of them names a file: a name has no dot and no slash.
+// Forms of values. None of them names a file: a name has no slash, and no dot but that of fsck.ext4.
 var (
 	nameValue     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_+-]{0,63}$`)
 	namesValue    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_+,-]{0,255}$`)
@@ -32,6 +32,7 @@ var (
 	durationValue = regexp.MustCompile(`^[0-9hms.]{1,16}$`)
 	sizeValue     = regexp.MustCompile(`^[0-9]{1,12}[KMG]?$`)
 	boolValue     = regexp.MustCompile(`^(true|false)$`)
+	programValue  = regexp.MustCompile(`^(fsck\.)?[a-z0-9_]{1,32}$`)
 	modesValue    = regexp.MustCompile(`^[A-Za-z0-9_+,-]{1,255}$`) // programs name modes -fy
 	optionsValue  = regexp.MustCompile(`^[A-Za-z0-9_+,=:.^ -]{1,255}$`)
 	settingValue  = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}=[A-Za-z0-9_+,:-]{0,191}$`)
@@ -93,7 +94,7 @@ var kinds = map[string]*Kind{
 	},
 	"fsck": {
 		Command: []string{"fsck", "run"},
-		flags: map[string]*regexp.Regexp{"fs": nameValue, "program": nameValue, "mode": modesValue,
+		flags: map[string]*regexp.Regexp{"fs": nameValue, "program": programValue, "mode": modesValue,
 			"check": namesValue, "time": durationValue, "damages": numberValue, "workers": numberValue},
 		subject:  []string{"fs", "program"},
 		required: []string{"fs"},
