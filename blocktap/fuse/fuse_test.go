@@ -60,11 +60,12 @@ func TestRequests(t *testing.T) {
 		"dd if=/dev/urandom of=%s bs=4096 count=1 conv=notrunc oflag=dsync",
 		"fallocate -p -o 65536 -l 8192 %s",
 		"fallocate -z -n -o 131072 -l 4096 %s",
+		"printf within | dd of=%s bs=6 count=1 seek=1194 conv=notrunc", // parts of two sectors
+		"dd if=%s bs=6 count=1 skip=1194 | grep -qx within",
 	} {
 		shell(t, command, s.Path(), true)
 	}
 	for _, command := range []string{
-		"dd if=/dev/urandom of=%s bs=100 count=1 conv=notrunc",            // not whole sectors
 		"dd if=/dev/urandom of=%s bs=4096 seek=1024 count=1 conv=notrunc", // after the end
 		"truncate -s 8M %s",
 		"fallocate -o 0 -l 4096 %s",
@@ -79,6 +80,7 @@ func TestRequests(t *testing.T) {
 		{Op: blocktap.OpWrite, Off: 0, Len: 4096, FUA: true},
 		{Op: blocktap.OpZero, Off: 64 << 10, Len: 8192},
 		{Op: blocktap.OpZero, Off: 128 << 10, Len: 4096, NoHole: true},
+		{Op: blocktap.OpWrite, Off: 6656, Len: 1024},
 	}
 	if len(hook.seen) != len(want) {
 		t.Fatalf("the hook saw %+v", hook.seen)

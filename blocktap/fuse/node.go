@@ -2,6 +2,7 @@ package fuse
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -21,6 +22,8 @@ type diskNode struct {
 	ctx context.Context // the context of the hooks; ends when the connection is aborted
 	cut atomic.Bool     // new requests wait for the end of ctx and then fail
 	log *zap.Logger
+
+	partial sync.Mutex // held during a write of parts of sectors
 }
 
 var (
@@ -90,13 +93,32 @@ func (n *diskNode) Write(_ context.Context, f fs.FileHandle, data []byte, off in
 	uint32, syscall.Errno,
 ) {
 	h, ok := f.(*handle)
-	errno := n.do(&blocktap.Request{
+	r := &blocktap.Request{
 		Op: blocktap.OpWrite, Off: uint64(off), Len: uint64(len(data)), Data: data, FUA: ok && h.sync,
-	})
-	if errno != 0 {
+	}
+	if (r.Off|r.Len)%blocktap.SectorSize != 0 {
+		n.partial.Lock()
+		defer n.partial.Unlock()
+		if errno := n.wholeSectors(r); errno != 0 {
+			return 0, errno
+		}
+	}
+	if errno := n.do(r); errno != 0 {
 		return 0, errno
 	}
 	return uint32(len(data)), 0
+}
+
+// wholeSectors extends a write to whole sectors with what the device has there. A program that
+// opens the file writes any range; a block device of Linux never does.
+func (n *diskNode) wholeSectors(r *blocktap.Request) syscall.Errno {
+	from := r.Off / blocktap.SectorSize * blocktap.SectorSize
+	end := (r.Off + r.Len + blocktap.SectorSize - 1) / blocktap.SectorSize * blocktap.SectorSize
+	whole := make([]byte, end-from)
+	errno := n.do(&blocktap.Request{Op: blocktap.OpRead, Off: from, Len: end - from, Data: whole})
+	copy(whole[r.Off-from:], r.Data)
+	r.Off, r.Len, r.Data = from, end-from, whole
+	return errno
 }
 
 func (n *diskNode) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno {

@@ -57,6 +57,8 @@ Exit status: 0 found nothing, 1 found something, 2 wrong usage, 3 could not run.
 	_ = c.MarkFlagRequired("fs")
 	_ = c.MarkFlagRequired("out")
 	c.Flags().IntVar(&cfg.Workers, "workers", runtime.NumCPU(), "run `N` programs at a time")
+	c.Flags().IntVar(&cfg.Replays, "replays", 10, "replay each new finding `N` times, and count how "+
+		"often it shows")
 	addFsckLimits(c, &limits, &asJSON)
 	return c
 }

@@ -28,6 +28,7 @@ type Config struct {
 	Checks  []string `json:"checks,omitempty"`
 	Modes   []string `json:"modes,omitempty"` // of the program; none: all
 	Workers int      `json:"workers"`
+	Replays int      `json:"replays,omitempty"` // of each new finding
 }
 
 // Event is a report of a campaign: its progress, or a new finding.

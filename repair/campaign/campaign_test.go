@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"fsward/interp"
+	"fsward/repair/damage"
 	"fsward/repair/sandbox"
 )
 
@@ -27,7 +29,7 @@ func TestMain(m *testing.M) {
 func test(t *testing.T, cfg Config, damages uint64) map[string][]*Finding {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "out")
-	cfg.Workers = 2
+	cfg.Workers, cfg.Replays = 2, 2
 	c, err := Create(t.Context(), dir, cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -49,8 +51,8 @@ func test(t *testing.T, cfg Config, damages uint64) map[string][]*Finding {
 	return found
 }
 
-// write writes a file in a temporary folder.
-func write(t *testing.T, name string, text []byte) string {
+// written writes a file in a temporary folder.
+func written(t *testing.T, name string, text []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, text, 0o600); err != nil {
@@ -65,9 +67,9 @@ func plantedConfig(t *testing.T, bug, fs string) Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := Config{FS: fs, Program: write(t, "planted.yaml", []byte(text)), Checks: []string{Agree}}
+	cfg := Config{FS: fs, Program: written(t, "planted.yaml", []byte(text)), Checks: []string{Agree}}
 	if fs == "toy" {
-		cfg.Image = write(t, "toy.img", toyImage())
+		cfg.Image = written(t, "toy.img", toyImage())
 	}
 	return cfg
 }
@@ -94,9 +96,12 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// checkFinding replays a finding, and looks at its text.
+// checkFinding looks at a finding, replays it, and looks at its text.
 func checkFinding(t *testing.T, f *Finding) {
 	t.Helper()
+	if f.Replays != 2 || f.Shown != 2 {
+		t.Errorf("%s was shown %d times of %d", f.Dir, f.Shown, f.Replays)
+	}
 	_, runs, shows, err := Replay(f.path)
 	if err != nil || !shows || len(runs) == 0 {
 		t.Errorf("%s does not show again: %v", f.Dir, err)
@@ -105,6 +110,62 @@ func checkFinding(t *testing.T, f *Finding) {
 	if err != nil || !strings.Contains(string(what), sentences[f.Kind]) ||
 		!strings.Contains(string(what), f.Damage) {
 		t.Errorf("%v\n%s", err, what)
+	}
+}
+
+// TestPlantedCarelessness finds that a repair which a crash interrupts leaves what the next repair
+// refuses, and nothing of that kind in a checker that writes each sector once.
+func TestPlantedCarelessness(t *testing.T) {
+	for bug, want := range map[string]string{"careless": Interrupted, "none": ""} {
+		cfg := plantedConfig(t, bug, "toy")
+		cfg.Checks = []string{Interrupt}
+		found := test(t, cfg, 6)
+		if kinds := slices.Sorted(maps.Keys(found)); strings.Join(kinds, " ") != want {
+			t.Fatalf("%s: found %v, want %q", bug, kinds, want)
+		}
+		if want != "" {
+			checkFinding(t, found[want][0])
+		}
+	}
+}
+
+// TestFewest reduces a damage of several bytes to those that the failure needs.
+func TestFewest(t *testing.T) {
+	c, err := Create(t.Context(), filepath.Join(t.TempDir(), "out"), plantedConfig(t, "twice", "toy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	w, err := newWorker(c.program, c.base, c.checks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := w.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	// The checker needs a second run if both halves of a number are wrong: bytes 8 and 10 do it.
+	patches := []interp.Patch{{Off: 1, Data: []byte{1}}, {Off: 8, Data: []byte{1, 2, 3, 4}},
+		{Off: 700, Data: make([]byte, 20)}}
+	for i := range patches[2].Data {
+		patches[2].Data[i] = 5
+	}
+	m := &c.program.Repairs[0]
+	tried, err := w.try(patches, m)
+	if err != nil || len(tried.failures) != 1 {
+		t.Fatal(tried, err)
+	}
+	f := c.finding(&damage.Damage{}, m, tried, tried.failures[0])
+	if err := w.minimize(t.Context(), f, patches, m); err != nil {
+		t.Fatal(err)
+	}
+	total := 0
+	for _, p := range f.Patches {
+		total += len(p.New) / 2
+	}
+	if !f.Minimized || total != 2 {
+		t.Errorf("the damage is %v", f.Patches)
 	}
 }
 

@@ -49,25 +49,40 @@ func (d damaged) ReadAt(p []byte, off int64) (int, error) {
 
 // writeLog records the writes of a repair as events.
 type writeLog struct {
-	mu     sync.Mutex
-	events []crash.Event
+	mu      sync.Mutex
+	events  []crash.Event
+	durable uint64 // number of the last durable write
 }
 
-// Handle performs a request and records it.
+// Handle performs a write and records it.
 func (l *writeLog) Handle(_ context.Context, r *blocktap.Request, do func() error) error {
 	if err := do(); err != nil {
 		return err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	id := uint64(len(l.events))
-	if r.Op == blocktap.OpFlush {
-		l.events = append(l.events, crash.Event{Kind: crash.Settled, At: id, All: true})
-		return nil
-	}
-	w := crash.Write{ID: id, Off: r.Off, Len: r.Len, Data: bytes.Clone(r.Data)}
-	l.events = append(l.events, crash.Event{Kind: crash.Issued, At: id, Write: w})
+	w := crash.Write{ID: r.Seq, Off: r.Off, Len: r.Len, Data: bytes.Clone(r.Data)}
+	l.events = append(l.events, crash.Event{Kind: crash.Issued, At: r.Seq, Write: w})
 	return nil
+}
+
+// Flushing does nothing: what a flush covers is known when it ends.
+func (l *writeLog) Flushing() {}
+
+// Flushed records that the writes up to number seq are durable.
+func (l *writeLog) Flushed(seq uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var ids []uint64
+	for _, ev := range l.events {
+		if ev.Kind == crash.Issued && ev.Write.ID <= seq && ev.Write.ID > l.durable {
+			ids = append(ids, ev.Write.ID)
+		}
+	}
+	l.durable = max(l.durable, seq)
+	if len(ids) > 0 {
+		l.events = append(l.events, crash.Event{Kind: crash.Settled, At: seq, IDs: ids})
+	}
 }
 
 func (l *writeLog) all(yield func(crash.Event, error) bool) {

@@ -148,6 +148,9 @@ func (c *Campaign) tryMode(ctx context.Context, w *worker, d *damage.Damage, m *
 		}
 		w.again = true
 		err := w.minimize(ctx, f, d.Patches, m)
+		if err == nil {
+			err = w.confirm(ctx, f, m, c.Replays)
+		}
 		w.again = false
 		if err != nil {
 			return err

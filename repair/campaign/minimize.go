@@ -16,39 +16,88 @@ const (
 )
 
 // minimize leaves out bytes of a finding's damage as long as the same failure shows, until ctx is
-// done, and gives the finding what is left. The bytes of a checksum stay if the program needs
-// them.
+// done, and gives the finding what is left: halves first, then smaller parts, and at last single
+// bytes, until none can be left out. The bytes of a checksum stay if the program needs them.
 func (w *worker) minimize(ctx context.Context, f *Finding, patches []interp.Patch,
 	m *adapter.Mode) error {
-	bytes, best := split(patches), &trial{runs: f.Runs, failures: []Failure{f.Failure}}
-	tries, minimal, most := 0, true, maxTries
-	if f.Kind == Hang || f.Kind == Flood {
-		most = maxSlowTries
+	r := &reduction{bytes: split(patches), left: maxTries,
+		best: &trial{runs: f.Runs, failures: []Failure{f.Failure}}}
+	if f.slow() {
+		r.left = maxSlowTries
 	}
-	for size := len(bytes) / 2; size > 0; size /= 2 {
-		for at := 0; at < len(bytes) && len(bytes) > 1; {
-			if tries == most || ctx.Err() != nil {
-				minimal = false
-				break
-			}
-			less := slices.Concat(bytes[:at], bytes[min(at+size, len(bytes)):])
-			if len(less) == 0 {
-				break
-			}
-			t, err := w.try(join(less), m)
-			if err != nil {
-				return err
-			}
-			tries++
-			if t.shows(f) {
-				bytes, best = less, t
-			} else {
-				at += size
-			}
+	try := func(bytes []changedByte) (*trial, bool, error) {
+		t, err := w.try(join(bytes), m)
+		return t, err == nil && t.shows(f), err
+	}
+	for size := len(r.bytes) / 2; size > 0; {
+		less, err := r.pass(ctx, size, try)
+		if err != nil {
+			return err
+		}
+		if size > 1 || !less {
+			size /= 2 // after single bytes were left out, others may have become needless
 		}
 	}
-	f.Minimized = minimal && best.shows(f)
-	return f.setPatches(w.base, join(bytes), best)
+	f.Minimized = r.left > 0 && r.best.shows(f)
+	return f.setPatches(w.base, join(r.bytes), r.best)
+}
+
+// slow reports whether each run that shows the finding takes as long as its bounds let it.
+func (f *Finding) slow() bool { return f.Kind == Hang || f.Kind == Flood }
+
+// A reduction is a set of damaged bytes that gets smaller.
+type reduction struct {
+	bytes []changedByte
+	best  *trial // with these bytes
+	left  int    // trials that may still be made
+}
+
+// pass tries once to leave out each part of size bytes. less reports that one was left out.
+func (r *reduction) pass(ctx context.Context, size int,
+	try func([]changedByte) (*trial, bool, error)) (less bool, err error) {
+	for at := 0; at < len(r.bytes) && len(r.bytes) > size; {
+		if r.left--; r.left <= 0 || over(ctx) {
+			r.left = 0
+			return false, nil
+		}
+		rest := slices.Concat(r.bytes[:at], r.bytes[min(at+size, len(r.bytes)):])
+		t, shows, err := try(rest)
+		if err != nil {
+			return false, err
+		}
+		if shows {
+			r.bytes, r.best, less = rest, t, true
+		} else {
+			at += size
+		}
+	}
+	return less, nil
+}
+
+// confirm replays a new finding until ctx is done or it was replayed as often as asked, and counts
+// how often it showed.
+func (w *worker) confirm(ctx context.Context, f *Finding, m *adapter.Mode, times int) error {
+	patches, err := f.bytes(w.base)
+	if err != nil {
+		return err
+	}
+	if f.slow() {
+		times = min(times, maxSlowTries)
+	}
+	for range times {
+		if over(ctx) {
+			return nil
+		}
+		t, err := w.try(patches, m)
+		if err != nil {
+			return err
+		}
+		f.Replays++
+		if t.shows(f) {
+			f.Shown++
+		}
+	}
+	return nil
 }
 
 // shows reports whether a trial has the failure of a finding.

@@ -3,6 +3,7 @@ package campaign
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -37,7 +38,7 @@ func planted(bug, mode, path string) int {
 		return losesFile(mode, path)
 	}
 	b, err := os.ReadFile(path)
-	if err != nil || len(b) < toyBytes {
+	if err != nil || len(b) < toyBytes || bug == "careless" && binary.LittleEndian.Uint32(b) == 0 {
 		return 8
 	}
 	first, fixed := binary.LittleEndian.Uint32(b[8:]), bytes.Clone(b)
@@ -67,10 +68,30 @@ func planted(bug, mode, path string) int {
 	if mode == "check" {
 		return 4
 	}
-	if os.WriteFile(path, fixed, 0o600) != nil {
+	if write(path, b, fixed, bug == "careless") != nil {
 		return 8
 	}
 	return 1
+}
+
+// write writes the repaired image. A careless checker clears the magic number before it begins,
+// and refuses to repair an image without one.
+func write(path string, b, fixed []byte, careless bool) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	if careless {
+		_, err = f.WriteAt(make([]byte, 4), 0)
+		err = errors.Join(err, f.Sync())
+	}
+	for at := 0; at < len(fixed); at += 512 {
+		if careless || !bytes.Equal(b[at:at+512], fixed[at:at+512]) {
+			_, wrote := f.WriteAt(fixed[at:at+512], int64(at))
+			err = errors.Join(err, wrote)
+		}
+	}
+	return errors.Join(err, f.Sync(), f.Close())
 }
 
 // repairToy repairs an image as far as the bug lets it. It reports whether something was wrong.
@@ -124,10 +145,14 @@ func losesFile(mode, path string) int {
 // plantedAdapter returns the description of a planted checker.
 func plantedAdapter(bug, fs string) (string, error) {
 	self, err := os.Executable()
+	bound := 10 * time.Second // the machine may be busy
+	if bug == "hangs" {
+		bound = time.Second
+	}
 	return fmt.Sprintf(`program: planted
 file_systems: [%s]
 crash: '^SIGSEGV'
-bounds: {time: 1s, output: 65536, memory: 0}
+bounds: {time: %v, output: 65536, memory: 0}
 repairs: [{name: repair, run: [%q, planted, %s, repair, "{image}"]}]
 check: {name: check, run: [%q, planted, %s, check, "{image}"]}
 statuses:
@@ -136,5 +161,5 @@ statuses:
   - {is: [4], outcome: left}
   - {is: [7], outcome: partly}
   - {is: [8], outcome: operational}
-`, fs, self, bug, self, bug), err
+`, fs, bound, self, bug, self, bug), err
 }

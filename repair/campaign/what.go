@@ -39,6 +39,9 @@ func (f *Finding) what() string {
 		minimal = "; none can be left out"
 	}
 	fmt.Fprintf(&b, "         %d bytes%s\n", n, minimal)
+	if f.Replays > 0 {
+		fmt.Fprintf(&b, "replays  shown %d times of %d\n", f.Shown, f.Replays)
+	}
 	fmt.Fprintf(&b, "\nshow it again: fsward fsck replay DIR, where DIR is this folder\n")
 	for i, r := range f.Runs {
 		fmt.Fprintf(&b, "\nrun %d: %s\n%s\n", i+1, strings.Join(r.Argv, " "), r.Ended())

@@ -1,0 +1,190 @@
+package damage
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"slices"
+	"testing"
+
+	"fsward/interp"
+	"fsward/repair/fieldmap"
+	"fsward/repair/testimage"
+)
+
+// memory is an image in memory.
+type memory struct{ *bytes.Reader }
+
+func (m memory) Size() uint64 { return uint64(m.Reader.Size()) }
+
+func disk(b []byte) memory { return memory{bytes.NewReader(b)} }
+
+// TestDifferences reduces patches to what differs.
+func TestDifferences(t *testing.T) {
+	base := disk([]byte{0, 1, 2, 3, 4, 5, 6, 7})
+	got, err := Differences(base, []interp.Patch{{Off: 1, Data: []byte{9, 2, 9, 9}},
+		{Off: 6, Data: []byte{6, 7}}})
+	want := []interp.Patch{{Off: 1, Data: []byte{9}}, {Off: 3, Data: []byte{9, 9}}}
+	if err != nil || !slices.EqualFunc(got, want, func(a, b interp.Patch) bool {
+		return a.Off == b.Off && bytes.Equal(a.Data, b.Data)
+	}) {
+		t.Errorf("%v, %v; want %v", got, err, want)
+	}
+	if _, err := Differences(base, []interp.Patch{{Off: 7, Data: []byte{1, 2}}}); err == nil {
+		t.Error("a patch beyond the end is accepted")
+	}
+}
+
+const toy = `file_system: toy
+structures:
+  head:
+    fields: [[one, 0, 1], [two, 1, 2], [four, 3, 4], [sum, 8, 4]]
+    checksums: [{kind: crc32c, field: sum, from: 0, size: 12}]
+places:
+  - {structure: head, at: 16}
+  - {name: map, bits: true, at: 40, count: 4}
+`
+
+func toyModel(t *testing.T) (*Model, []byte) {
+	t.Helper()
+	m, err := fieldmap.Parse([]byte(toy))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, 64)
+	copy(b[16:], []byte{5, 1, 2, 3, 4, 5, 6})
+	b[40] = 3
+	model, err := Mapped(disk(b), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return model, b
+}
+
+// TestNumbers counts damages: first each field once, and at the end every value of a field of one
+// byte, and of two, exactly once.
+func TestNumbers(t *testing.T) {
+	m, b := toyModel(t)
+	fields, groups := m.Fields()
+	if fields != 7 || groups != 5 {
+		t.Errorf("%d fields in %d groups", fields, groups)
+	}
+	if want := m.First() + 256 + 65536; m.Count() != want {
+		t.Errorf("%d damages, want %d", m.Count(), want)
+	}
+	specs, early := map[string]bool{}, map[string]bool{}
+	values := map[string]map[byte]bool{}
+	for n := range m.Count() {
+		d, err := m.At(n)
+		if errors.Is(err, ErrNone) {
+			continue
+		}
+		if err != nil || d.Bytes() == 0 {
+			t.Fatalf("damage %d: %+v, %v", n, d, err)
+		}
+		if n < m.First() && specs[d.Spec] {
+			t.Errorf("damage %d repeats %s", n, d.Spec)
+		}
+		specs[d.Spec] = true
+		if n < uint64(fields) {
+			early[d.Group] = true
+		}
+		if p := d.Patches[0]; d.Group == "head.one" && p.Off == 16 {
+			if values["one"] == nil {
+				values["one"] = map[byte]bool{}
+			}
+			values["one"][p.Data[0]] = true
+		}
+	}
+	if len(early) != groups {
+		t.Errorf("the first damages are of %v", early)
+	}
+	if len(values["one"]) != 255 || values["one"][b[16]] {
+		t.Errorf("head.one gets %d values", len(values["one"]))
+	}
+	if _, err := m.At(m.Count()); err == nil {
+		t.Error("a damage beyond the last exists")
+	}
+}
+
+// TestSealed damages a field under a checksum, which is made right, and the checksum itself.
+func TestSealed(t *testing.T) {
+	m, _ := toyModel(t)
+	for n := range m.First() {
+		d, err := m.At(n)
+		if errors.Is(err, ErrNone) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		inSum := slices.ContainsFunc(d.Patches, func(p interp.Patch) bool {
+			return p.Off+uint64(len(p.Data)) > 24 && p.Off < 28
+		})
+		if d.Group != "map!flip" && !inSum {
+			t.Errorf("%s leaves the checksum as it is: %v", d.Spec, d.Patches)
+		}
+		if d.Group == "map!flip" && (len(d.Patches) != 1 || d.Patches[0].Off != 40) {
+			t.Errorf("%s: %v", d.Spec, d.Patches)
+		}
+	}
+}
+
+// TestRaw damages the words of an unknown format that are not 0, without equal sectors.
+func TestRaw(t *testing.T) {
+	b := make([]byte, 4*512)
+	for _, at := range []int{8, 512 + 8, 3*512 + 4} { // sectors 0 and 1 are equal
+		binary.LittleEndian.PutUint32(b[at:], 7)
+	}
+	m, err := Raw(disk(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fields, groups := m.Fields(); fields != 2 || groups != 2 {
+		t.Errorf("%d fields in %d groups", fields, groups)
+	}
+	d, err := m.At(0)
+	if err != nil || d.What != "word at 0x8: 0x7 → 0x0" || d.Spec != "sector.0x0@byte=0x8=0x0" {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if _, err := Raw(disk(make([]byte, 4096))); err == nil {
+		t.Error("an empty image has fields")
+	}
+}
+
+// TestInterpreted lists the fields of ext3, with all that SWIFT's table 5 names, and makes each
+// first damage that is possible.
+func TestInterpreted(t *testing.T) {
+	base, err := testimage.Build(t.Context(), "ext3", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer base.Close()
+	m, err := NewModel(base, "ext3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, f := range m.fields {
+		names[f.Name()] = true
+	}
+	for want, is := range map[string]bool{"superblock.inodes_count": true, "group.inode_table": true,
+		"inode.links_count@kind=directory": true, "inode.block0@kind=file": true,
+		"inode.block12@kind=file": true, "inode.block1@kind=file": false} {
+		if names[want] != is {
+			t.Errorf("a field %s: %v, want %v", want, names[want], is)
+		}
+	}
+	made := 0
+	for n := uint64(0); n < m.First(); n += 97 {
+		switch d, err := m.At(n); {
+		case err == nil && d.Bytes() > 0:
+			made++
+		case !errors.Is(err, ErrNone):
+			t.Errorf("damage %d: %+v, %v", n, d, err)
+		}
+	}
+	if made < 100 {
+		t.Errorf("%d damages", made)
+	}
+}
