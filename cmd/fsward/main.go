@@ -14,6 +14,7 @@ import (
 
 	"fsward/change"
 	"fsward/hostd/output"
+	"fsward/repair/linux"
 	"fsward/repair/sandbox"
 )
 
@@ -26,8 +27,12 @@ const (
 )
 
 func main() {
-	if sandbox.Inside() { // this process is a sandbox of fsward fsck
+	switch { // for fsward fsck, which starts this executable again
+	case sandbox.Inside():
 		sandbox.Main()
+		return
+	case linux.Inside():
+		linux.Main()
 		return
 	}
 	os.Exit(execute())

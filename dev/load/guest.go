@@ -14,7 +14,7 @@ import (
 
 	"fsward/blocktap"
 	"fsward/blocktap/fuse"
-	"fsward/dev/uml"
+	"fsward/explore/uml"
 )
 
 // guestInit is the script of the guest's first process. It writes the output of the stage to the

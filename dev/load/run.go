@@ -9,7 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"fsward/blocktap"
-	"fsward/dev/uml"
+	"fsward/explore/uml"
 	"fsward/hostd/guard"
 	"fsward/interp/detect"
 )

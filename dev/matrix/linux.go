@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"fsward/dev/uml"
+	"fsward/explore/uml"
 	"fsward/interp"
 )
 

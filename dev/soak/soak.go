@@ -21,7 +21,7 @@ import (
 	"go.uber.org/zap"
 
 	"fsward/dev/load"
-	"fsward/dev/uml"
+	"fsward/explore/uml"
 )
 
 func main() {

@@ -48,7 +48,7 @@ func inGuest(t *testing.T, image string, reread int, visit func(interp.Observati
 			t.Fatal(err)
 		}
 	}
-	peer(t, "gcc", "-O2", "-shared", "-fPIC", "-o", at("ptrace.so"), "../../dev/uml/shim/ptrace.c")
+	peer(t, "gcc", "-O2", "-shared", "-fPIC", "-o", at("ptrace.so"), "../../explore/uml/shim/ptrace.c")
 	init := fmt.Sprintf(guestInit, at("mnt"), at("dev"), at("dev"), script, at("output"), at("output"))
 	if err := os.WriteFile(at("init"), []byte(init), 0o700); err != nil {
 		t.Fatal(err)

@@ -11,12 +11,17 @@ import (
 
 	"fsward/interp"
 	"fsward/repair/damage"
+	"fsward/repair/linux"
 	"fsward/repair/sandbox"
 )
 
 func TestMain(m *testing.M) {
-	if sandbox.Inside() {
+	switch {
+	case sandbox.Inside():
 		sandbox.Main()
+		return
+	case linux.Inside():
+		linux.Main()
 		return
 	}
 	if len(os.Args) == 5 && os.Args[1] == "planted" {
@@ -190,6 +195,18 @@ func TestPlantedLoss(t *testing.T) {
 		}
 	}
 	t.Errorf("found %v", found)
+}
+
+// TestPlantedLie finds that Linux does not mount or write what a checker calls clean.
+func TestPlantedLie(t *testing.T) {
+	need(t, "mkfs.minix")
+	cfg := plantedConfig(t, "lies", "minix1")
+	cfg.Checks = []string{Mount}
+	found := test(t, cfg, 3)
+	if len(found[Mounts]) == 0 {
+		t.Fatalf("found %v", found)
+	}
+	checkFinding(t, found[Mounts][0])
 }
 
 // TestMinixTables finds that fsck.minix 2.38 writes its tables into files of version 3: it returns

@@ -8,6 +8,7 @@ import (
 
 	"fsward/repair"
 	"fsward/repair/adapter"
+	"fsward/repair/linux"
 	"fsward/repair/testimage"
 	"fsward/repair/tree"
 )
@@ -18,10 +19,11 @@ const (
 	Harmless    = "harmless"
 	Agree       = "agree"
 	Interrupt   = "interrupted"
+	Mount       = "mounts"
 )
 
 // CheckNames lists the checks that a campaign can make.
-func CheckNames() []string { return []string{Consistency, Harmless, Agree, Interrupt} }
+func CheckNames() []string { return []string{Consistency, Harmless, Agree, Interrupt, Mount} }
 
 // checks are the questions that are asked about each damage, besides the second run.
 type checks struct {
@@ -31,13 +33,15 @@ type checks struct {
 	tree  tree.Tree // of the image without damage; nil: harmless is not asked
 	// interrupt asks about repairs that a crash interrupts, once for each path.
 	interrupt bool
-	mu        sync.Mutex
-	paths     map[uint64]bool // that were interrupted
+	// view is what Linux finds on the image without damage; nil: it is not asked.
+	view *linux.View
+	mu   sync.Mutex
+	seen map[string]bool // what was interrupted or shown to Linux, by path
 }
 
 // newChecks reads the names of checks, and what they need of the image without damage.
 func newChecks(names []string, fs string, base *testimage.Image) (*checks, error) {
-	c := &checks{fs: fs, paths: map[uint64]bool{}}
+	c := &checks{fs: fs, seen: map[string]bool{}}
 	var err error
 	for _, n := range names {
 		switch n {
@@ -53,6 +57,10 @@ func newChecks(names []string, fs string, base *testimage.Image) (*checks, error
 			}
 		case Interrupt:
 			c.interrupt = true
+		case Mount:
+			if c.view, err = newView(fs, base); err != nil {
+				return nil, fmt.Errorf("check %s: %w", n, err)
+			}
 		default:
 			return nil, fmt.Errorf("check %q is not one of %s", n, strings.Join(CheckNames(), ", "))
 		}
@@ -137,14 +145,23 @@ func (w *worker) compareTrees(t *trial) error {
 // interrupts reports whether the repair of a trial is to be interrupted: it corrected something,
 // and no repair with the same messages was interrupted before.
 func (w *worker) interrupts(m *adapter.Mode, repaired *Run) bool {
+	return w.checks.interrupt && repaired.Outcome == repair.Corrected &&
+		w.isNew(fmt.Sprintf("interrupt %x", pathOf(w.program, m, repaired)))
+}
+
+// mounts reports whether Linux is to mount the image: no damage of the same field that led to the
+// same messages was shown to it before.
+func (w *worker) mounts(m *adapter.Mode, repaired *Run) bool {
+	return w.checks.view != nil &&
+		w.isNew(fmt.Sprintf("mount %s %x", w.group, pathOf(w.program, m, repaired)))
+}
+
+// isNew reports whether a costly check is to be made: for the first time, or again.
+func (w *worker) isNew(what string) bool {
 	c := w.checks
-	if !c.interrupt || repaired.Outcome != repair.Corrected {
-		return false
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p := pathOf(w.program, m, repaired)
-	seen := c.paths[p]
-	c.paths[p] = true
+	seen := c.seen[what]
+	c.seen[what] = true
 	return w.again || !seen
 }

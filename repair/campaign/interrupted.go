@@ -142,8 +142,23 @@ func (w *worker) interrupt(t *trial, m *adapter.Mode) error {
 		}
 		return err
 	})
-	if errors.Is(err, failed) {
+	switch {
+	case errors.Is(err, failed):
 		return nil
+	case err != nil:
+		return err
+	}
+	return w.repaired(t.patches, m)
+}
+
+// repaired makes the image what two runs of the program leave of the damaged one.
+func (w *worker) repaired(patches []interp.Patch, m *adapter.Mode) error {
+	if err := w.reset(patches); err != nil {
+		return err
+	}
+	_, err := w.run(m)
+	if err == nil {
+		_, err = w.run(w.program.Second(m))
 	}
 	return err
 }

@@ -38,7 +38,7 @@ func Replay(dir string) (f *Finding, runs []*Run, shows bool, err error) {
 	if err != nil {
 		return nil, nil, false, err
 	}
-	w.again = true
+	w.again, w.group = true, f.Group
 	defer func() { err = errors.Join(err, w.close()) }()
 	t, err := w.try(patches, m)
 	if err != nil {

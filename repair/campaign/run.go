@@ -29,6 +29,7 @@ const (
 	Disagree    = "disagree"    // modes of the program disagree about clean
 	Rules       = "rules"       // the program says clean, and fsward's rules are violated
 	Interrupted = "interrupted" // after a crash during the repair, another repair does not mend it
+	Mounts      = "mounts"      // the program says clean, and Linux does not mount or write it
 	Incomplete  = "incomplete"  // repairs of other file systems recover more
 )
 

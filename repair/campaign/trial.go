@@ -69,7 +69,12 @@ func (w *worker) try(patches []interp.Patch, m *adapter.Mode) (*trial, error) {
 		return t, err
 	}
 	if w.interrupts(m, first) {
-		return t, w.interrupt(t, m)
+		if err := w.interrupt(t, m); err != nil || len(t.failures) > 0 {
+			return t, err
+		}
+	}
+	if w.mounts(m, first) {
+		return t, w.show(t, m)
 	}
 	return t, nil
 }

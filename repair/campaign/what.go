@@ -17,6 +17,7 @@ var sentences = map[string]string{
 	Disagree:    "The modes of the program disagree about whether the file system is clean.",
 	Rules:       "The program calls the file system clean, and fsward's rules are violated.",
 	Interrupted: "After a crash during the repair, another repair does not mend the file system.",
+	Mounts:      "The program calls the file system clean, but Linux cannot use it.",
 	Incomplete:  "The program recovers less than those of other file systems.",
 }
 

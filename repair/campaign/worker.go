@@ -12,6 +12,7 @@ import (
 
 	"fsward/interp"
 	"fsward/repair/adapter"
+	"fsward/repair/linux"
 	"fsward/repair/sandbox"
 	"fsward/repair/testimage"
 )
@@ -30,7 +31,9 @@ type worker struct {
 	box     *sandbox.Box
 	checks  *checks
 	image   *os.File // the copy in the sandbox
-	// again makes try interrupt a repair whose messages were seen before.
+	linux   *linux.Machine
+	group   string // of the field that is damaged
+	// again makes try repeat the costly checks of a repair whose messages were seen before.
 	again bool
 	// states counts the crash states that were repaired.
 	states *atomic.Uint64
@@ -48,6 +51,9 @@ func (w *worker) close() error {
 	var err error
 	if w.image != nil {
 		err = w.image.Close()
+	}
+	if w.linux != nil {
+		err = errors.Join(err, w.linux.Close())
 	}
 	return errors.Join(err, w.box.Close())
 }

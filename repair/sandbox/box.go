@@ -30,9 +30,12 @@ type Config struct {
 // A Command is one run of a program. Each bound must be greater than 0, except that no memory
 // bound is set if MemoryBytes is 0.
 type Command struct {
-	Argv        []string // Argv[0] is a path, or a name that is looked up in $PATH
-	Env         []string // the whole environment, NAME=VALUE
-	Input       string   // on stdin
+	Argv  []string // Argv[0] is a path, or a name that is looked up in $PATH
+	Env   []string // the whole environment, NAME=VALUE
+	Input string   // on stdin
+	// Socket, if set, is the name of a socket in Work on which the caller listens. A connection to it
+	// is the program's stdin, through which it can also answer.
+	Socket      string
 	Time        time.Duration
 	MemoryBytes uint64 // of address space
 	// FileBytes bounds each file that the program writes, unless the program raises the bound itself.

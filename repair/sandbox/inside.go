@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -63,6 +65,14 @@ func run(c Command) (r reply) {
 	cmd := exec.Cmd{Path: path, Args: c.Argv, Stdin: strings.NewReader(c.Input),
 		Env: c.Env, Dir: Work, Stdout: write, Stderr: write,
 		SysProcAttr: &syscall.SysProcAttr{Ptrace: true}} // it stops before its first instruction
+	if c.Socket != "" {
+		f, err := connect(filepath.Join(Work, c.Socket))
+		if err != nil {
+			return reply{Problem: err.Error()}
+		}
+		defer f.Close()
+		cmd.Stdin = f
+	}
 	start := time.Now()
 	err = cmd.Start()
 	_ = write.Close()
@@ -157,4 +167,14 @@ func reap() {
 			return // there is no child
 		}
 	}
+}
+
+// connect connects with the socket of the process that started the box.
+func connect(path string) (*os.File, error) {
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	return conn.(*net.UnixConn).File()
 }

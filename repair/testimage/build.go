@@ -17,6 +17,7 @@ type builder func(ctx context.Context, image string) error
 var builders = map[string]builder{
 	"ext2":   ext("-t", "ext2", "-O", "^resize_inode"),
 	"ext3":   ext("-t", "ext3", "-J", "size=1"),
+	"ext4":   ext("-t", "ext4", "-J", "size=1", "-O", "^resize_inode"),
 	"minix1": minixImage("1"),
 	"minix2": minixImage("2"),
 	"minix3": minixImage("3"),
@@ -27,15 +28,16 @@ var builders = map[string]builder{
 	"xfs":   xfsImage,
 	"f2fs": filled(64<<20, true, []string{"mkfs.f2fs", "-q", "IMAGE"},
 		[]string{"sload.f2fs", "-f", "TREE", "IMAGE"}),
-	"jfs":      empty(16<<20, "mkfs.jfs", "-q", "IMAGE"),
-	"reiserfs": empty(36<<20, "mkreiserfs", "-q", "-f", "-f", "-u", uuid, "IMAGE"),
+	"jfs":      mounted("jfs", 16<<20, "mkfs.jfs", "-q", "IMAGE"),
+	"reiserfs": mounted("reiserfs", 36<<20, "mkreiserfs", "-q", "-f", "-f", "-u", uuid, "IMAGE"),
 	"btrfs": filled(128<<20, true, []string{"mkfs.btrfs", "-q", "-U", uuid, "--rootdir", "TREE",
 		"IMAGE"}),
 	"ntfs": filled(4<<20, false, []string{"mkntfs", "-q", "-F", "-Q", "-s", "512", "IMAGE"},
 		[]string{"ntfscp", "-q", "IMAGE", "TREE/f", "f"}),
-	"ocfs2": empty(20<<20, "mkfs.ocfs2", "-q", "-F", "-M", "local", "-b", "1024", "-C", "4096", "-N",
-		"1", "--fs-features=local", "IMAGE"),
-	"gfs2": empty(32<<20, "mkfs.gfs2", "-q", "-O", "-p", "lock_nolock", "-J", "8", "-j", "1", "IMAGE"),
+	"ocfs2": mounted("ocfs2", 20<<20, "mkfs.ocfs2", "-q", "-F", "-M", "local", "-b", "1024", "-C",
+		"4096", "-N", "1", "--fs-features=local", "IMAGE"),
+	"gfs2": mounted("gfs2", 32<<20, "mkfs.gfs2", "-q", "-O", "-p", "lock_nolock", "-J", "8", "-j",
+		"1", "IMAGE"),
 }
 
 // FileSystems lists the file systems of which Build makes images.

@@ -41,17 +41,28 @@ func New(ctx context.Context, dir string) (*Machine, error) {
 	return m, nil
 }
 
-// Command returns the command that boots with memory MiB and the disks as /dev/ubda, /dev/ubdb and
-// so on. The guest's first process runs the host's program init. The kernel consists of several
-// processes, so the command runs in its own process group; Kill ends all of them.
-func (m *Machine) Command(memory int, disks []string, init string, args ...string) *exec.Cmd {
-	words := []string{fmt.Sprintf("mem=%dM", memory), "root=/dev/root", "rootfstype=hostfs",
-		"rootflags=/", "rw", "init=" + init, "con=null", "con0=null"}
+// Argv returns the words that boot with memory MiB and the disks as /dev/ubda, /dev/ubdb and so on.
+// The guest's first process runs the host's program init with arguments. options are further words
+// for the kernel; consoles without one are absent.
+func (m *Machine) Argv(memory int, disks, options []string, init string, args ...string) []string {
+	words := []string{m.kernel, fmt.Sprintf("mem=%dM", memory), "root=/dev/root", "rootfstype=hostfs",
+		"rootflags=/", "init=" + init, "con=null"}
 	for i, disk := range disks {
 		words = append(words, fmt.Sprintf("ubd%d=%s", i, disk))
 	}
-	cmd := exec.Command(m.kernel, append(append(words, "--"), args...)...)
-	cmd.Env = append(os.Environ(), "LD_PRELOAD="+m.shim)
+	return append(append(append(words, options...), "--"), args...)
+}
+
+// Env returns the variable that each command of Argv needs, as NAME=VALUE.
+func (m *Machine) Env() string { return "LD_PRELOAD=" + m.shim }
+
+// Command returns the command that boots with Argv, without consoles. The guest may write the
+// host's files. The kernel consists of several processes, so the command runs in its own process
+// group; Kill ends all of them.
+func (m *Machine) Command(memory int, disks []string, init string, args ...string) *exec.Cmd {
+	words := m.Argv(memory, disks, []string{"rw", "con0=null"}, init, args...)
+	cmd := exec.Command(words[0], words[1:]...)
+	cmd.Env = append(os.Environ(), m.Env())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }

@@ -6,7 +6,7 @@
  * whole (xstateregs_set in arch/x86/kernel/fpu/regset.c). This library reads the
  * present area, overwrites its beginning with UML's bytes, and sets all of it.
  *
- * For LD_PRELOAD. dev/uml/uml.go compiles it.
+ * For LD_PRELOAD. explore/uml/uml.go compiles it.
  */
 #include <elf.h>
 #include <errno.h>

@@ -3,7 +3,7 @@ package uml_test
 import (
 	"fmt"
 
-	"fsward/dev/uml"
+	"fsward/explore/uml"
 )
 
 func ExampleModules() {

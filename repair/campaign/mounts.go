@@ -1,0 +1,130 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fsward/repair"
+	"fsward/repair/adapter"
+	"fsward/repair/linux"
+	"fsward/repair/testimage"
+)
+
+// newView shows the image without damage to Linux, which must mount and write it. It returns what
+// the kernel finds.
+func newView(fs string, base *testimage.Image) (v *linux.View, err error) {
+	if !slices.Contains(linux.FileSystems(), fs) {
+		return nil, fmt.Errorf("the kernel does not mount %s; it mounts %s", fs,
+			strings.Join(linux.FileSystems(), ", "))
+	}
+	ctx := context.Background()
+	m, err := linux.Start(ctx, base.Size())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	if err := m.Put(base); err != nil {
+		return nil, err
+	}
+	v, err = m.Look(ctx, fs, true)
+	if err == nil && v.Problem != "" {
+		err = fmt.Errorf("the image without damage: %s", v.Problem)
+	}
+	return v, err
+}
+
+// show lets Linux mount and write the image that the program called clean, and then lets the
+// program look at it again.
+func (w *worker) show(t *trial, m *adapter.Mode) error {
+	f := Failure{Kind: Mounts, Run: len(t.runs)}
+	v, err := w.look()
+	switch {
+	case errors.Is(err, linux.ErrEnded):
+		w.endLinux()
+		f.Messages, f.Detail = []string{"the kernel ended"}, err.Error()
+	case err != nil:
+		return err
+	case v == nil: // the program changed the size of the image
+		return nil
+	case v.Problem != "":
+		f.Messages = messages(w.program, []byte(v.Problem))
+		f.Detail = v.Problem
+	default:
+		return w.afterLinux(t, m, v)
+	}
+	t.add(f)
+	return nil
+}
+
+// look shows the image as it is to Linux.
+func (w *worker) look() (*linux.View, error) {
+	now, err := w.contents()
+	if err != nil {
+		return nil, err
+	}
+	defer now.Close()
+	if now.Size() != w.base.Size() {
+		return nil, nil
+	}
+	ctx := context.Background()
+	if w.linux == nil {
+		if w.linux, err = linux.Start(ctx, w.base.Size()); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.linux.Put(now); err != nil {
+		return nil, err
+	}
+	return w.linux.Look(ctx, w.checks.fs, true)
+}
+
+// endLinux ends a kernel that is of no use any more.
+func (w *worker) endLinux() {
+	_ = w.linux.Close() // it ended already, or is killed
+	w.linux = nil
+}
+
+// afterLinux looks at what the kernel says and at the image that it wrote: the program must call it
+// consistent, and the rules must hold.
+func (w *worker) afterLinux(t *trial, m *adapter.Mode, v *linux.View) error {
+	if more := w.complaints(v); len(more) > 0 {
+		t.add(Failure{Kind: Mounts, Run: len(t.runs), Messages: more,
+			Detail: "the kernel complains: " + strings.Join(more, "; ")})
+		return nil
+	}
+	if v.Full {
+		return nil
+	}
+	wrote, err := testimage.Open(w.linux.Path())
+	if err != nil {
+		return err
+	}
+	defer wrote.Close()
+	if err := wrote.CopyTo(w.image); err != nil {
+		return err
+	}
+	earlier := len(t.failures)
+	r, err := w.next(t, w.program.Second(m))
+	if err != nil || len(t.failures) > earlier {
+		return err
+	}
+	if r.Outcome != repair.Consistent {
+		t.add(Failure{Kind: Mounts, Run: len(t.runs), Messages: messages(w.program, r.Output),
+			Detail: fmt.Sprintf("after Linux wrote a file, the program claims %s", r.Outcome)})
+		return nil
+	}
+	return w.compareRules(t)
+}
+
+// complaints returns what the kernel says of an image, and not of the one without damage.
+func (w *worker) complaints(v *linux.View) (more []string) {
+	for _, c := range v.Complaints {
+		if !slices.Contains(w.checks.view.Complaints, c) {
+			more = append(more, c)
+		}
+	}
+	return more
+}

@@ -1,0 +1,100 @@
+package linux_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"fsward/explore/agent"
+	"fsward/repair/linux"
+	"fsward/repair/testimage"
+)
+
+// TestLook shows images of all file systems to the kernel: it mounts and writes each, and finds the
+// files.
+func TestLook(t *testing.T) {
+	for _, fs := range linux.FileSystems() {
+		t.Run(fs, func(t *testing.T) {
+			image, err := testimage.Build(t.Context(), fs, t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer image.Close()
+			m, err := linux.Start(t.Context(), image.Size())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := m.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			for range 2 {
+				if err := m.Put(image); err != nil {
+					t.Fatal(err)
+				}
+				v, err := m.Look(t.Context(), fs, true)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if v.Problem != "" || len(v.Complaints) > 0 {
+					t.Errorf("%s %q", v.Problem, v.Complaints)
+				}
+				paths := map[string]uint64{}
+				for _, f := range v.Files {
+					paths[f.Path] = f.Size
+				}
+				if paths["f"] != 278<<10 || len(paths) < 104 {
+					t.Errorf("%d files, f has %d bytes", len(paths), paths["f"])
+				}
+			}
+		})
+	}
+}
+
+// image is an image in memory.
+type image []byte
+
+func (i image) Size() uint64 { return uint64(len(i)) }
+
+func (i image) CopyTo(f *os.File) error {
+	_, err := f.WriteAt(i, 0)
+	return err
+}
+
+// TestRefused shows the kernel an image that it does not mount, and then one that it does.
+func TestRefused(t *testing.T) {
+	good, err := testimage.Build(t.Context(), "minix2", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer good.Close()
+	m, err := linux.Start(t.Context(), good.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := m.Put(make(image, good.Size()-512)); err == nil {
+		t.Error("an image of another size is accepted")
+	}
+	if err := m.Put(make(image, good.Size())); err != nil {
+		t.Fatal(err)
+	}
+	v, err := m.Look(t.Context(), "minix2", true)
+	if err != nil || !strings.Contains(v.Problem, "mount") {
+		t.Errorf("an image of zeros: %+v, %v", v, err)
+	}
+	if err := m.Put(good); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := m.Look(t.Context(), "minix2", false); err != nil || v.Problem != "" {
+		t.Errorf("%+v, %v", v, err)
+	}
+	if err := m.Fill(t.Context(), "minix2", make([]agent.Op, 1000)); err == nil {
+		t.Error("1000 operations are accepted")
+	}
+}
