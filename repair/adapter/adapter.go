@@ -57,6 +57,22 @@ type Mode struct {
 	// found something. It is "check" if the statuses of Run do not say that.
 	Again    string   `yaml:"again"`
 	Statuses []Status `yaml:"statuses"`
+	// Notes are where the program notes that it ran: a check may change these bytes of the image, and
+	// no others.
+	Notes []Note `yaml:"notes"`
+}
+
+// A Note is a range of the image's bytes. In YAML it is [offset, length].
+type Note struct{ Off, Len int64 }
+
+// UnmarshalYAML reads [offset, length].
+func (n *Note) UnmarshalYAML(node *yaml.Node) error {
+	var parts [2]int64
+	if err := node.Decode(&parts); err != nil || parts[0] < 0 || parts[1] < 1 {
+		return fmt.Errorf("line %d: a note is [offset, length] of bytes", node.Line)
+	}
+	n.Off, n.Len = parts[0], parts[1]
+	return nil
 }
 
 // A Status maps exit statuses to an outcome. The first Status that fits a run counts.

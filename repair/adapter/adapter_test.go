@@ -73,6 +73,7 @@ func TestParseRefuses(t *testing.T) {
 		{"is: [0]", "bits: 0", "needs is"},
 		{"name: r,", "name: r, again: check,", "no check"},
 		{"name: r,", "name: r, again: twice,", "want check"},
+		{"name: r,", "name: r, notes: [[-1, 1]],", "a note is"},
 		{"statuses:", "bounds: {time: 1ms}\nstatuses:", "time"},
 		{"statuses:", "bounds: {output: 1}\nstatuses:", "output"},
 		{"statuses:", "noise: '('\nstatuses:", "missing closing"},

@@ -74,14 +74,15 @@ func (w *worker) ask(t *trial) error {
 	if w.program.Check == nil {
 		return nil
 	}
-	before, err := w.hash()
+	notes := w.program.Check.Notes
+	before, err := w.hash(notes...)
 	if err != nil {
 		return err
 	}
 	if _, err := w.next(t, w.program.Check); err != nil || len(t.failures) > 0 {
 		return err
 	}
-	after, err := w.hash()
+	after, err := w.hash(notes...)
 	if err == nil && before != after {
 		t.fail(w.program, Disagree, "a run that only checks changed the image")
 	}

@@ -91,8 +91,8 @@ func (w *worker) endLinux() {
 // consistent, and the rules must hold.
 func (w *worker) afterLinux(t *trial, m *adapter.Mode, v *linux.View) error {
 	if more := w.complaints(v); len(more) > 0 {
-		t.add(Failure{Kind: Mounts, Run: len(t.runs), Messages: more,
-			Detail: "the kernel complains: " + strings.Join(more, "; ")})
+		t.add(Failure{Kind: Mounts, Run: len(t.runs), Detail: "the kernel complains: " + more[0],
+			Messages: messages(w.program, []byte(strings.Join(more, "\n")))})
 		return nil
 	}
 	if v.Full {
@@ -121,8 +121,9 @@ func (w *worker) afterLinux(t *trial, m *adapter.Mode, v *linux.View) error {
 
 // complaints returns what the kernel says of an image, and not of the one without damage.
 func (w *worker) complaints(v *linux.View) (more []string) {
+	known := messages(w.program, []byte(strings.Join(w.checks.view.Complaints, "\n")))
 	for _, c := range v.Complaints {
-		if !slices.Contains(w.checks.view.Complaints, c) {
+		if m := messages(w.program, []byte(c)); len(m) > 0 && !slices.Contains(known, m[0]) {
 			more = append(more, c)
 		}
 	}

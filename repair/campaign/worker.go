@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
@@ -125,14 +126,21 @@ func (w *worker) runIn(box *sandbox.Box, m *adapter.Mode, name string) (*Run, er
 	return r, nil
 }
 
-// hash returns a hash of the image as it is.
-func (w *worker) hash() (uint64, error) {
+// hash returns a hash of the image as it is, without the bytes in which a program notes its runs.
+func (w *worker) hash(notes ...adapter.Note) (uint64, error) {
 	st, err := w.image.Stat()
 	if err != nil {
 		return 0, err
 	}
-	h := xxhash.New()
-	_, err = io.Copy(h, io.NewSectionReader(w.image, 0, st.Size()))
+	h, at := xxhash.New(), int64(0)
+	for _, n := range append(slices.Clone(notes), adapter.Note{Off: st.Size()}) { // in order
+		if n.Off > at {
+			if _, err = io.Copy(h, io.NewSectionReader(w.image, at, n.Off-at)); err != nil {
+				return 0, err
+			}
+		}
+		at = n.Off + n.Len
+	}
 	return h.Sum64(), err
 }
 

@@ -42,7 +42,7 @@ type View struct {
 	Problem string        // the call that failed, and its error; "" if none did
 	Files   []agent.Entry // with paths relative to the root, which is "."
 	Full    bool          // there was no space to write
-	// Complaints are different lines of the kernel's log that speak of errors, without numbers.
+	// Complaints are different lines of the kernel's log that speak of errors.
 	Complaints []string
 }
 
@@ -162,10 +162,8 @@ var complaint = regexp.MustCompile(
 // deprecated is what the kernel says of each ReiserFS.
 const deprecated = "deprecated and scheduled to be removed"
 
-var (
-	stamp   = regexp.MustCompile(`^(<\d+>)?\[ *\d+\.\d+\] *`)
-	numbers = regexp.MustCompile(`0x[0-9a-fA-F]+|[0-9a-fA-F]*[0-9][0-9a-fA-F]*`)
-)
+// stamp matches the level and the time of a line.
+var stamp = regexp.MustCompile(`^(<\d+>)?\[ *\d+\.\d+\] *`)
 
 const maxComplaints = 16
 
@@ -176,7 +174,6 @@ func (v *View) complain(log string) {
 		if !complaint.MatchString(l) || strings.Contains(l, deprecated) {
 			continue
 		}
-		l = numbers.ReplaceAllString(l, "N")
 		if !slices.Contains(v.Complaints, l) && len(v.Complaints) < maxComplaints {
 			v.Complaints = append(v.Complaints, l)
 		}
