@@ -51,6 +51,8 @@ Exit status: 0 found nothing, 1 found something, 2 wrong usage, 3 could not run.
 	c.Flags().StringVar(&cfg.Image, "image", "", "damage copies of `IMG` instead of a made image")
 	c.Flags().StringSliceVar(&cfg.Modes, "mode", nil,
 		"try only these repair `MODES` of the program, separated by commas (default: all)")
+	c.Flags().StringVar(&cfg.Fields, "fields", "", "damage only fields whose names match `PATTERN`, "+
+		"such as ^inode.mode@ (default: all)")
 	c.Flags().StringSliceVar(&cfg.Checks, "check", []string{campaign.Consistency},
 		"`CHECKS` to make, separated by commas: "+strings.Join(campaign.CheckNames(), ", "))
 	c.Flags().StringVar(&out, "out", "", "`DIR` for what is found; it must not exist, or be empty")

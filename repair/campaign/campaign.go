@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"time"
 
 	"fsward/repair/adapter"
@@ -26,7 +27,8 @@ type Config struct {
 	Program string   `json:"program"`         // name, or path of a description
 	Image   string   `json:"image,omitempty"` // path; "": an image is made
 	Checks  []string `json:"checks,omitempty"`
-	Modes   []string `json:"modes,omitempty"` // of the program; none: all
+	Modes   []string `json:"modes,omitempty"`  // of the program; none: all
+	Fields  string   `json:"fields,omitempty"` // pattern of the fields to damage; "": all
 	Workers int      `json:"workers"`
 	Replays int      `json:"replays,omitempty"` // of each new finding
 }
@@ -139,6 +141,15 @@ func (c *Campaign) prepare(ctx context.Context) error {
 	if c.model, err = damage.NewModel(c.base, c.FS); err != nil {
 		return err
 	}
+	if c.Fields != "" {
+		pattern, err := regexp.Compile(c.Fields)
+		if err == nil {
+			c.model, err = c.model.Only(pattern)
+		}
+		if err != nil {
+			return fmt.Errorf("fields: %w", err)
+		}
+	}
 	w, err := newWorker(c.program, c.base, c.checks)
 	if err != nil {
 		return err
@@ -147,8 +158,8 @@ func (c *Campaign) prepare(ctx context.Context) error {
 	return errors.Join(w.sound(), w.close())
 }
 
-// Close frees the image.
-func (c *Campaign) Close() error { return c.base.Close() }
+// Close frees the image, and ends what checks have started.
+func (c *Campaign) Close() error { return errors.Join(c.checks.close(), c.base.Close()) }
 
 // Folder returns the path of the campaign's folder.
 func (c *Campaign) Folder() string { return c.dir }

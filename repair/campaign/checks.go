@@ -20,10 +20,13 @@ const (
 	Agree       = "agree"
 	Interrupt   = "interrupted"
 	Mount       = "mounts"
+	Complete    = "completeness"
 )
 
 // CheckNames lists the checks that a campaign can make.
-func CheckNames() []string { return []string{Consistency, Harmless, Agree, Interrupt, Mount} }
+func CheckNames() []string {
+	return []string{Consistency, Harmless, Agree, Interrupt, Mount, Complete}
+}
 
 // checks are the questions that are asked about each damage, besides the second run.
 type checks struct {
@@ -34,9 +37,12 @@ type checks struct {
 	// interrupt asks about repairs that a crash interrupts, once for each path.
 	interrupt bool
 	// view is what Linux finds on the image without damage; nil: it is not asked.
-	view *linux.View
-	mu   sync.Mutex
-	seen map[string]bool // what was interrupted or shown to Linux, by path
+	view   *linux.View
+	mounts bool
+	// election compares the repair with those of other file systems; nil: it does not.
+	election *election
+	mu       sync.Mutex
+	seen     map[string]bool // what was interrupted or shown to Linux, by path
 }
 
 // newChecks reads the names of checks, and what they need of the image without damage.
@@ -47,25 +53,43 @@ func newChecks(names []string, fs string, base *testimage.Image) (*checks, error
 		switch n {
 		case Consistency:
 		case Harmless:
-			if c.tree, err = tree.Read(base, fs); err != nil {
-				return nil, fmt.Errorf("check %s: the image without damage: %w", n, err)
-			}
+			c.tree, err = tree.Read(base, fs)
 		case Agree:
 			c.agree = true
-			if c.rules, err = newRules(fs, base); err != nil {
-				return nil, fmt.Errorf("check %s: %w", n, err)
-			}
+			c.rules, err = newRules(fs, base)
 		case Interrupt:
 			c.interrupt = true
 		case Mount:
-			if c.view, err = newView(fs, base); err != nil {
-				return nil, fmt.Errorf("check %s: %w", n, err)
+			c.mounts = true
+			err = c.needView(base)
+		case Complete:
+			if err = c.needView(base); err == nil {
+				c.election, err = newElection(fs, base, c.view)
 			}
 		default:
-			return nil, fmt.Errorf("check %q is not one of %s", n, strings.Join(CheckNames(), ", "))
+			err = fmt.Errorf("it is not one of %s", strings.Join(CheckNames(), ", "))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("check %s: %w", n, err)
 		}
 	}
 	return c, nil
+}
+
+// needView shows the image without damage to Linux, once.
+func (c *checks) needView(base *testimage.Image) (err error) {
+	if c.view == nil {
+		c.view, err = newView(c.fs, base)
+	}
+	return err
+}
+
+// close ends what the checks have started.
+func (c *checks) close() error {
+	if c == nil || c.election == nil {
+		return nil
+	}
+	return c.election.close()
 }
 
 // ask runs the program's check on the damaged image. It must leave the image as it is. What it
@@ -153,8 +177,8 @@ func (w *worker) interrupts(m *adapter.Mode, repaired *Run) bool {
 // mounts reports whether Linux is to mount the image: no damage of the same field that led to the
 // same messages was shown to it before.
 func (w *worker) mounts(m *adapter.Mode, repaired *Run) bool {
-	return w.checks.view != nil &&
-		w.isNew(fmt.Sprintf("mount %s %x", w.group, pathOf(w.program, m, repaired)))
+	return w.checks.mounts &&
+		w.isNew(fmt.Sprintf("mount %s %x", w.damage.Group, pathOf(w.program, m, repaired)))
 }
 
 // isNew reports whether a costly check is to be made: for the first time, or again.

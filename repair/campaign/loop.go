@@ -136,7 +136,7 @@ func drain(jobs <-chan job) {
 // tryMode tries a damage with one mode, and saves what is found for the first time.
 func (c *Campaign) tryMode(ctx context.Context, w *worker, d *damage.Damage, m *adapter.Mode,
 	found chan<- *Finding) error {
-	w.group = d.Group
+	w.damage = *d
 	t, err := w.try(d.Patches, m)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"fsward/repair"
 	"fsward/repair/adapter"
+	"fsward/repair/damage"
 )
 
 // Replay runs the program of a finding again. It returns the runs, and whether they show the
@@ -26,6 +27,7 @@ func Replay(dir string) (f *Finding, runs []*Run, shows bool, err error) {
 	if err != nil {
 		return nil, nil, false, err
 	}
+	defer func() { err = errors.Join(err, c.close()) }()
 	patches, err := f.bytes(base)
 	if err != nil {
 		return nil, nil, false, fmt.Errorf("%s: %w", filepath.Join(dir, findingFile), err)
@@ -38,7 +40,7 @@ func Replay(dir string) (f *Finding, runs []*Run, shows bool, err error) {
 	if err != nil {
 		return nil, nil, false, err
 	}
-	w.again, w.group = true, f.Group
+	w.again, w.damage = true, damage.Damage{Group: f.Group, Spec: f.Spec}
 	defer func() { err = errors.Join(err, w.close()) }()
 	t, err := w.try(patches, m)
 	if err != nil {

@@ -68,6 +68,11 @@ func (w *worker) try(patches []interp.Patch, m *adapter.Mode) (*trial, error) {
 	if err := w.compareRules(t); err != nil {
 		return t, err
 	}
+	if w.checks.election != nil {
+		if err := w.vote(t); err != nil {
+			return t, err
+		}
+	}
 	if w.interrupts(m, first) {
 		if err := w.interrupt(t, m); err != nil || len(t.failures) > 0 {
 			return t, err

@@ -13,6 +13,7 @@ import (
 
 	"fsward/interp"
 	"fsward/repair/adapter"
+	"fsward/repair/damage"
 	"fsward/repair/linux"
 	"fsward/repair/sandbox"
 	"fsward/repair/testimage"
@@ -33,7 +34,7 @@ type worker struct {
 	checks  *checks
 	image   *os.File // the copy in the sandbox
 	linux   *linux.Machine
-	group   string // of the field that is damaged
+	damage  damage.Damage // that is tried, for checks of its field
 	// again makes try repeat the costly checks of a repair whose messages were seen before.
 	again bool
 	// states counts the crash states that were repaired.

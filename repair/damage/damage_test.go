@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -104,6 +105,25 @@ func TestNumbers(t *testing.T) {
 	}
 	if _, err := m.At(m.Count()); err == nil {
 		t.Error("a damage beyond the last exists")
+	}
+}
+
+// TestOnly keeps the fields of a pattern.
+func TestOnly(t *testing.T) {
+	m, _ := toyModel(t)
+	only, err := m.Only(regexp.MustCompile("^head.(one|two)$"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fields, groups := only.Fields(); fields != 2 || groups != 2 {
+		t.Errorf("%d fields in %d groups", fields, groups)
+	}
+	if f := only.Field("head.two", ""); f == nil || f.Mask() != 0xffff ||
+		only.Field("head.sum", "") != nil {
+		t.Errorf("head.two is %+v", f)
+	}
+	if _, err := m.Only(regexp.MustCompile("tail")); err == nil {
+		t.Error("a pattern without a field is accepted")
 	}
 }
 

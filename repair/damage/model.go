@@ -2,6 +2,7 @@ package damage
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 
 	"fsward/interp"
@@ -61,6 +62,31 @@ func newModel(base interp.Disk, fields []*Field) (*Model, error) {
 	}
 	m.first = slices.Concat(rounds...)
 	return m, nil
+}
+
+// Field returns the field of a group at a place, or nil.
+func (m *Model) Field(group, place string) *Field {
+	for _, f := range m.fields {
+		if f.Group == group && f.Place == place {
+			return f
+		}
+	}
+	return nil
+}
+
+// Only returns the model of the fields whose names, GROUP or GROUP@PLACE, match a pattern.
+func (m *Model) Only(pattern *regexp.Regexp) (*Model, error) {
+	var fields []*Field
+	for _, f := range m.fields {
+		if pattern.MatchString(f.Name()) {
+			fields = append(fields, f)
+		}
+	}
+	if len(fields) == 0 {
+		return nil, fmt.Errorf("no field of the image matches %q; one is %s", pattern,
+			m.fields[0].Name())
+	}
+	return newModel(m.base, fields)
 }
 
 // Fields returns the number of fields, and of groups of them.

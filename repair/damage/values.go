@@ -9,7 +9,7 @@ func (f *Field) interesting(donors []uint64) []uint64 {
 	if f.Width == 0 {
 		return []uint64{0}
 	}
-	mask := f.mask()
+	mask := f.Mask()
 	half := mask>>1 + 1
 	list := []uint64{0, mask, 1, half, half - 1, mask - 1, 2}
 	if f.Known {
@@ -31,7 +31,8 @@ func (f *Field) interesting(donors []uint64) []uint64 {
 	return out
 }
 
-func (f *Field) mask() uint64 {
+// Mask returns the greatest value of the field.
+func (f *Field) Mask() uint64 {
 	if f.Width >= 8 {
 		return ^uint64(0)
 	}

@@ -23,7 +23,7 @@ const (
 	maxFile    = 256 << 10 // bytes of a map
 	maxCount   = 1 << 20   // elements of one place
 	maxFields  = 1 << 16   // fields that are found
-	maxDepth   = 4         // places inside places
+	maxDepth   = 6         // places inside places
 	maxVisited = 1 << 22   // elements that are looked at, in all
 )
 

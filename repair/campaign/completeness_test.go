@@ -1,0 +1,92 @@
+package campaign
+
+import (
+	"strings"
+	"testing"
+
+	"fsward/explore/agent"
+	"fsward/repair/linux"
+	"fsward/repair/vote"
+)
+
+// TestCompleteness finds that e2fsck gives up the root with all that is below it, if its count of
+// links is 0, while the programs of other file systems correct the count.
+func TestCompleteness(t *testing.T) {
+	for _, program := range []string{"e2fsck", "mkfs.minix", "xfs_repair", "fsck.f2fs", "reiserfsck",
+		"jfs_fsck"} {
+		need(t, program)
+	}
+	found := test(t, Config{FS: "ext3", Modes: []string{"-fy"}, Checks: []string{Complete},
+		Fields: "^inode.links_count@kind=root$"}, 1)
+	if len(found[Incomplete]) != 1 {
+		t.Fatalf("found %v", found)
+	}
+	f := found[Incomplete][0]
+	checkFinding(t, f)
+	if !strings.Contains(f.Detail, "/bdev") || !strings.Contains(f.Detail, "links of root") {
+		t.Errorf("%s", f.Detail)
+	}
+}
+
+// TestVoters looks for all shared fields on the images of the voters.
+func TestVoters(t *testing.T) {
+	table, err := vote.Shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &election{table: table, peers: map[string]*peer{}}
+	defer func() {
+		if err := e.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, fs := range voters {
+		p, err := e.peer(fs)
+		if err != nil {
+			t.Errorf("%s: %v", fs, err)
+			continue
+		}
+		for _, f := range table.Fields(fs) {
+			group, place, _ := table.On(fs, f)
+			if p.model.Field(group, place) == nil {
+				t.Errorf("%s has no field %s at %s, which is the %v", fs, group, place, f)
+			}
+		}
+	}
+}
+
+func TestSplitSpec(t *testing.T) {
+	for spec, want := range map[string]struct {
+		place string
+		value uint64
+		ok    bool
+	}{"a.b@kind=x,pick=1=0x1f": {"kind=x,pick=1", 31, true}, "a.b=0x0": {"", 0, true},
+		"a.b@kind=x": {"", 0, false}, "a.b": {"", 0, false}} {
+		place, value, ok := splitSpec("a.b", spec)
+		if place != want.place || value != want.value || ok != want.ok {
+			t.Errorf("%s: %q, %d, %v", spec, place, value, ok)
+		}
+	}
+}
+
+// TestBallot compares trees: a directory's size does not count, and a file that is gone has no
+// attribute left.
+func TestBallot(t *testing.T) {
+	dir := agent.Entry{Path: ".", Mode: 0o40755, Links: 3, Size: 4096}
+	file := agent.Entry{Path: "d/f", Mode: 0o100644, Links: 1, Size: 7}
+	truth := attributes(&linux.View{Files: []agent.Entry{dir, file}})
+	dir.Size, file.Size = 1024, 8
+	got := ballot(truth, &linux.View{Files: []agent.Entry{dir, file}})
+	for what, want := range map[string]bool{"/ mode": true, "/ links": true, "/d/f size": false,
+		"/d/f content": true} {
+		if kept, known := got[what]; kept != want || !known {
+			t.Errorf("%s: %v, %v", what, kept, known)
+		}
+	}
+	if _, known := got["/ size"]; known {
+		t.Error("the size of a directory counts")
+	}
+	if got := ballot(truth, &linux.View{Files: []agent.Entry{dir}}); got["/d/f mode"] {
+		t.Error("a file that is gone keeps its mode")
+	}
+}
