@@ -28,6 +28,7 @@ type Config struct {
 	Image   string   `json:"image,omitempty"` // path; "": an image is made
 	Checks  []string `json:"checks,omitempty"`
 	Modes   []string `json:"modes,omitempty"`  // of the program; none: all
+	Model   string   `json:"model,omitempty"`  // of damages; see damage.Models
 	Fields  string   `json:"fields,omitempty"` // pattern of the fields to damage; "": all
 	Workers int      `json:"workers"`
 	Replays int      `json:"replays,omitempty"` // of each new finding
@@ -149,6 +150,9 @@ func (c *Campaign) prepare(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("fields: %w", err)
 		}
+	}
+	if err := c.model.Use(c.Model); err != nil {
+		return err
 	}
 	w, err := newWorker(c.program, c.base, c.checks)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
 	"os"
 	"strings"
 	"sync"
@@ -19,33 +18,14 @@ import (
 	"fsward/interp"
 	"fsward/repair"
 	"fsward/repair/adapter"
+	"fsward/repair/damage"
 	"fsward/repair/sandbox"
-	"fsward/repair/testimage"
 	"fsward/repair/tree"
 )
 
 // maxCrashStates bounds the crash states of one moment of a repair. Where there are more, they are
 // sampled.
 const maxCrashStates = 16
-
-// damaged is an image with patches.
-type damaged struct {
-	*testimage.Image
-	patches []interp.Patch
-}
-
-// ReadAt reads from the image with its patches.
-func (d damaged) ReadAt(p []byte, off int64) (int, error) {
-	n, err := d.Image.ReadAt(p, off)
-	for _, patch := range d.patches {
-		for i, v := range patch.Data {
-			if at := int64(patch.Off) + int64(i) - off; at >= 0 && at < int64(n) {
-				p[at] = v
-			}
-		}
-	}
-	return n, err
-}
 
 // writeLog records the writes of a repair as events.
 type writeLog struct {
@@ -94,7 +74,7 @@ func (l *writeLog) all(yield func(crash.Event, error) bool) {
 }
 
 // record runs a repair of a damaged image that is served by FUSE, and returns its writes.
-func (w *worker) record(base damaged, m *adapter.Mode) (log *writeLog, err error) {
+func (w *worker) record(base interp.Disk, m *adapter.Mode) (log *writeLog, err error) {
 	dir, err := os.MkdirTemp("", "fsward-repair-")
 	if err != nil {
 		return nil, err
@@ -127,7 +107,7 @@ func (w *worker) interrupt(t *trial, m *adapter.Mode) error {
 	if err != nil {
 		return err
 	}
-	base := damaged{w.base, t.patches}
+	base := &damage.Patched{Disk: w.base, Patches: t.patches}
 	log, err := w.record(base, m)
 	if err != nil {
 		return fmt.Errorf("recording a repair: %w", err)

@@ -36,8 +36,8 @@ type Field struct {
 	Width int    // in bytes; 0: an action, which has one value
 	Old   uint64 // the value on the image
 	Known bool   // Old is known
-	// set returns the image's changes for a value. The error is ErrNone if there are none.
-	set func(value uint64) (interp.Corruption, error)
+	// set returns the changes of a disk for a value. The error is ErrNone if there are none.
+	set func(disk interp.Disk, value uint64) (interp.Corruption, error)
 }
 
 // Name returns the group and the place.
@@ -50,7 +50,7 @@ func (f *Field) Name() string {
 
 // Damage sets the field to a value.
 func (f *Field) Damage(base interp.Disk, value uint64) (*Damage, error) {
-	c, err := f.set(value)
+	c, err := f.set(base, value)
 	if err != nil {
 		return nil, err
 	}

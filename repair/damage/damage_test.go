@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"regexp"
 	"slices"
 	"testing"
@@ -124,6 +125,56 @@ func TestOnly(t *testing.T) {
 	}
 	if _, err := m.Only(regexp.MustCompile("tail")); err == nil {
 		t.Error("a pattern without a field is accepted")
+	}
+}
+
+// TestPairs damages two fields at once, under one checksum, which is right in the end. Different
+// numbers are different pairs.
+func TestPairs(t *testing.T) {
+	m, b := toyModel(t)
+	if err := m.Use("c"); err == nil {
+		t.Error("an unknown model is accepted")
+	}
+	single := m.First()
+	if err := m.Use(Pairs); err != nil {
+		t.Fatal(err)
+	}
+	if m.Count() != single*(single-1) || m.First() != m.Count() {
+		t.Errorf("%d pairs of %d damages", m.Count(), single)
+	}
+	seen, made := map[string]bool{}, 0
+	for n := range m.Count() {
+		d, err := m.At(n)
+		if errors.Is(err, ErrNone) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen[d.Spec] {
+			t.Fatalf("pair %d repeats %s", n, d.Spec)
+		}
+		seen[d.Spec] = true
+		if d.Group != "head.one+head.two" {
+			continue
+		}
+		made++
+		now := &Patched{Disk: disk(b), Patches: d.Patches}
+		head := make([]byte, 12)
+		if _, err := now.ReadAt(head, 16); err != nil {
+			t.Fatal(err)
+		}
+		sum := binary.LittleEndian.Uint32(head[8:])
+		clear(head[8:])
+		if want := crc32.Checksum(head, crc32.MakeTable(crc32.Castagnoli)); sum != want {
+			t.Fatalf("%s: the checksum is %#x, want %#x", d.Spec, sum, want)
+		}
+	}
+	if made < 100 {
+		t.Errorf("%d pairs of the same two fields", made)
+	}
+	if _, err := m.At(m.Count()); err == nil {
+		t.Error("a pair beyond the last exists")
 	}
 }
 

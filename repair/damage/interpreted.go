@@ -25,7 +25,7 @@ func Interpreted(base interp.Disk, fs string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &survey{corrupter: c}
+	s := &survey{base: base, fs: fs, corrupter: c}
 	for _, a := range detect.Alterables(name) {
 		kinds := a.Kinds
 		if len(kinds) == 0 {
@@ -42,8 +42,18 @@ func Interpreted(base interp.Disk, fs string) (*Model, error) {
 
 // A survey finds the fields that an image has.
 type survey struct {
-	corrupter interp.Corrupter
+	base      interp.Disk
+	fs        string
+	corrupter interp.Corrupter // of base
 	fields    []*Field
+}
+
+// of returns the corrupter of a disk.
+func (s *survey) of(disk interp.Disk) (interp.Corrupter, error) {
+	if disk == s.base {
+		return s.corrupter, nil
+	}
+	return detect.Corrupter(disk, s.fs, false)
 }
 
 // object adds the fields of and the actions on objects of a kind.
@@ -115,8 +125,12 @@ var changed = regexp.MustCompile(`(\d+) → \d+`)
 func (s *survey) field(group, kind string, width, pick int) error {
 	where, text := place(kind, pick)
 	f := &Field{Group: group, Place: text, Width: width}
-	f.set = func(value uint64) (interp.Corruption, error) {
-		c, err := s.corrupter.Corrupt(fmt.Sprintf("%s=%d%s", group, value, where), pick)
+	f.set = func(disk interp.Disk, value uint64) (interp.Corruption, error) {
+		corrupter, err := s.of(disk)
+		if err != nil {
+			return interp.Corruption{}, err
+		}
+		c, err := corrupter.Corrupt(fmt.Sprintf("%s=%d%s", group, value, where), pick)
 		if errors.Is(err, interp.ErrNoPlace) {
 			err = ErrNone
 		}
@@ -148,6 +162,15 @@ func (s *survey) action(group, kind string, pick int) (bool, error) {
 		return false, err
 	}
 	s.fields = append(s.fields, &Field{Group: group, Place: text,
-		set: func(uint64) (interp.Corruption, error) { return c, nil }})
+		set: func(disk interp.Disk, _ uint64) (interp.Corruption, error) {
+			if disk == s.base {
+				return c, nil
+			}
+			corrupter, err := s.of(disk)
+			if err != nil {
+				return interp.Corruption{}, err
+			}
+			return corrupter.Corrupt(group+where, pick)
+		}})
 	return true, nil
 }

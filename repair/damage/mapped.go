@@ -17,7 +17,7 @@ func Mapped(base interp.Disk, m *fieldmap.Map) (*Model, error) {
 	for _, f := range found {
 		if f.Width == 0 {
 			fields = append(fields, &Field{Group: f.Group, Place: f.Place,
-				set: func(uint64) (interp.Corruption, error) {
+				set: func(interp.Disk, uint64) (interp.Corruption, error) {
 					b, text := f.Flipped()
 					return interp.Corruption{What: f.Group + ": " + text,
 						Patches: []interp.Patch{{Off: f.Off, Data: []byte{b}}}}, nil
@@ -25,8 +25,8 @@ func Mapped(base interp.Disk, m *fieldmap.Map) (*Model, error) {
 			continue
 		}
 		fields = append(fields, &Field{Group: f.Group, Place: f.Place, Width: f.Width, Old: f.Old,
-			Known: true, set: func(value uint64) (interp.Corruption, error) {
-				return setMapped(base, f, value)
+			Known: true, set: func(disk interp.Disk, value uint64) (interp.Corruption, error) {
+				return setMapped(disk, f, value)
 			}})
 	}
 	return newModel(base, fields)

@@ -19,6 +19,7 @@ type Model struct {
 	first  []choice // interesting values
 	one    []*Field // of one byte
 	two    []*Field
+	pairs  bool // damages are of two fields at once
 }
 
 type choice struct {
@@ -99,15 +100,27 @@ func (m *Model) Fields() (fields, groups int) {
 }
 
 // First returns the number of damages before fields are enumerated whole.
-func (m *Model) First() uint64 { return uint64(len(m.first)) }
+func (m *Model) First() uint64 {
+	n := uint64(len(m.first))
+	if m.pairs {
+		return n * (n - 1)
+	}
+	return n
+}
 
 // Count returns the number of damages.
 func (m *Model) Count() uint64 {
+	if m.pairs {
+		return m.First()
+	}
 	return m.First() + uint64(len(m.one))<<8 + uint64(len(m.two))<<16
 }
 
 // At returns the damage with a number. The error is ErrNone if it changes nothing.
 func (m *Model) At(n uint64) (*Damage, error) {
+	if m.pairs {
+		return m.pair(n)
+	}
 	c, err := m.choose(n)
 	if err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ func Raw(base interp.Disk) (*Model, error) {
 func rawField(sector, at uint64, old uint32) *Field {
 	f := &Field{Group: fmt.Sprintf("sector.%#x", sector), Place: fmt.Sprintf("byte=%#x", at), Width: 4,
 		Old: uint64(old), Known: true}
-	f.set = func(value uint64) (interp.Corruption, error) {
+	f.set = func(_ interp.Disk, value uint64) (interp.Corruption, error) {
 		data := binary.LittleEndian.AppendUint32(nil, uint32(value))
 		return interp.Corruption{
 			What:    fmt.Sprintf("word at %#x: %#x → %#x", sector+at, old, value),

@@ -167,6 +167,9 @@ func kindOf(p *Place, s *scope) (string, error) {
 // scope around it, so that later places can use them.
 func (f *finder) element(p *Place, inner, outer *scope, n, count uint64, where string) error {
 	structure := f.m.Structures[p.Structure]
+	if p.Name != "" { // a second place of the same structure
+		where = joined(where, p.Name)
+	}
 	seals, err := f.seals(&structure, inner)
 	if err != nil {
 		return err
