@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 
 	"fsward/repair/adapter"
@@ -28,6 +29,7 @@ type Config struct {
 	Image   string   `json:"image,omitempty"` // path; "": an image is made
 	Checks  []string `json:"checks,omitempty"`
 	Modes   []string `json:"modes,omitempty"`  // of the program; none: all
+	Damage  string   `json:"damage,omitempty"` // suite:DIR; "": of fields of the image
 	Model   string   `json:"model,omitempty"`  // of damages; see damage.Models
 	Fields  string   `json:"fields,omitempty"` // pattern of the fields to damage; "": all
 	Workers int      `json:"workers"`
@@ -50,9 +52,20 @@ type Campaign struct {
 	text    []byte // of the program's description
 	version string
 	checks  *checks
-	model   *damage.Model
+	model   damages
 	state   *state
 }
+
+// damages are what a campaign tries, by number.
+type damages interface {
+	First() uint64 // the number of those that are tried first
+	Count() uint64
+	Fields() (fields, groups int)
+	At(n uint64) (*damage.Damage, error) // the error is damage.ErrNone if there is none
+}
+
+// suitePrefix stands before the folder of a suite in Config.Damage.
+const suitePrefix = "suite:"
 
 // Create makes the folder of a new campaign, which must not exist or be empty.
 func Create(ctx context.Context, dir string, cfg Config) (c *Campaign, err error) {
@@ -139,19 +152,7 @@ func (c *Campaign) prepare(ctx context.Context) error {
 	if c.checks, err = newChecks(c.Checks, c.FS, c.base); err != nil {
 		return err
 	}
-	if c.model, err = damage.NewModel(c.base, c.FS); err != nil {
-		return err
-	}
-	if c.Fields != "" {
-		pattern, err := regexp.Compile(c.Fields)
-		if err == nil {
-			c.model, err = c.model.Only(pattern)
-		}
-		if err != nil {
-			return fmt.Errorf("fields: %w", err)
-		}
-	}
-	if err := c.model.Use(c.Model); err != nil {
+	if err := c.list(); err != nil {
 		return err
 	}
 	w, err := newWorker(c.program, c.base, c.checks)
@@ -160,6 +161,36 @@ func (c *Campaign) prepare(ctx context.Context) error {
 	}
 	c.version = c.program.VersionText(ctx)
 	return errors.Join(w.sound(), w.close())
+}
+
+// list lists the damages.
+func (c *Campaign) list() error {
+	if dir, is := strings.CutPrefix(c.Damage, suitePrefix); is {
+		if len(c.checks.whole()) > 0 {
+			return fmt.Errorf("the images of a suite have no state before the damage, which %s needs",
+				strings.Join(c.checks.whole(), ", "))
+		}
+		s, err := damage.NewSuite(dir)
+		c.model = s
+		return err
+	} else if c.Damage != "" {
+		return fmt.Errorf("damage %q is not %sDIR", c.Damage, suitePrefix)
+	}
+	m, err := damage.NewModel(c.base, c.FS)
+	if err != nil {
+		return err
+	}
+	if c.Fields != "" {
+		pattern, err := regexp.Compile(c.Fields)
+		if err == nil {
+			m, err = m.Only(pattern)
+		}
+		if err != nil {
+			return fmt.Errorf("fields: %w", err)
+		}
+	}
+	c.model = m
+	return m.Use(c.Model)
 }
 
 // Close frees the image, and ends what checks have started.

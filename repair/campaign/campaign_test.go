@@ -83,7 +83,8 @@ func plantedConfig(t *testing.T, bug, fs string) Config {
 func TestPlanted(t *testing.T) {
 	for bug, want := range map[string]string{"none": "", "twice": Again, "cycles": Cycle,
 		"crashes": Crash, "hangs": Hang, "prints": Flood, "status": Status, "disagrees": Disagree,
-		"sanitizer": Crash} {
+		"sanitizer": Crash, "touches": Disagree, "grows": Flood, "pretends": Cycle,
+		"gives up": Again} {
 		t.Run(bug, func(t *testing.T) {
 			damages := uint64(12)
 			if bug == "hangs" {

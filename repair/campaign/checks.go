@@ -76,6 +76,17 @@ func newChecks(names []string, fs string, base *testimage.Image) (*checks, error
 	return c, nil
 }
 
+// whole lists the checks that compare with the image before the damage.
+func (c *checks) whole() (names []string) {
+	if c.tree != nil {
+		names = append(names, Harmless)
+	}
+	if c.election != nil {
+		names = append(names, Complete)
+	}
+	return names
+}
+
 // needView shows the image without damage to Linux, once.
 func (c *checks) needView(base *testimage.Image) (err error) {
 	if c.view == nil {

@@ -3,6 +3,7 @@ package campaign
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"fsward/interp"
 	"fsward/repair/adapter"
 	"fsward/repair/damage"
+	"fsward/repair/testimage"
 )
 
 // A job is one damage to try.
@@ -116,15 +118,41 @@ func (c *Campaign) work(ctx, failed context.Context, jobs <-chan job,
 		if failed.Err() != nil {
 			continue
 		}
-		for i := range c.program.Repairs {
-			if err := c.tryMode(ctx, w, j.damage, &c.program.Repairs[i], found); err != nil {
-				drain(jobs)
-				return err
-			}
+		tried, err := c.tryDamage(ctx, w, j.damage, found)
+		if err != nil {
+			drain(jobs)
+			return fmt.Errorf("%s: %w", j.damage.What, err)
 		}
-		c.state.finish(j.n, false)
+		c.state.finish(j.n, !tried)
 	}
 	return nil
+}
+
+// tryDamage tries a damage with all modes of the program. tried is false for an image of a suite
+// that cannot be read, or is too large.
+func (c *Campaign) tryDamage(ctx context.Context, w *worker, d *damage.Damage,
+	found chan<- *Finding) (tried bool, err error) {
+	w.damage, w.base = *d, c.base
+	if d.Image != "" {
+		own, err := testimage.Unpack(context.Background(), d.Image, c.FS, c.tmp)
+		if err != nil {
+			return false, nil // suites have files that only look like images
+		}
+		defer func() {
+			w.base = c.base
+			err = errors.Join(err, own.Close())
+		}()
+		if own.Size() > maxSuite {
+			return false, nil
+		}
+		w.base = own
+	}
+	for i := range c.program.Repairs {
+		if err := c.tryMode(ctx, w, d, &c.program.Repairs[i], found); err != nil {
+			return true, err
+		}
+	}
+	return true, nil
 }
 
 // drain takes the jobs that a failed worker leaves, so that nobody waits for it.
@@ -136,7 +164,6 @@ func drain(jobs <-chan job) {
 // tryMode tries a damage with one mode, and saves what is found for the first time.
 func (c *Campaign) tryMode(ctx context.Context, w *worker, d *damage.Damage, m *adapter.Mode,
 	found chan<- *Finding) error {
-	w.damage = *d
 	t, err := w.try(d.Patches, m)
 	if err != nil {
 		return err
@@ -156,7 +183,7 @@ func (c *Campaign) tryMode(ctx context.Context, w *worker, d *damage.Damage, m *
 		if err != nil {
 			return err
 		}
-		if err := f.save(c.dir, c.base, c.text); err != nil {
+		if err := f.save(c.dir, w.base, c.text); err != nil {
 			return err
 		}
 		found <- f

@@ -70,6 +70,9 @@ func (w *worker) look() (*linux.View, error) {
 		return nil, nil
 	}
 	ctx := context.Background()
+	if w.linux != nil && w.linux.Size() != now.Size() {
+		w.endLinux()
+	}
 	if w.linux == nil {
 		if w.linux, err = linux.Start(ctx, w.base.Size()); err != nil {
 			return nil, err

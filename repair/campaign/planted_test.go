@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // The planted checkers below are programs with one known bug each, for a toy file system: a magic
@@ -67,6 +69,9 @@ func planted(bug, mode, path string) int {
 	if !wrong {
 		return 0
 	}
+	if status, ok := misbehave(bug, mode, path, b); ok {
+		return status
+	}
 	fmt.Println("a number and its inverse differ")
 	if mode == "check" {
 		return 4
@@ -75,6 +80,25 @@ func planted(bug, mode, path string) int {
 		return 8
 	}
 	return 1
+}
+
+// misbehave does what a bug does with an image that is wrong, and returns the exit status, if the
+// bug ends the run.
+func misbehave(bug, mode, path string, b []byte) (status int, ok bool) {
+	switch {
+	case bug == "touches" && mode == "check": // a check that writes
+		b[900]++
+		return 4, os.WriteFile(path, b, 0o600) == nil
+	case bug == "grows" && mode == "repair": // it raises its bound, and writes far beyond the end
+		none := unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}
+		return 1, unix.Setrlimit(unix.RLIMIT_FSIZE, &none) == nil &&
+			os.Truncate(path, toyBytes+spare+512) == nil
+	case bug == "pretends" && mode == "repair": // it says that it corrected what it left
+		return 1, true
+	case bug == "gives up" && mode == "repair": // it corrects, and says that it could not
+		return 4, os.WriteFile(path, toyImage(), 0o600) == nil
+	}
+	return 0, false
 }
 
 // write writes the repaired image. A careless checker clears the magic number before it begins,

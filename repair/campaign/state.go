@@ -8,8 +8,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"fsward/repair/damage"
 )
 
 // Progress counts what a campaign did.
@@ -122,7 +120,7 @@ func (s *state) claim(f *Finding) bool {
 }
 
 // snapshot returns the progress at a moment.
-func (s *state) snapshot(m *damage.Model, seconds float64) Progress {
+func (s *state) snapshot(m damages, seconds float64) Progress {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.progress

@@ -26,6 +26,9 @@ const imageName = "disk.img"
 // failure, and a second file may stand beside the image.
 const spare = 64 << 20
 
+// maxSuite bounds the images of a suite, in bytes.
+const maxSuite = 256 << 20
+
 // A worker runs a program on damaged copies of an image, one after the other.
 type worker struct {
 	program *adapter.Program
@@ -42,7 +45,8 @@ type worker struct {
 }
 
 func newWorker(p *adapter.Program, base *testimage.Image, c *checks) (*worker, error) {
-	box, err := sandbox.Start(sandbox.Config{WorkBytes: 2*base.Size() + spare})
+	// The images of a suite have sizes of their own.
+	box, err := sandbox.Start(sandbox.Config{WorkBytes: 2*max(base.Size(), maxSuite) + spare})
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ type Damage struct {
 	Spec    string         // what is done, as text that Model.Parse reads
 	What    string         // the same for people, with the old value
 	Patches []interp.Patch // bytes that differ from the image, in order
+	Image   string         // path of a damaged image; "": the damage is of the campaign's image
 }
 
 // Bytes returns the number of bytes that the damage changes.

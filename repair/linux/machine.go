@@ -173,5 +173,8 @@ func (m *Machine) Put(image Image) error {
 	return errors.Join(image.CopyTo(f), f.Close())
 }
 
+// Size returns the size of the disk in bytes.
+func (m *Machine) Size() uint64 { return m.size }
+
 // Path returns the path of the disk's file, as this process reaches it.
 func (m *Machine) Path() string { return m.box.Path(diskName) }
