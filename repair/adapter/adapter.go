@@ -36,6 +36,8 @@ type Program struct {
 	Crash   Pattern `yaml:"crash"`
 	Repairs []Mode  `yaml:"repairs"`
 	Check   *Mode   `yaml:"check"`
+	// Undo is a repair that keeps what it overwrites, and the program that restores it.
+	Undo *Undoing `yaml:"undo"`
 	// Statuses are those of modes that have none of their own.
 	Statuses []Status `yaml:"statuses"`
 	// Noise matches parts of messages that differ between runs with the same findings.
@@ -60,6 +62,16 @@ type Mode struct {
 	// Notes are where the program notes that it ran: a check may change these bytes of the image, and
 	// no others.
 	Notes []Note `yaml:"notes"`
+}
+
+// UndoFile stands for the path of the undo file in the arguments of a command.
+const UndoFile = "{undo}"
+
+// An Undoing repairs with an undo file, and undoes the repair.
+type Undoing struct {
+	Repair   []string `yaml:"repair"`
+	Run      []string `yaml:"run"`
+	Statuses []Status `yaml:"statuses"` // of both; default: those of the program
 }
 
 // A Note is a range of the image's bytes. In YAML it is [offset, length].
@@ -126,6 +138,13 @@ func (p *Program) check() error {
 		return fmt.Errorf("an output of %d bytes; want 1 KiB to 64 MiB", p.Bounds.Output)
 	}
 	modes := slices.Clone(p.Repairs)
+	if u := p.Undo; u != nil {
+		modes = append(modes, Mode{Name: "undo, repair", Run: u.Repair, Statuses: u.Statuses},
+			Mode{Name: "undo, run", Run: u.Run, Statuses: u.Statuses})
+		if !slices.Contains(u.Repair, UndoFile) || !slices.Contains(u.Run, UndoFile) {
+			return fmt.Errorf("undo needs the argument %s in repair and in run", UndoFile)
+		}
+	}
 	if p.Check != nil {
 		modes = append(modes, *p.Check)
 	}
@@ -180,11 +199,12 @@ func (p *Program) Second(m *Mode) *Mode {
 	return m
 }
 
-// Argv returns the arguments of a mode for an image.
-func (m *Mode) Argv(image string) []string {
+// Argv returns the arguments of a mode for an image and an undo file.
+func (m *Mode) Argv(image, undo string) []string {
 	argv := slices.Clone(m.Run)
+	r := strings.NewReplacer(Image, image, UndoFile, undo)
 	for i := range argv {
-		argv[i] = strings.ReplaceAll(argv[i], Image, image)
+		argv[i] = r.Replace(argv[i])
 	}
 	return argv
 }

@@ -74,6 +74,7 @@ func TestParseRefuses(t *testing.T) {
 		{"name: r,", "name: r, again: check,", "no check"},
 		{"name: r,", "name: r, again: twice,", "want check"},
 		{"name: r,", "name: r, notes: [[-1, 1]],", "a note is"},
+		{"statuses:", "undo: {repair: [x, \"{image}\"], run: [x, \"{image}\"]}\nstatuses:", "{undo}"},
 		{"statuses:", "bounds: {time: 1ms}\nstatuses:", "time"},
 		{"statuses:", "bounds: {output: 1}\nstatuses:", "output"},
 		{"statuses:", "noise: '('\nstatuses:", "missing closing"},
@@ -99,7 +100,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for i := range p.Repairs {
 			p.Outcome(&p.Repairs[i], 1, text)
-			p.Repairs[i].Argv("disk.img")
+			p.Repairs[i].Argv("disk.img", "undo")
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"fsward/interp"
+	"fsward/repair/adapter"
 	"fsward/repair/damage"
 	"fsward/repair/linux"
 	"fsward/repair/sandbox"
@@ -231,6 +232,29 @@ func TestSecondRun(t *testing.T) {
 	for _, f := range slices.Concat(found[Again], found[Cycle]) {
 		if !f.Minimized || len(f.Patches) == 0 {
 			t.Errorf("%+v is not minimized", f)
+		}
+	}
+}
+
+// TestUndo finds that e2fsck's undo file gives the damaged image back, and that a program whose
+// undoing does nothing does not.
+func TestUndo(t *testing.T) {
+	need(t, "e2undo")
+	_, text, err := adapter.Find("e2fsck", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := strings.Replace(string(text), `run: [e2undo, "{undo}", "{image}"]`,
+		`run: ["true", "{undo}", "{image}"]`, 1)
+	for program, want := range map[string]bool{"e2fsck": false,
+		written(t, "broken.yaml", []byte(broken)): true} {
+		found := test(t, Config{FS: "ext3", Program: program, Modes: []string{"-fy"},
+			Fields: "^inode.mode@kind=directory$", Checks: []string{Interrupt}}, 2)
+		if (len(found[Undo]) > 0) != want {
+			t.Errorf("%s: found %v", program, found)
+		}
+		for _, f := range found[Undo] {
+			checkFinding(t, f)
 		}
 	}
 }

@@ -128,6 +128,11 @@ func (w *worker) interrupt(t *trial, m *adapter.Mode) error {
 	case err != nil:
 		return err
 	}
+	if w.program.Undo != nil {
+		if err := w.undo(t); err != nil || len(t.failures) > 0 {
+			return err
+		}
+	}
 	return w.repaired(t.patches, m)
 }
 

@@ -30,6 +30,7 @@ const (
 	Rules       = "rules"       // the program says clean, and fsward's rules are violated
 	Interrupted = "interrupted" // after a crash during the repair, another repair does not mend it
 	Mounts      = "mounts"      // the program says clean, and Linux does not mount or write it
+	Undo        = "undo"        // the undo file of a repair does not give the damaged image back
 	Incomplete  = "incomplete"  // repairs of other file systems recover more
 )
 

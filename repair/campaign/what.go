@@ -18,6 +18,7 @@ var sentences = map[string]string{
 	Rules:       "The program calls the file system clean, and fsward's rules are violated.",
 	Interrupted: "After a crash during the repair, another repair does not mend the file system.",
 	Mounts:      "The program calls the file system clean, but Linux cannot use it.",
+	Undo:        "The undo file of a repair does not give the damaged image back.",
 	Incomplete:  "The program recovers less than those of other file systems.",
 }
 

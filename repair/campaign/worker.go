@@ -116,7 +116,7 @@ func (w *worker) run(m *adapter.Mode) (*Run, error) { return w.runIn(w.box, m, i
 
 // runIn runs the program in a sandbox, on the image with a name.
 func (w *worker) runIn(box *sandbox.Box, m *adapter.Mode, name string) (*Run, error) {
-	argv := m.Argv(filepath.Join(sandbox.Work, name))
+	argv := m.Argv(filepath.Join(sandbox.Work, name), filepath.Join(sandbox.Work, undoName))
 	b := w.program.Bounds
 	got, err := box.Run(sandbox.Command{Argv: argv, Env: w.program.Env(),
 		Input: w.program.Input, Time: b.Time,
