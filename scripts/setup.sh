@@ -24,6 +24,8 @@ packages=(
 	fdisk gdisk parted lvm2
 	# another file system that the model is compared with
 	xfsprogs
+	# repair programs, the programs that make their images, and debuggers
+	exfatprogs f2fs-tools reiserfsprogs jfsutils ntfs-3g ocfs2-tools gfs2-utils
 )
 
 say() { printf 'setup: %s\n' "$*"; }

@@ -47,6 +47,10 @@ func TestBounds(t *testing.T) {
 			return r.Status == 5 && string(r.Output) == "out\nerr\n"
 		}},
 		{"signal", "kill -SEGV $$", nil, func(r Result) bool { return r.Signal == "SIGSEGV" }},
+		// Seccomp: 2 is a filter.
+		{"filter", "grep -x 'Seccomp:.2' /proc/self/status && sync", nil, func(r Result) bool {
+			return r.Status == 0 && r.Took < 5*time.Second
+		}},
 		{"abort", "kill -ABRT $$", nil, func(r Result) bool { return r.Signal == "SIGABRT" }},
 		{"time", "sleep 100 & sleep 100", func(c *Command) { c.Time = 100 * time.Millisecond },
 			func(r Result) bool { return r.TimedOut && r.Signal == "" }},
