@@ -62,17 +62,14 @@ func run(c Command) (r reply) {
 		return reply{Problem: err.Error()}
 	}
 	defer read.Close()
-	cmd := exec.Cmd{Path: path, Args: c.Argv, Stdin: strings.NewReader(c.Input),
+	stdin, closeStdin, err := input(c)
+	if err != nil {
+		return reply{Problem: err.Error()}
+	}
+	defer closeStdin()
+	cmd := exec.Cmd{Path: path, Args: c.Argv, Stdin: stdin,
 		Env: c.Env, Dir: Work, Stdout: write, Stderr: write,
 		SysProcAttr: &syscall.SysProcAttr{Ptrace: true}} // it stops before its first instruction
-	if c.Socket != "" {
-		f, err := connect(filepath.Join(Work, c.Socket))
-		if err != nil {
-			return reply{Problem: err.Error()}
-		}
-		defer f.Close()
-		cmd.Stdin = f
-	}
 	start := time.Now()
 	err = cmd.Start()
 	_ = write.Close()
@@ -106,16 +103,36 @@ func run(c Command) (r reply) {
 	if waitErr != nil && !errors.As(waitErr, &exit) {
 		return reply{Problem: waitErr.Error()}
 	}
-	ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
-	if ok && ws.Signaled() && !r.TimedOut && !r.Flooded {
-		// SIGKILL is the kernel's answer to too much processor time, which several threads can use in
-		// less than the time of the timer.
-		used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-		if r.TimedOut = ws.Signal() == unix.SIGKILL && used >= c.Time; !r.TimedOut {
-			r.Signal = unix.SignalName(ws.Signal())
-		}
+	if !r.TimedOut && !r.Flooded {
+		r.Signal, r.TimedOut = signaled(cmd.ProcessState, c.Time)
 	}
 	return r
+}
+
+// signaled returns the signal that ended a program, or reports that it used too much time.
+func signaled(state *os.ProcessState, most time.Duration) (signal string, tooLong bool) {
+	ws, ok := state.Sys().(syscall.WaitStatus)
+	if !ok || !ws.Signaled() {
+		return "", false
+	}
+	// SIGKILL is the kernel's answer to too much processor time, which several threads can use in less
+	// than the time of the timer.
+	if ws.Signal() == unix.SIGKILL && state.UserTime()+state.SystemTime() >= most {
+		return "", true
+	}
+	return unix.SignalName(ws.Signal()), false
+}
+
+// input returns the stdin of a command, which the caller closes after the command has started.
+func input(c Command) (io.Reader, func(), error) {
+	if c.Socket == "" {
+		return strings.NewReader(c.Input), func() {}, nil
+	}
+	f, err := connect(filepath.Join(Work, c.Socket))
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, func() { _ = f.Close() }, nil
 }
 
 // bound sets the bounds that the kernel keeps on a program that stopped before its first
