@@ -21,8 +21,8 @@ import (
 	"fsward/explore/host"
 	"fsward/explore/machine"
 	"fsward/explore/oracle"
+	"fsward/hostd/offline"
 	"fsward/hostd/output"
-	"fsward/interp/detect"
 	"fsward/invariants/bundle"
 )
 
@@ -76,8 +76,9 @@ the command could not run. With --json the last line is {"event":"audited",...}.
 
 func (l *exploreLog) add(c *cobra.Command) {
 	l.exploreFlags.add(c)
-	c.Flags().StringVar(&l.record.Base, "base", "", "`IMG` that the first log starts from")
-	addFSFlag(c, &l.record.FS)
+	c.Flags().StringVar(&l.record.Base, "base", "", "`IMG[:VOLUME]` that the first log starts from; "+
+		"VOLUME, such as p2 or vg/lv, is audited alone")
+	addFSFlag(c, &l.record.Asked)
 	c.Flags().StringVar(&l.check, "check", "", "recover and mount each state in a guest, and run the "+
 		"shell script in `FILE` there, in the mounted file system; it fails if something is wrong")
 	c.Flags().BoolVar(&l.hostOnly, "host-only", false,
@@ -96,6 +97,8 @@ func (l *exploreLog) add(c *cobra.Command) {
 	c.Flags().Uint64Var(&l.record.Crash.Seed, "seed", 1, "`SEED` of samples")
 	c.Flags().StringVar(&l.bytes, "crash-memory", "1G",
 		"end if the writes of the logs need more than `BYTES` of memory")
+	c.Flags().StringVar(&l.record.RulesDir, "rules", "",
+		"use the rules in `DIR`/btrfs/*.pl and DIR/ext3/*.pl instead of the built-in ones")
 	addAddRules(c, &l.record.AddRules)
 }
 
@@ -116,6 +119,7 @@ func (l *exploreLog) complete(logs []string) (err error) {
 	if l.record.Crash.MemoryBytes, err = parseBytes(l.bytes); err != nil {
 		return fmt.Errorf("--crash-memory: %w", err)
 	}
+	l.record.Base, l.record.Only = offline.SplitVolume(l.record.Base)
 	l.record.Logs, l.record.Script = logs, l.check
 	return l.record.Absolute()
 }
@@ -154,8 +158,8 @@ func (l *exploreLog) with(ctx context.Context, base blocktap.Disk,
 	if err != nil {
 		return err
 	}
-	cfg := audit.Config{Base: base, Logs: l.record.Logs, FS: l.record.FS, Crash: l.record.Crash,
-		Oracle: oracle.Options{Site: site}}
+	cfg := audit.Config{Base: base, Logs: l.record.Logs, FS: l.record.Asked, Volume: l.record.Only,
+		Crash: l.record.Crash, Oracle: oracle.Options{Site: site, RulesDir: l.record.RulesDir}}
 	if l.record.Script == "" {
 		return f(ctx, cfg)
 	}
@@ -163,16 +167,15 @@ func (l *exploreLog) with(ctx context.Context, base blocktap.Disk,
 	if err != nil {
 		return err
 	}
-	fs := l.record.FS
-	if fs == detect.Auto {
-		if fs, _, err = detect.BaseState(base, fs); err != nil {
-			return err
-		}
+	disk := recheck.Disk{Base: base, Options: l.mountOptions}
+	disk.FS, disk.Window, err = audit.OneVolume(base, cfg.FS, cfg.Volume)
+	if err != nil {
+		return err
 	}
 	warnOfOldGuest(os.Stderr, l.guest.Dir)
-	l.guest.MemoryMiB = max(l.guest.MemoryMiB, defaultMemory+uint(2*base.Size()>>20))
+	l.guest.MemoryMiB = max(l.guest.MemoryMiB, defaultMemory+uint(2*disk.Window.Of(base).Size()>>20))
 	return host.WithMachine(ctx, l.guest, l.log(), func(m *machine.Machine) error {
-		check, err := recheck.New(ctx, m, base, fs, l.mountOptions, string(script))
+		check, err := recheck.New(ctx, m, disk, string(script))
 		if err != nil {
 			return err
 		}
@@ -268,8 +271,12 @@ func (p *logProgress) found(f *audit.Finding, dir string) error {
 			Dir string `json:"dir,omitempty"`
 		}{"finding", f, dir})
 	}
-	_, err := fmt.Fprintf(p.out, "found: %s after entry %d of %s, %d writes missing\n  %s\n", f.Kind,
-		f.After.Entry, filepath.Base(f.After.Log), len(f.Missing),
+	on := ""
+	if f.Volume != "" {
+		on = " on " + f.Volume
+	}
+	_, err := fmt.Fprintf(p.out, "found: %s%s after entry %d of %s, %d writes missing\n  %s\n", f.Kind,
+		on, f.After.Entry, filepath.Base(f.After.Log), len(f.Missing),
 		strings.ReplaceAll(f.Text, "\n", "\n  "))
 	if err == nil && dir != "" {
 		_, err = fmt.Fprintf(p.out, "  %s\n", dir)
@@ -287,6 +294,11 @@ func (p *logProgress) audited(sum *audit.Summary) {
 	}
 	for _, f := range sum.Findings {
 		fmt.Fprintf(p.out, "%d states: %s\n", f.Count, f.Kind)
+	}
+	for _, v := range sum.Volumes {
+		if v.NotAudited != "" {
+			fmt.Fprintf(p.out, "%s: not audited: %s\n", v.Volume, v.NotAudited)
+		}
 	}
 	for _, r := range sum.Reasons {
 		fmt.Fprintf(p.out, "undecided: %s\n", r)

@@ -7,9 +7,9 @@ package audit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"fsward/change"
@@ -21,7 +21,8 @@ import (
 type Config struct {
 	Base   crash.Base // the disk before the logs; it is only read
 	Logs   []string   // dm-log-writes logs of the disk; each continues the one before
-	FS     string     // as for oracle.New
+	FS     string     // as for oracle.Maker.New
+	Volume string     // "p2" or "vg/lv": audit this volume only; "": all volumes
 	Crash  crash.Options
 	Oracle oracle.Options
 	// Check, if not nil, recovers and checks each state that the invariants hold in. It returns what
@@ -36,16 +37,19 @@ type Config struct {
 
 // A Problem is something that is wrong with a crash state.
 type Problem struct {
-	Kind string // by which findings are grouped: the rule, or what failed
-	Text string
+	Kind   string // by which findings are grouped: the rule, or what failed
+	Text   string
+	Volume string // "" for a whole disk
 }
 
 // A Finding is a kind of problem, with a crash state that shows it: the first such state, on which
 // missing writes were put as long as it still shows the problem.
 type Finding struct {
-	Kind  string `json:"kind"`
-	Text  string `json:"text"`
-	Count uint64 `json:"count"` // states that show it
+	Kind   string `json:"kind"`
+	Volume string `json:"volume,omitempty"` // "" for a whole disk
+	FS     string `json:"fs"`
+	Text   string `json:"text"`
+	Count  uint64 `json:"count"` // states that show it
 	// State names the crash state, as crash.Form takes it.
 	State string `json:"state"`
 	// After is the last entry before the crash, and Mark the last mark; "" if there is none.
@@ -73,8 +77,10 @@ type Totals struct {
 // A Summary is the result of an audit.
 type Summary struct {
 	Totals
-	FS       string     `json:"fs"`
+	FS       string     `json:"fs"` // of the volumes that are audited, separated by commas
 	Findings []*Finding `json:"findings"`
+	// Volumes has the volumes of a disk with a table.
+	Volumes []Volume `json:"volumes,omitempty"`
 	// Reasons are the reasons for undecided states, each once, and at most maxReasons of them.
 	Reasons []string `json:"reasons,omitempty"`
 }
@@ -96,64 +102,92 @@ const (
 	maxTries    = 256 // states, to minimize a finding
 )
 
-// An auditor performs an audit.
-type auditor struct {
+// An Auditor audits events as they come. It is for one goroutine.
+type Auditor struct {
 	Config
-	logs   *logs
-	oracle *oracle.Oracle
+	place  func(at uint64) Place
+	parts  []*part
+	tables func(off, n uint64) bool // reports whether a write can change the volumes
 	states *crash.Enumerator
+	before Totals // of the parts and states before Rebase
 	sum    *Summary
 	began  time.Time
 	shown  time.Time // when Progress was called
+}
+
+// New returns an auditor of the events after Config.Base. place returns the place of a position in
+// the logs. The error wraps oracle.ErrUnsound if the file system is not sound in the base.
+func New(ctx context.Context, cfg Config, place func(at uint64) Place) (*Auditor, error) {
+	a := &Auditor{Config: cfg, place: place, began: time.Now(), sum: &Summary{}}
+	return a, a.open(ctx)
 }
 
 // Run forms the crash states of logs at each flush and mark, and judges them. The error wraps
 // oracle.ErrUnsound if the file system is not sound before the logs begin. If ctx ends, Run returns
 // its error, with the summary so far.
 func Run(ctx context.Context, cfg Config) (*Summary, error) {
-	a := &auditor{Config: cfg, began: time.Now(), sum: &Summary{}}
-	var err error
-	if a.logs, err = openLogs(cfg.Logs); err != nil {
+	l, err := openLogs(cfg.Logs)
+	if err != nil {
 		return nil, err
 	}
-	a.sum.OfEntries = a.logs.total
-	if a.oracle, err = oracle.NewMaker(cfg.Oracle).New(ctx, cfg.FS, cfg.Base); err != nil {
-		return nil, err
-	}
-	a.sum.FS = a.oracle.FS()
 	cfg.Crash.ByMark = true
-	a.states = crash.New(cfg.Base, cfg.Crash)
-	visit := func(s *crash.State) error { return a.visit(ctx, s) }
-	for ev, err := range a.logs.events() {
+	a, err := New(ctx, cfg, l.place)
+	if err != nil {
+		return nil, err
+	}
+	a.sum.OfEntries = l.total
+	for ev, err := range l.events() {
 		if err == nil {
-			a.sum.Entries = ev.At + 1
-			err = a.states.Add(ev, visit)
+			err = a.Add(ctx, ev)
 		}
 		if err != nil {
-			return a.end(), err
+			return a.Summary(), err
 		}
 	}
-	err = a.states.Now(visit)
-	return a.end(), err
+	err = a.Now(ctx)
+	return a.Summary(), err
 }
 
-// end completes the summary.
-func (a *auditor) end() *Summary {
+// Add takes the next event, and judges the states that arise before it.
+func (a *Auditor) Add(ctx context.Context, ev crash.Event) error {
+	a.sum.Entries = ev.At + 1
+	if ev.Kind == crash.Issued && a.tables != nil && a.tables(ev.Write.Off, ev.Write.Len) {
+		a.tablesWritten(a.place(ev.At))
+	}
+	if len(a.parts) == 0 {
+		return a.states.Add(ev, nil)
+	}
+	return a.states.Add(ev, func(s *crash.State) error { return a.visit(ctx, s) })
+}
+
+// Now judges the states of this moment.
+func (a *Auditor) Now(ctx context.Context) error {
+	if len(a.parts) == 0 {
+		return nil
+	}
+	return a.states.Now(func(s *crash.State) error { return a.visit(ctx, s) })
+}
+
+// Summary returns the result so far.
+func (a *Auditor) Summary() *Summary {
 	a.tick()
 	return a.sum
 }
 
 // tick updates the totals.
-func (a *auditor) tick() {
-	stats, judged := a.states.Stats(), a.oracle.Stats()
-	t := &a.sum.Totals
-	t.Points, t.Sampled, t.Possible = stats.Points, stats.Sampled, stats.Possible
-	t.Pruned = uint64(stats.Repeated + judged.Pruned)
+func (a *Auditor) tick() {
+	stats, t := a.states.Stats(), &a.sum.Totals
+	t.Points, t.Sampled = a.before.Points+stats.Points, a.before.Sampled+stats.Sampled
+	t.Possible = crash.AddPossible(a.before.Possible, stats.Possible)
+	t.Pruned = a.before.Pruned + uint64(stats.Repeated)
+	for _, p := range a.parts {
+		t.Pruned += uint64(p.oracle.Stats().Pruned)
+	}
 	t.Seconds = time.Since(a.began).Seconds()
 }
 
 // visit judges a state, and has it checked.
-func (a *auditor) visit(ctx context.Context, s *crash.State) error {
+func (a *Auditor) visit(ctx context.Context, s *crash.State) error {
 	if a.Progress != nil && time.Since(a.shown) > time.Second {
 		a.shown = time.Now()
 		a.tick()
@@ -173,24 +207,27 @@ func (a *auditor) visit(ctx context.Context, s *crash.State) error {
 }
 
 // examine returns what is wrong with a state, or the reasons why the invariants are undecided.
-func (a *auditor) examine(ctx context.Context, s *crash.State) (p *Problem, undecided []string,
+func (a *Auditor) examine(ctx context.Context, s *crash.State) (p *Problem, undecided []string,
 	err error) {
-	v, err := a.oracle.Judge(ctx, s)
-	if err != nil {
-		return nil, nil, err
-	}
-	if v.Outcome == change.Violated {
-		return &Problem{v.Kind(), v.String()}, nil, nil
+	for _, part := range a.parts {
+		v, err := part.oracle.Judge(ctx, s)
+		if err != nil {
+			return nil, nil, err
+		}
+		if v.Outcome == change.Violated {
+			return &Problem{v.Kind(), v.String(), part.path}, nil, nil
+		}
+		undecided = append(undecided, v.Undecided...)
 	}
 	if a.Check != nil {
 		a.sum.Checked++
 		p, err = a.Check(ctx, s)
 	}
-	return p, v.Undecided, err
+	return p, undecided, err
 }
 
 // undecided counts a state that could not be judged, and keeps the reasons.
-func (a *auditor) undecided(reasons []string) {
+func (a *Auditor) undecided(reasons []string) {
 	a.sum.Undecided++
 	for _, r := range reasons {
 		if len(a.sum.Reasons) < maxReasons && !slices.Contains(a.sum.Reasons, r) {
@@ -200,10 +237,10 @@ func (a *auditor) undecided(reasons []string) {
 }
 
 // found counts a problem. The first of its kind becomes a finding.
-func (a *auditor) found(ctx context.Context, s *crash.State, p Problem) error {
+func (a *Auditor) found(ctx context.Context, s *crash.State, p Problem) error {
 	a.sum.Violated++
 	for _, f := range a.sum.Findings {
-		if f.Kind == p.Kind {
+		if f.Kind == p.Kind && f.Volume == p.Volume {
 			f.Count++
 			return nil
 		}
@@ -215,10 +252,10 @@ func (a *auditor) found(ctx context.Context, s *crash.State, p Problem) error {
 	if err != nil {
 		return err
 	}
-	f := &Finding{Kind: p.Kind, Text: p.Text, Count: 1, State: s.ID(), After: a.logs.place(s.At),
-		Mark: s.Mark}
+	f := &Finding{Kind: p.Kind, Volume: p.Volume, FS: a.fsOf(p.Volume), Text: p.Text, Count: 1,
+		State: s.ID(), After: a.place(s.At), Mark: s.Mark}
 	for _, id := range s.Missing() {
-		f.Missing = append(f.Missing, a.logs.place(id))
+		f.Missing = append(f.Missing, a.place(id))
 	}
 	a.sum.Findings = append(a.sum.Findings, f)
 	if a.Found == nil {
@@ -228,7 +265,7 @@ func (a *auditor) found(ctx context.Context, s *crash.State, p Problem) error {
 }
 
 // minimize puts missing writes on the disk, the first one first, while the problem shows.
-func (a *auditor) minimize(ctx context.Context, s *crash.State,
+func (a *Auditor) minimize(ctx context.Context, s *crash.State,
 	p Problem) (*crash.State, Problem, error) {
 	for i, write := range s.Missing() {
 		if i == maxTries {
@@ -242,7 +279,7 @@ func (a *auditor) minimize(ctx context.Context, s *crash.State,
 		if err != nil {
 			return nil, p, err
 		}
-		if q != nil && q.Kind == p.Kind {
+		if q != nil && q.Kind == p.Kind && q.Volume == p.Volume {
 			s, p = t, *q
 		}
 	}
@@ -257,25 +294,18 @@ func Again(ctx context.Context, cfg Config, state string) (found *Problem, err e
 		return nil, err
 	}
 	cfg.Oracle.Whole = true
-	o, err := oracle.NewMaker(cfg.Oracle).New(ctx, cfg.FS, cfg.Base)
+	cfg.Crash.ByMark = true
+	a, err := New(ctx, cfg, l.place)
 	if err != nil {
 		return nil, err
 	}
-	cfg.Crash.ByMark = true
 	err = crash.Form(cfg.Base, l.events(), cfg.Crash, state, func(s *crash.State) error {
-		v, err := o.Judge(ctx, s)
-		switch {
-		case err != nil:
-			return err
-		case v.Outcome == change.Violated:
-			found = &Problem{v.Kind(), v.String()}
-		case v.Outcome == change.Undecided:
-			return errors.New(v.String())
-		case cfg.Check != nil:
-			found, err = cfg.Check(ctx, s)
-			return err
+		p, undecided, err := a.examine(ctx, s)
+		if err == nil && p == nil && len(undecided) > 0 {
+			err = fmt.Errorf("undecided: %s", strings.Join(undecided, "; "))
 		}
-		return nil
+		found = p
+		return err
 	})
 	return found, err
 }

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,9 +20,11 @@ import (
 // crash state again.
 type Record struct {
 	Finding
-	FS       string        `json:"fs"`
-	Base     string        `json:"base"` // absolute path
-	Logs     []string      `json:"logs"` // absolute paths
+	Base     string        `json:"base"`            // absolute path
+	Asked    string        `json:"fs_asked"`        // Config.FS
+	Only     string        `json:"only,omitempty"`  // Config.Volume
+	RulesDir string        `json:"rules,omitempty"` // absolute path
+	Logs     []string      `json:"logs"`            // absolute paths
 	Crash    crash.Options `json:"crash"`
 	AddRules []string      `json:"add_rules,omitempty"`
 	Script   string        `json:"script,omitempty"` // absolute path of the script of --check
@@ -56,6 +59,9 @@ func (r *Record) Write(dir string, n int, s *crash.State) (string, error) {
 // text returns the text of what.txt.
 func (r *Record) text(dir string) string {
 	var b strings.Builder
+	if r.Volume != "" {
+		fmt.Fprintf(&b, "volume %s: ", r.Volume)
+	}
 	fmt.Fprintf(&b, "%s\n\n%s\n\nThe crash: after entry %d of %s", r.Kind, r.Text, r.After.Entry,
 		r.After.Log)
 	if r.Mark != "" {
@@ -85,6 +91,7 @@ func ReadRecord(dir string) (r Record, err error) {
 	if err := json.Unmarshal(text, &r); err != nil {
 		return r, fmt.Errorf("%s: %w", path, err)
 	}
+	r.Asked = cmp.Or(r.Asked, r.FS)
 	return r, nil
 }
 
@@ -105,7 +112,7 @@ func writeImage(path string, s *crash.State) (err error) {
 
 // Absolute makes all paths absolute.
 func (r *Record) Absolute() (err error) {
-	paths := []*string{&r.Base, &r.Script}
+	paths := []*string{&r.Base, &r.Script, &r.RulesDir}
 	for i := range r.Logs {
 		paths = append(paths, &r.Logs[i])
 	}

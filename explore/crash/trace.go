@@ -23,29 +23,32 @@ func FromTrace(r *trace.Reader) Events {
 				yield(Event{}, err)
 				return
 			}
-			if e.Flags&trace.Mark != 0 {
-				if !yield(Event{Kind: Marked, At: e.Index, Mark: e.Mark}, nil) {
+			for _, ev := range EntryEvents(e) {
+				if !yield(ev, nil) {
 					return
 				}
-				continue
-			}
-			flush := Event{Kind: Settled, At: e.Index, All: true}
-			if e.Flags&trace.Flush != 0 && !yield(flush, nil) {
-				return
-			}
-			if e.Len == 0 {
-				continue
-			}
-			w := Write{ID: e.Index, Off: e.Off, Len: e.Len, Data: bytes.Clone(e.Data)}
-			if !yield(Event{Kind: Issued, At: e.Index, Write: w}, nil) {
-				return
-			}
-			durable := Event{Kind: Settled, At: e.Index, IDs: []uint64{e.Index}}
-			if e.Flags&trace.FUA != 0 && !yield(durable, nil) {
-				return
 			}
 		}
 	}
+}
+
+// EntryEvents converts one entry of a dm-log-writes log, as FromTrace does.
+func EntryEvents(e *trace.Entry) (events []Event) {
+	if e.Flags&trace.Mark != 0 {
+		return []Event{{Kind: Marked, At: e.Index, Mark: e.Mark}}
+	}
+	if e.Flags&trace.Flush != 0 {
+		events = append(events, Event{Kind: Settled, At: e.Index, All: true})
+	}
+	if e.Len == 0 {
+		return events
+	}
+	w := Write{ID: e.Index, Off: e.Off, Len: e.Len, Data: bytes.Clone(e.Data)}
+	events = append(events, Event{Kind: Issued, At: e.Index, Write: w})
+	if e.Flags&trace.FUA != 0 {
+		events = append(events, Event{Kind: Settled, At: e.Index, IDs: []uint64{e.Index}})
+	}
+	return events
 }
 
 // OpenTrace is FromTrace of the log in a file. It opens the file anew for each iteration.

@@ -13,8 +13,8 @@ import (
 // rules read it concurrently.
 type crashImage struct {
 	state   *crash.State
-	disk    *crash.Disk
-	first   uint64   // number of the disk's first page
+	disk    interp.Disk
+	first   uint64   // number of its first page
 	differs []uint64 // numbers of the pages that differ from the base state, in order
 
 	mu   sync.Mutex
@@ -26,11 +26,11 @@ var _ interp.CrashImage = (*crashImage)(nil)
 func (o *Oracle) image(s *crash.State) *crashImage {
 	f := &crashImage{
 		state: s,
-		disk:  s.Disk(o.options.Disk),
-		first: interp.Address(o.options.Disk, 0) / crash.PageSize,
+		disk:  o.window.Of(s.Disk(o.options.Disk)),
+		first: interp.Address(o.options.Disk, o.window.Off) / crash.PageSize,
 		read:  make(map[uint64]struct{}),
 	}
-	end := interp.Address(o.options.Disk+1, 0) / crash.PageSize
+	end := f.first + (f.disk.Size()+crash.PageSize-1)/crash.PageSize
 	f.differs = slices.DeleteFunc(s.Differs(o.snapshot), func(n uint64) bool {
 		return n < f.first || n >= end
 	})

@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"fsward/change"
@@ -26,7 +27,9 @@ import (
 
 // Options of an oracle. The zero value uses the built-in rules and prunes.
 type Options struct {
-	Rules []invariants.File // nil: the built-in rules
+	Rules []invariants.File // nil: those of RulesDir
+	// RulesDir has the rules of a file system in RulesDir/FS/*.pl; "": the built-in rules.
+	RulesDir string
 	// Site has the rules and settings of a site, which are used beside these.
 	Site bundle.Bundles
 	Disk int // the disk of the file system, if the states are of several disks
@@ -95,6 +98,7 @@ const followPages = 16
 type Oracle struct {
 	options  Options
 	fs       string
+	window   Window
 	engine   invariants.Engine
 	base     interp.BaseState
 	snapshot *crash.Snapshot // of the base state; nil: the base of the log
@@ -124,7 +128,16 @@ func NewMaker(options Options) *Maker {
 // "ext3", "btrfs", or detect.Auto. The error wraps ErrUnsound if base violates a rule or is
 // undecided.
 func (m *Maker) New(ctx context.Context, fs string, base interp.Disk) (*Oracle, error) {
-	o := &Oracle{options: m.options}
+	return m.NewIn(ctx, fs, base, Window{})
+}
+
+// NewIn is New for a file system on a part of the disk base.
+func (m *Maker) NewIn(ctx context.Context, fs string, base interp.Disk, w Window) (*Oracle, error) {
+	if err := w.check(base.Size()); err != nil {
+		return nil, err
+	}
+	o := &Oracle{options: m.options, window: w}
+	base = w.Of(base)
 	var err error
 	if o.fs, o.base, err = detect.BaseState(base, fs); err != nil {
 		return nil, err
@@ -146,7 +159,7 @@ func (m *Maker) engine(fs string) (invariants.Engine, error) {
 	files := m.options.Rules
 	if files == nil {
 		var err error
-		if files, err = invariants.Builtin(fs); err != nil {
+		if files, err = m.options.read(fs); err != nil {
 			return nil, err
 		}
 	}
@@ -155,6 +168,14 @@ func (m *Maker) engine(fs string) (invariants.Engine, error) {
 		m.engines[fs] = e
 	}
 	return e, err
+}
+
+// read reads the rules of a file system.
+func (o Options) read(fs string) ([]invariants.File, error) {
+	if o.RulesDir == "" {
+		return invariants.Builtin(fs)
+	}
+	return invariants.ReadDir(filepath.Join(o.RulesDir, fs))
 }
 
 // engine loads the rules of a file system, and those of the site.
@@ -190,7 +211,7 @@ func (o *Oracle) Judge(ctx context.Context, s *crash.State) (Verdict, error) {
 	o.stats.Judged++
 	var v Verdict
 	if o.options.Whole {
-		v = o.whole(ctx, s.Disk(o.options.Disk))
+		v = o.whole(ctx, o.window.Of(s.Disk(o.options.Disk)))
 	} else {
 		v = o.judge(ctx, s)
 	}

@@ -10,8 +10,8 @@ import (
 	"fsward/interp/detect"
 )
 
-// splitVolume splits IMG:VOLUME. The name of a file that exists is no volume.
-func splitVolume(arg string) (image, volume string) {
+// SplitVolume splits IMG:VOLUME. The name of a file that exists is no volume.
+func SplitVolume(arg string) (image, volume string) {
 	if _, err := os.Stat(arg); err == nil {
 		return arg, ""
 	}
@@ -26,7 +26,7 @@ func splitVolume(arg string) (image, volume string) {
 func splitVolumes(args []string) (images []string, wanted map[string]bool) {
 	wanted = make(map[string]bool)
 	for _, arg := range args {
-		image, volume := splitVolume(arg)
+		image, volume := SplitVolume(arg)
 		images = append(images, image)
 		if volume != "" {
 			wanted[volume] = true
@@ -38,7 +38,7 @@ func splitVolumes(args []string) (images []string, wanted map[string]bool) {
 // splitBases splits the volume from the bases of recorded disks; "" means all volumes.
 func splitBases(disks []ReplayDisk) (out []ReplayDisk, volume string, err error) {
 	for _, d := range disks {
-		image, one := splitVolume(d.Base)
+		image, one := SplitVolume(d.Base)
 		if one != "" && volume != "" && one != volume {
 			return nil, "", fmt.Errorf("the bases name the volumes %s and %s: name only one", volume, one)
 		}

@@ -122,6 +122,19 @@ func (c *Contents) Divided() bool {
 		len(c.space.now.Load().Tables) > 0
 }
 
+// InTable reports whether a range of the disks meets a table of volumes.
+func (c *Contents) InTable(addr, n uint64) bool {
+	m := c.space.now.Load().Map
+	for end := addr + n; addr < end; {
+		p := m.Place(addr)
+		if p.What == volume.InTable {
+			return true
+		}
+		addr += min(p.Len, end-addr)
+	}
+	return false
+}
+
 // Groups returns the file systems and the other volumes, in the order of the volumes.
 func (c *Contents) Groups() []Group { return c.groups }
 

@@ -33,7 +33,7 @@ func ExampleChecker_Check() {
 		return agent.Exit{Code: 1}, nil
 	}
 	base := memory{bytes.NewReader(make([]byte, 16*ramdisk.PageSize))}
-	c, err := recheck.New(ctx, machine, base, "ext3", "", "grep new disk")
+	c, err := recheck.New(ctx, machine, recheck.Disk{Base: base, FS: "ext3"}, "grep new disk")
 	if err != nil {
 		fmt.Println(err)
 		return

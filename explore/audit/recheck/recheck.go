@@ -17,7 +17,9 @@ import (
 	"fsward/explore/audit"
 	"fsward/explore/component"
 	"fsward/explore/crash"
+	"fsward/explore/oracle"
 	"fsward/explore/ramdisk"
+	"fsward/interp"
 )
 
 // At is where the file system is mounted while the script runs, and its working directory.
@@ -34,23 +36,32 @@ type Checker struct {
 	system explore.System
 	fs     *component.Component
 	script string
+	window oracle.Window
+	size   uint64 // of what the window shows, bytes
 }
 
-// New puts a disk into a machine. fs is the name of its file system, as for component.Load, and
-// options are its mount options. script is a shell script.
-func New(ctx context.Context, system explore.System, base crash.Base, fs, options,
-	script string) (*Checker, error) {
-	kind, err := component.Load(fs)
+// A Disk is what is checked: the part of a disk that has a file system.
+type Disk struct {
+	Base    crash.Base
+	Window  oracle.Window
+	FS      string // as for component.Load
+	Options string // of its mount
+}
+
+// New puts a disk into a machine. script is a shell script.
+func New(ctx context.Context, system explore.System, d Disk, script string) (*Checker, error) {
+	kind, err := component.Load(d.FS)
 	if err != nil {
 		return nil, err
 	}
+	base := d.Window.Of(d.Base)
 	size := base.Size()
 	if size%ramdisk.PageSize != 0 || size > ramdisk.MaxBytes {
 		return nil, fmt.Errorf("a disk of %d bytes cannot be checked in a guest: want a multiple of %d, "+
 			"at most %d", size, ramdisk.PageSize, uint64(ramdisk.MaxBytes))
 	}
-	c := &Checker{system: system, script: script}
-	c.fs, err = kind.New(At, component.Options{Mount: options}, explore.RAMDisk(disk, size))
+	c := &Checker{system: system, script: script, window: d.Window, size: size}
+	c.fs, err = kind.New(At, component.Options{Mount: d.Options}, explore.RAMDisk(disk, size))
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +78,7 @@ func New(ctx context.Context, system explore.System, base crash.Base, fs, option
 const batch = 256
 
 // load writes the pages of a disk that are not zeros.
-func (c *Checker) load(ctx context.Context, base crash.Base) error {
+func (c *Checker) load(ctx context.Context, base interp.Disk) error {
 	zeros := make([]byte, ramdisk.PageSize)
 	var pages []agent.Page
 	for off := uint64(0); off < base.Size(); off += ramdisk.PageSize {
@@ -99,7 +110,10 @@ func (c *Checker) Check(ctx context.Context, s *crash.State) (*audit.Problem, er
 	}
 	var pages []agent.Page
 	for addr, contents := range s.Pages() {
-		pages = append(pages, agent.Page{Number: addr / ramdisk.PageSize, Data: contents})
+		if addr >= c.window.Off && addr-c.window.Off < c.size {
+			addr -= c.window.Off
+			pages = append(pages, agent.Page{Number: addr / ramdisk.PageSize, Data: contents})
+		}
 	}
 	for len(pages) > 0 {
 		some := pages[:min(batch, len(pages))]

@@ -42,7 +42,7 @@ func check(t *testing.T,
 	}
 	base := make(memory, 16*ramdisk.PageSize)
 	copy(base[ramdisk.PageSize:], "old")
-	c, err := New(context.Background(), s, base, "ext3", "", "script")
+	c, err := New(context.Background(), s, Disk{Base: base, FS: "ext3"}, "script")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,8 +90,8 @@ func TestMachineFails(t *testing.T) {
 // A disk that is no RAM disk's is refused before anything is done.
 func TestDiskSize(t *testing.T) {
 	for _, fs := range []string{"ext3", "nofs"} {
-		if _, err := New(context.Background(), exploretest.New(), make(memory, 1000), fs, "",
-			""); err == nil {
+		if _, err := New(context.Background(), exploretest.New(),
+			Disk{Base: make(memory, 1000), FS: fs}, ""); err == nil {
 			t.Errorf("%s: a disk of 1000 bytes is checked", fs)
 		}
 	}
