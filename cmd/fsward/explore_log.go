@@ -37,6 +37,7 @@ type exploreLog struct {
 	out          string
 	bytes        string
 	replay       bool
+	follow       bool
 }
 
 func exploreLogCommand() *cobra.Command {
@@ -67,6 +68,9 @@ the command could not run. With --json the last line is {"event":"audited",...}.
 			if err := l.complete(args); err != nil {
 				return usageError{err, c.CommandPath()}
 			}
+			if l.follow {
+				return l.runFollow(c)
+			}
 			return l.run(c)
 		},
 	}
@@ -88,6 +92,8 @@ func (l *exploreLog) add(c *cobra.Command) {
 	c.Flags().StringVar(&l.out, "out", "", "make a folder in `DIR` for each kind of finding")
 	c.Flags().BoolVar(&l.replay, "replay", false,
 		"the arguments are folders of findings: show each of them again")
+	c.Flags().BoolVar(&l.follow, "follow", false, "follow the recording of a running guard, whose "+
+		"--record and --record-base are LOG and --base, at low priority, until stdin ends")
 	c.Flags().IntVar(&l.record.Crash.Limit, "crash-limit", defaultLimit,
 		"form at most `N` crash states at one moment; if there are more, sample them")
 	c.Flags().StringVar((*string)(&l.unit), "crash-unit", string(explore.BioUnit),
@@ -121,7 +127,7 @@ func (l *exploreLog) complete(logs []string) (err error) {
 	}
 	l.record.Base, l.record.Only = offline.SplitVolume(l.record.Base)
 	l.record.Logs, l.record.Script = logs, l.check
-	return l.record.Absolute()
+	return errors.Join(l.completeFollow(), l.record.Absolute())
 }
 
 // run audits the logs, and prints what it finds.

@@ -97,6 +97,9 @@ func (f *guardFlags) addGuard(c *cobra.Command) {
 	c.Flags().StringVar(&f.cfg.RecordBase, "record-base", "",
 		"`IMG` is a copy of the disk as it is now (with several disks: IMG.NAME); make the writes of "+
 			"discarded segments on it, so that the recording can be replayed from it")
+	c.Flags().BoolVar(&f.cfg.AuditCrashes, "audit-crashes", false,
+		"judge at low priority the disks that a crash could leave, by --record and --record-base, and "+
+			"report those that violate an invariant")
 	c.Flags().BoolVar(&f.cfg.Verify, "verify-baseline", true,
 		"check in the background the whole state that the file system has at the beginning")
 	addDataOrdered(c, &f.cfg.DataOrdered)
@@ -125,7 +128,7 @@ func (f *guardFlags) config(c *cobra.Command) (guard.Config, error) {
 			return f.cfg, usageError{err, c.CommandPath()}
 		}
 	}
-	err := errors.Join(f.cfg.Check(), f.cfg.CheckUnguarded())
+	err := errors.Join(f.cfg.Check(), f.cfg.CheckUnguarded(), f.cfg.CheckAudit())
 	if err == nil && f.cfg.Pauses() && f.control == "" {
 		name := "--on-violation"
 		if f.cfg.OnViolation != guard.OnPause {

@@ -122,6 +122,7 @@ func (o *guardOptions) guard(ctx context.Context, cfg guard.Config, s *serving,
 		return err
 	}
 	err = serveAll(ctx, d, o.transport, path, control, o.calls)
+	err = errors.Join(err, d.EndRecording())
 	judged := d.Outcome()
 	if err = errors.Join(err, d.Close()); err != nil {
 		return err

@@ -20,7 +20,7 @@ DISK for a whole disk, DISK:p2 for a partition, DISK:vg/lv for a logical volume.
 file system, the commits judged and refused, the state of the volume, the check of the baseline, and
 the write that is held, if any. If the judgment of a commit takes longer than a second, a line below
 shows how far it is. Lines at the end show the rules in force with their hash, which each verdict
-has in JSON, the reports that were dropped, and the recordings.`,
+has in JSON, the reports that were dropped, the recordings, and the audits of crash states.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			client, err := controlClient(c, control)
@@ -73,6 +73,16 @@ func printSelf(self daemon.Self) {
 		if o.Dropped > 0 || o.Waiting > 0 {
 			fmt.Printf("%s: %d of %d wait for the reader, %d dropped\n", o.Name, o.Waiting, o.Messages,
 				o.Dropped)
+		}
+	}
+	for _, a := range self.CrashAudits {
+		name := a.Disk
+		if a.Guest != "" {
+			name = a.Guest + "/" + name
+		}
+		fmt.Printf("crash states of %s: %d findings; %s\n", name, a.Findings, a.Totals)
+		if a.Error != "" {
+			fmt.Printf("the audit of %s has ended: %s\n", name, a.Error)
 		}
 	}
 	if r := self.Recording; r != nil {

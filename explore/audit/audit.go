@@ -109,7 +109,6 @@ type Auditor struct {
 	parts  []*part
 	tables func(off, n uint64) bool // reports whether a write can change the volumes
 	states *crash.Enumerator
-	before Totals // of the parts and states before Rebase
 	sum    *Summary
 	began  time.Time
 	shown  time.Time // when Progress was called
@@ -168,6 +167,13 @@ func (a *Auditor) Now(ctx context.Context) error {
 	return a.states.Now(func(s *crash.State) error { return a.visit(ctx, s) })
 }
 
+// Audits reports whether the states of a volume are judged. After a write to the table of volumes
+// they are not.
+func (a *Auditor) Audits() bool { return len(a.parts) > 0 }
+
+// States returns the states that are formed.
+func (a *Auditor) States() *crash.Enumerator { return a.states }
+
 // Summary returns the result so far.
 func (a *Auditor) Summary() *Summary {
 	a.tick()
@@ -177,9 +183,8 @@ func (a *Auditor) Summary() *Summary {
 // tick updates the totals.
 func (a *Auditor) tick() {
 	stats, t := a.states.Stats(), &a.sum.Totals
-	t.Points, t.Sampled = a.before.Points+stats.Points, a.before.Sampled+stats.Sampled
-	t.Possible = crash.AddPossible(a.before.Possible, stats.Possible)
-	t.Pruned = a.before.Pruned + uint64(stats.Repeated)
+	t.Points, t.Sampled, t.Possible = stats.Points, stats.Sampled, stats.Possible
+	t.Pruned = uint64(stats.Repeated)
 	for _, p := range a.parts {
 		t.Pruned += uint64(p.oracle.Stats().Pruned)
 	}

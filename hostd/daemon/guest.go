@@ -110,7 +110,7 @@ func (g *served) serve(ctx context.Context, d *Daemon) (next *Daemon) {
 		asked = &c
 	}
 	stop()
-	err := group.Wait()
+	err := errors.Join(group.Wait(), d.EndRecording())
 	g.mu.Lock()
 	g.d, g.worst = nil, worse(g.worst, d.Outcome())
 	g.mu.Unlock()

@@ -135,6 +135,10 @@ func (all *Guests) Self() Self {
 	for _, g := range all.guests {
 		_ = g.with(func(d *Daemon) error { // Status says why a guest is not served
 			s.Guests = append(s.Guests, GuestRules{g.Name, d.Rules()})
+			for _, a := range d.CrashAudits() {
+				a.Guest = g.Name
+				s.CrashAudits = append(s.CrashAudits, a)
+			}
 			return nil
 		})
 	}

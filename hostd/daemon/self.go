@@ -16,12 +16,14 @@ type Self struct {
 	Guests []GuestRules `json:"guests,omitempty"`
 	// Recording is nil if nothing is recorded.
 	Recording *recording.Status `json:"recording,omitempty"`
+	// CrashAudits has the audit of each disk whose crash states are audited.
+	CrashAudits []guard.CrashAuditStatus `json:"crash_audits,omitempty"`
 }
 
 // Self returns the state of the daemon itself.
 func (d *Daemon) Self() Self {
 	s := selfOf(d.outputs)
-	s.Recording, s.Rules = d.Recording(), d.Rules()
+	s.Recording, s.Rules, s.CrashAudits = d.Recording(), d.Rules(), d.CrashAudits()
 	return s
 }
 

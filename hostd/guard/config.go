@@ -28,15 +28,17 @@ type Config struct {
 	// path of a dm-log-writes log, with .NAME appended if there are several disks; "" for none
 	Record string
 	// path of a copy of the disk that follows the recording, with .NAME likewise; "" for none
-	RecordBase  string
-	Recording   recording.Limits
-	Guest       Suspender
-	Simulate    bool // disks can simulate a bug
-	Verify      bool // check the whole baseline in the background
-	DataOrdered bool // the guest mounts ext3 with data=ordered
-	Memory      memory.Limits
-	Work        change.WorkLimits // for each judgment; the zero value: DefaultWork
-	Sinks       []Sink
+	RecordBase string
+	Recording  recording.Limits
+	// AuditCrashes: judge the crash states of the recorded disks in the background.
+	AuditCrashes bool
+	Guest        Suspender
+	Simulate     bool // disks can simulate a bug
+	Verify       bool // check the whole baseline in the background
+	DataOrdered  bool // the guest mounts ext3 with data=ordered
+	Memory       memory.Limits
+	Work         change.WorkLimits // for each judgment; the zero value: DefaultWork
+	Sinks        []Sink
 }
 
 // DiskSpec names a disk and its image or block device.

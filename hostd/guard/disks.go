@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -32,16 +33,18 @@ type Disks struct {
 	work      *change.WorkBudget
 	judging   judgmentWatch
 	recording *recording.Recording // nil: nothing is recorded
-	recheck   time.Duration        // time before another check of an unverified volume
-	slots     *semaphore.Weighted  // of baseline checks
-	log       *zap.Logger
+	// endRecording ends the recording and its audit.
+	endRecording sync.Once
+	recheck      time.Duration       // time before another check of an unverified volume
+	slots        *semaphore.Weighted // of baseline checks
+	log          *zap.Logger
 }
 
 // Open opens and locks every disk, reads the baseline of its file system and loads the rules. The
 // disks belong to one guest: a file system may have several of them. After an error nothing stays
 // open. Close ends it.
 func Open(cfg Config, log *zap.Logger) (*Disks, error) {
-	if err := errors.Join(cfg.Check(), cfg.CheckUnguarded()); err != nil {
+	if err := errors.Join(cfg.Check(), cfg.CheckUnguarded(), cfg.CheckAudit()); err != nil {
 		return nil, err
 	}
 	d := &Disks{cfg: cfg, log: log, memory: cfg.Memory, kept: maxKept, work: NewWork(cfg.Work),
@@ -105,7 +108,7 @@ func (d *Disks) open(cfg Config) error {
 	}
 	d.judging.begin(d.work)
 	d.begin()
-	return d.required()
+	return errors.Join(d.required(), d.auditCrashes())
 }
 
 // follow reads the tables on the disks, and the baseline of the file systems on their volumes.
@@ -204,7 +207,7 @@ func (d *Disks) Simulator(disk string) *Simulator {
 
 // Outcome returns the worst verdict so far.
 func (d *Disks) Outcome() change.Outcome {
-	outcome := d.recordingOutcome()
+	outcome := worst(d.recordingOutcome(), d.auditOutcome())
 	for _, g := range d.disks {
 		switch {
 		case g.counts.violated.Load() > 0:
@@ -273,11 +276,21 @@ func (d *Disks) disk(name string) (*guardedDisk, error) {
 	return nil, fmt.Errorf("no disk %q: this daemon guards %s", name, strings.Join(d.Names(), ", "))
 }
 
+// EndRecording ends the recording and its audit. The transports must have stopped. Later calls do
+// nothing. Outcome then includes the findings of the audit.
+func (d *Disks) EndRecording() (err error) {
+	d.endRecording.Do(func() {
+		err = d.recording.Close()
+		d.endAudits()
+	})
+	return err
+}
+
 // Close flushes and closes every disk and log. The transports must have stopped.
 func (d *Disks) Close() error {
 	d.judging.end()
 	d.endBaselines()
-	errs := []error{d.recording.Close()}
+	errs := []error{d.EndRecording()}
 	for _, g := range d.disks {
 		if g.guard != nil {
 			g.guard.dropSpeculative()

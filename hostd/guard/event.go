@@ -8,6 +8,7 @@ import (
 
 	"fsward/blocktap"
 	"fsward/change"
+	"fsward/explore/audit"
 	"fsward/interp"
 	"fsward/invariants"
 )
@@ -24,8 +25,11 @@ const (
 	KindBaseline = "baseline" // the whole state that was there before the first commit
 	KindProgress = "progress" // how far the check of the baseline, or a long judgment, is
 	KindCall     = "call"     // a call of the guest returned before its promise was durable
+	// a disk that a crash could have left violates an invariant
+	KindCrashState = "crash_state"
 	// Events about fsward itself. They have no verdict.
 	KindRecording = "recording" // the recording of a disk has failed and has stopped
+	KindAudit     = "audit"     // crash states of a disk are not audited from a place on
 	KindDropped   = "dropped"   // reports were dropped at this place
 )
 
@@ -83,7 +87,11 @@ type Event struct {
 	// Generation is the last one. 0: it is not known.
 	Since   uint64
 	Dropped uint64 // reports, of KindDropped
-	Err     string // the error of the disk, or of the recording
+	Err     string // the error of the disk, of the recording, or of the audit
+	// Crash is the crash state, of KindCrashState.
+	Crash *audit.Finding
+	// NotAudited is the first entry after which crash states are not audited, of KindAudit.
+	NotAudited *Place
 }
 
 // A Sink receives events. It is called with the device's lock held, and concurrently by the check
@@ -139,7 +147,7 @@ type violationJSON struct {
 // verdict returns the verdict for the JSON report; "" if the event is about fsward itself. Only an
 // event about a guarded volume can have "holds".
 func (ev *Event) verdict() string {
-	if ev.Kind == KindRecording || ev.Kind == KindDropped ||
+	if ev.Kind == KindRecording || ev.Kind == KindAudit || ev.Kind == KindDropped ||
 		ev.FS == "" && ev.Outcome == change.Holds {
 		return ""
 	}
@@ -173,10 +181,12 @@ func (ev *Event) MarshalJSON() ([]byte, error) {
 		Since      uint64          `json:"since_generation,omitempty"`
 		Dropped    uint64          `json:"dropped,omitempty"`
 		Err        string          `json:"error,omitempty"`
+		Crash      *audit.Finding  `json:"crash,omitempty"`
+		NotAudited *Place          `json:"not_audited,omitempty"`
 	}{ev.Kind, ev.Disk, ev.Volume, ev.State, ev.FS, ev.Generation, ev.Records, ev.Steps, ev.verdict(),
 		ev.RulesHash, ev.Action, ev.InterpNS, ev.CheckNS, ev.AheadNS, ev.RuleTimes,
 		make([]violationJSON, len(ev.Violations)), ev.Undecided, ev.Note, ev.Progress,
-		ev.Unverified, ev.Repeats, ev.Since, ev.Dropped, ev.Err}
+		ev.Unverified, ev.Repeats, ev.Since, ev.Dropped, ev.Err, ev.Crash, ev.NotAudited}
 	for i, v := range ev.Violations {
 		out.Violations[i] = violationJSON{v.Rule, string(v.Kind), severityOf(&v), v.Exempt,
 			TreeJSON(v.Tree), v.ID, v.Doc, v.Detail, nil, v.Disk, v.Source, v.Witness, v.Why}

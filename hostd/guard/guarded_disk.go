@@ -7,6 +7,7 @@ import (
 
 	"fsward/blocktap"
 	"fsward/change"
+	"fsward/hostd/crashaudit"
 )
 
 // guardedDisk is a disk with everything that belongs to it.
@@ -19,6 +20,7 @@ type guardedDisk struct {
 	sim     *Simulator
 	witness Witness // may be nil
 	counts  counter
+	audit   *crashaudit.Audit // of its crash states; may be nil
 }
 
 // counter is a Sink that counts commits. It can be read at any time.

@@ -87,7 +87,7 @@ func (r *TextReport) Event(ev *Event) {
 // remark reports whether an event has only a note to show to people, and no verdict.
 func (ev *Event) remark() bool {
 	switch ev.Kind {
-	case KindAttach, KindProgress, KindRecording, KindDropped:
+	case KindAttach, KindProgress, KindRecording, KindAudit, KindDropped:
 		return true
 	}
 	return ev.Kind == KindNote && ev.Action != Failed
@@ -175,13 +175,15 @@ func CommitText(ev *Event) string {
 		return "baseline"
 	case KindCall:
 		return "call"
+	case KindCrashState:
+		return "crash"
 	default:
 		return "write"
 	}
 }
 
 func recordsText(ev *Event) string {
-	if ev.Kind == KindWrite || ev.Kind == KindCall {
+	if ev.Kind == KindWrite || ev.Kind == KindCall || ev.Kind == KindCrashState {
 		return "-"
 	}
 	return fmt.Sprint(ev.Records)

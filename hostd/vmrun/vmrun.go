@@ -39,8 +39,9 @@ func Run(ctx context.Context, cfg Config, log *zap.Logger) (
 	if err == nil {
 		end, err = domain.Wait(ctx)
 	}
+	stopped := s.endServing()
 	judged = s.Outcome()
-	return end, judged, errors.Join(err, s.Close())
+	return end, judged, errors.Join(err, stopped, s.Close())
 }
 
 // A Session is a daemon that serves its disks and a connection to libvirt. Several guests can run
@@ -120,14 +121,7 @@ func (s *Session) Start(ctx context.Context, cfg vm.Config) (*vm.Domain, error) 
 
 // Close ends the guests, a private libvirtd, and the guard, in this order.
 func (s *Session) Close() error {
-	var errs []error
-	if s.host != nil {
-		errs = append(errs, s.host.Close())
-	}
-	if s.stop != nil {
-		s.stop()
-		errs = append(errs, s.served.Wait())
-	}
+	errs := []error{s.endServing()}
 	if s.Daemon != nil {
 		errs = append(errs, s.Daemon.Close())
 	}
@@ -135,6 +129,25 @@ func (s *Session) Close() error {
 		return err
 	}
 	return os.RemoveAll(s.dir)
+}
+
+// endServing ends the guest, the server and the recording, so that Outcome is final. Later calls do
+// nothing.
+func (s *Session) endServing() error {
+	var errs []error
+	if s.host != nil {
+		errs = append(errs, s.host.Close())
+		s.host = nil
+	}
+	if s.stop != nil {
+		s.stop()
+		errs = append(errs, s.served.Wait())
+		s.stop = nil
+	}
+	if s.Daemon != nil {
+		errs = append(errs, s.EndRecording())
+	}
+	return errors.Join(errs...)
 }
 
 // guestRef is the guest of a policy that exists before the guest does.

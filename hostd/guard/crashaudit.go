@@ -1,0 +1,114 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+
+	"go.uber.org/zap"
+
+	"fsward/change"
+	"fsward/explore/audit"
+	"fsward/explore/audit/live"
+	"fsward/hostd/crashaudit"
+)
+
+// CrashAuditStatus is the state of the audit of a disk's crash states.
+type CrashAuditStatus struct {
+	Guest string `json:"guest,omitempty"` // if the daemon has several
+	Disk  string `json:"disk"`
+	crashaudit.Status
+}
+
+// CheckAudit returns an error if the configuration audits crash states without what that needs.
+func (c Config) CheckAudit() error {
+	if c.AuditCrashes && (c.Record == "" || c.RecordBase == "") {
+		return errors.New("--audit-crashes needs --record and --record-base: " +
+			"crash states are formed from the recorded writes and a copy of the disk")
+	}
+	return nil
+}
+
+// auditCrashes starts the audit of each disk's crash states, if there is to be one.
+func (d *Disks) auditCrashes() error {
+	if !d.cfg.AuditCrashes {
+		return nil
+	}
+	for _, g := range d.disks {
+		a, err := crashaudit.Start(crashaudit.Config{
+			Log:  RecordPath(d.cfg, g.name),
+			Base: pathOf(d.cfg, d.cfg.RecordBase, g.name),
+			FS:   d.cfg.FS, RulesDir: d.cfg.Rules.Dir, AddRules: d.cfg.Rules.Add,
+			Report: func(r live.Report) { g.guard.report(nil, auditEvent(g.name, r)) },
+			Failed: func(err error) { d.auditFailed(g, err) },
+		})
+		if err != nil {
+			return err
+		}
+		g.audit = a
+	}
+	return nil
+}
+
+// auditEvent returns the event of a report.
+func auditEvent(disk string, r live.Report) *Event {
+	if f := r.Finding; f != nil {
+		return &Event{Disk: disk, Volume: f.Volume, FS: f.FS, Kind: KindCrashState,
+			Outcome: change.Violated, Crash: f,
+			Violations: []change.Violation{{Rule: f.Kind, Kind: change.ByRule,
+				Doc: "A crash leaves a file system that recovery makes consistent.", Detail: f.Text}},
+			Note: fmt.Sprintf("a crash after entry %d of %s could have left this, with %d writes missing",
+				f.After.Entry, f.After.Log, len(f.Missing))}
+	}
+	return &Event{Disk: disk, Kind: KindAudit, Outcome: change.Holds, NotAudited: r.From,
+		Note: fmt.Sprintf("crash states are not audited from entry %d of %s on: %s", r.From.Entry,
+			r.From.Log, r.Skipped)}
+}
+
+// auditFailed reports that the audit of a disk has ended too early. The guest goes on.
+func (d *Disks) auditFailed(g *guardedDisk, err error) {
+	d.log.Error("the audit of crash states has ended; the guest goes on", zap.String("disk", g.name),
+		zap.Error(err))
+	g.guard.report(nil, &Event{Disk: g.name, Kind: KindAudit, Outcome: change.Holds, Err: err.Error(),
+		Note: fmt.Sprintf("the audit of crash states has ended; the guest goes on: %v", err)})
+}
+
+// endAudits ends the audits when nothing more is recorded, and waits a bounded time for each.
+func (d *Disks) endAudits() {
+	for _, g := range d.disks {
+		if g.audit != nil {
+			g.audit.Close()
+		}
+	}
+}
+
+// CrashAudits returns the state of the audit of each disk's crash states; nil if there is none.
+func (d *Disks) CrashAudits() (all []CrashAuditStatus) {
+	for _, g := range d.disks {
+		if g.audit != nil {
+			all = append(all, CrashAuditStatus{Disk: g.name, Status: g.audit.Status()})
+		}
+	}
+	return all
+}
+
+// auditOutcome returns Undecided if an audit has failed or could not judge a state: the exit status
+// says so.
+func (d *Disks) auditOutcome() change.Outcome {
+	for _, s := range d.CrashAudits() {
+		if s.Error != "" || s.Undecided > 0 {
+			return change.Undecided
+		}
+	}
+	return change.Holds
+}
+
+// worst returns the worse of two outcomes of which none is Violated.
+func worst(a, b change.Outcome) change.Outcome {
+	if a == change.Holds {
+		return b
+	}
+	return a
+}
+
+// A Place is a place in a recording.
+type Place = audit.Place
