@@ -32,6 +32,8 @@ type Env struct {
 	kernel  kernelLog
 	printed printLog
 
+	tree treeMemo // the tree that was read last
+
 	surprises []*Failure
 	did       []string // operations, commands and marks, in readable form
 	err       error    // the first error of the machine
@@ -99,6 +101,7 @@ func (e *Env) RunCommand(c agent.Command) (agent.Exit, error) {
 	if e.err != nil {
 		return agent.Exit{}, e.err
 	}
+	e.tree = treeMemo{}
 	exit, err := e.sendCommand(0, c)
 	return exit, e.failed(err)
 }
@@ -116,7 +119,14 @@ func (e *Env) Sh(format string, args ...any) error {
 // Try performs all operations, even after one that fails, and returns the result of each. The
 // explorer injects its faults into the first Try of a Mutate.
 func (e *Env) Try(ops ...agent.Op) ([]agent.Result, error) {
-	return e.batch(agent.Batch{Ops: ops, Timeout: opTimeout})
+	if r := e.tree.find(ops); r != nil && e.err == nil && e.windows.frozen { // after a recovery
+		return r, nil
+	}
+	results, err := e.batch(agent.Batch{Ops: ops, Timeout: opTimeout})
+	if err == nil {
+		e.tree.keep(ops, results)
+	}
+	return results, err
 }
 
 // Do performs operations up to the first that fails, for which it returns an *OpError. At the end
@@ -133,6 +143,7 @@ func (e *Env) batch(b agent.Batch) ([]agent.Result, error) {
 	if e.err != nil {
 		return nil, e.err
 	}
+	e.tree = treeMemo{}
 	done, err := e.sendBatch(0, request{Batch: b})
 	return done.Results, e.failed(err)
 }

@@ -140,6 +140,11 @@ func (by *examiner) check(ctx context.Context,
 			return &badDisk{j.Failure.withProperty(Invariant), c, nil}, 0, err
 		}
 	}
+	alike := by.recoveredKey(c, known)
+	if alike != "" && (x.memo.has(alike) || by.exploring && x.surprised.has(alike)) {
+		x.totals.Alike++
+		return nil, 0, nil
+	}
 	for choices := new(Chooser); !x.HostOnly; {
 		found, some, err := by.recover(ctx, c, choices)
 		var diverged *DivergedError
@@ -161,14 +166,40 @@ func (by *examiner) check(ctx context.Context,
 			return bad, wrote, err
 		}
 	}
-	switch {
-	case !known:
-	case bad == nil:
-		x.memo.add(key)
-	default:
-		x.surprised.add(key)
+	if known {
+		by.remember(bad == nil, key, alike)
 	}
 	return bad, wrote, nil
+}
+
+// recoveredKey returns the key of the expectation and of the disk that recovery makes of a crash
+// state; "" if that disk is not known, or each state is recovered.
+func (by *examiner) recoveredKey(c crashCase, known bool) string {
+	x := by.x
+	if !known || x.NoPrune || x.HostOnly || x.Recovered == nil || by.recovering != nil {
+		return ""
+	}
+	begin := time.Now()
+	sum, err := x.Recovered(c.State)
+	x.totals.Judging += time.Since(begin).Seconds()
+	if err != nil {
+		return ""
+	}
+	key, _ := c.key()
+	return fmt.Sprintf("%s%d becomes %s", key, x.session.disks.used, sum)
+}
+
+// remember keeps the keys of a crash state that recovered, with or without a surprise.
+func (by *examiner) remember(well bool, keys ...string) {
+	for _, key := range keys {
+		switch {
+		case key == "":
+		case well:
+			by.x.memo.add(key)
+		default:
+			by.x.surprised.add(key)
+		}
+	}
 }
 
 // recover recovers a crash state with choices, and asks the checker.

@@ -252,6 +252,9 @@ func Readdir(path string) Op { return Op{Code: opReaddir, s: path} }
 // EOVERFLOW.
 func Tree(path string) Op { return Op{Code: opTree, s: path} }
 
+// ReadsTree reports whether the operation is a Tree. It changes nothing.
+func (o Op) ReadsTree() bool { return o.Code == opTree }
+
 // Mount is mount(2), with its flags and the options of the file system.
 func Mount(source, target, fstype string, flags uintptr, options string) Op {
 	return Op{Code: opMount, s: source, t: target, u: fstype, a: uint64(flags), data: []byte(options)}

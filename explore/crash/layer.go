@@ -20,17 +20,21 @@ type Base interface {
 // update it without a look at the others.
 type Signature [2]uint64
 
-func (s Signature) plus(o Signature) Signature  { return Signature{s[0] + o[0], s[1] + o[1]} }
+// Plus returns the sum of two signatures.
+func (s Signature) Plus(o Signature) Signature { return Signature{s[0] + o[0], s[1] + o[1]} }
+
 func (s Signature) minus(o Signature) Signature { return Signature{s[0] - o[0], s[1] - o[1]} }
 
 func (s Signature) String() string { return fmt.Sprintf("%016x%016x", s[0], s[1]) }
 
-// A hasher computes the signatures of pages.
-type hasher struct{ d *xxhash.Digest }
+// A Hasher computes the signatures of pages. It is for one goroutine.
+type Hasher struct{ d *xxhash.Digest }
 
-func newHasher() hasher { return hasher{xxhash.New()} }
+// NewHasher returns a Hasher.
+func NewHasher() Hasher { return Hasher{xxhash.New()} }
 
-func (h hasher) page(number uint64, contents []byte) (s Signature) {
+// Page returns the signature of the contents of a page.
+func (h Hasher) Page(number uint64, contents []byte) (s Signature) {
 	for i, seed := range [2]uint64{number, ^number} {
 		h.d.ResetWithSeed(seed)
 		_, _ = h.d.Write(contents) // it never fails
@@ -51,7 +55,7 @@ type layer struct {
 	pages   map[uint64]page      // the pages that were written, by number
 	origin  map[uint64]Signature // of pages of the base that were read
 	sum     Signature            // difference of the durable disk from the base
-	hasher  hasher
+	hasher  Hasher
 	changes []uint64 // the number of each page that was set, in order
 }
 
@@ -60,7 +64,7 @@ func newLayer(base Base) *layer {
 		base:   base,
 		pages:  make(map[uint64]page),
 		origin: make(map[uint64]Signature),
-		hasher: newHasher(),
+		hasher: NewHasher(),
 	}
 }
 
@@ -73,14 +77,14 @@ func (l *layer) page(number uint64) (page, error) {
 	if err := readFull(l.base, b, number*PageSize); err != nil {
 		return page{}, err
 	}
-	p := page{b, l.hasher.page(number, b)}
+	p := page{b, l.hasher.Page(number, b)}
 	l.origin[number] = p.sum
 	return p, nil
 }
 
 // set replaces the page was by now.
 func (l *layer) set(number uint64, was, now page) {
-	l.sum = l.sum.plus(now.sum.minus(was.sum))
+	l.sum = l.sum.Plus(now.sum.minus(was.sum))
 	l.pages[number] = now
 	l.changes = append(l.changes, number)
 }

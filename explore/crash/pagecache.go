@@ -59,7 +59,7 @@ func (c *pageCache) state(levels []uint32) (over map[uint64]page, sig Signature,
 			}
 			now := c.page(n, was, levels)
 			over[n] = now
-			sig = sig.plus(now.sum.minus(was.sum))
+			sig = sig.Plus(now.sum.minus(was.sum))
 		}
 	}
 	return over, sig, nil
@@ -84,7 +84,7 @@ func (c *pageCache) page(number uint64, was page, levels []uint32) page {
 		}
 	}
 	p := page{contents: contents(was, number, spans)}
-	p.sum = c.layer.hasher.page(number, p.contents)
+	p.sum = c.layer.hasher.Page(number, p.contents)
 	if c.count++; c.count > maxVersions {
 		clear(c.versions)
 		c.count = 0

@@ -84,7 +84,7 @@ func (r *Recoveries) Each(s *State, visit func(crashed, recovered *State) error)
 			return nil
 		}
 		// Signatures of c are against s. With those of s added, they are against the common base.
-		again, err := r.recover(c, func(n uint64) Signature { return c.Page(n).plus(s.Page(n)) })
+		again, err := r.recover(c, func(n uint64) Signature { return c.Page(n).Plus(s.Page(n)) })
 		if err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func (r *Recoveries) Each(s *State, visit func(crashed, recovered *State) error)
 func (r *Recoveries) recover(disk *State, page func(number uint64) Signature) (Recovered, error) {
 	contents := func(pages []uint64) (sum Signature) {
 		for _, n := range pages {
-			sum = sum.plus(page(n))
+			sum = sum.Plus(page(n))
 		}
 		return sum
 	}

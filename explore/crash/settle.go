@@ -70,7 +70,7 @@ func (e *Enumerator) store(u *unit) (err error) {
 		}
 		now.contents = slices.Clone(was.contents) // a copy, so that the data of the write is freed
 		applySpans(now.contents, number, u.spans)
-		now.sum = e.layer.hasher.page(number, now.contents)
+		now.sum = e.layer.hasher.Page(number, now.contents)
 		e.layer.set(number, was, now)
 	})
 	for _, s := range u.spans {

@@ -66,6 +66,9 @@ func (s *State) Pages() iter.Seq2[uint64, []byte] {
 	}
 }
 
+// Base returns the disk before the log.
+func (s *State) Base() Base { return s.layer.base }
+
 // From returns the state that a recovery began with, if this state is the result of that recovery
 // or of a crash during it. Otherwise it returns nil.
 func (s *State) From() *State {
@@ -77,7 +80,7 @@ func (s *State) From() *State {
 // the state comes from a recovery, whose base is another state.
 func (s *State) Contents() Signature {
 	if from := s.From(); from != nil {
-		return s.Sig.plus(from.Contents())
+		return s.Sig.Plus(from.Contents())
 	}
 	return s.Sig
 }

@@ -31,3 +31,16 @@ func readCommitted(stack explore.Stack, top *component.Component) explore.ReadCo
 		return tree, nil
 	}
 }
+
+// recoveredDisk returns the function that computes the disk which recovery makes of a crash state,
+// or nil: see readCommitted.
+func recoveredDisk(stack explore.Stack, top *component.Component) func(*crash.State) (string, error) {
+	i, ok := oracleDisk(stack, top)
+	if !ok || len(stack.Disks()) != 1 {
+		return nil
+	}
+	return func(s *crash.State) (string, error) {
+		sum, err := oracle.Recovered(s, i, top.Kind.Oracle)
+		return sum.String(), err
+	}
+}

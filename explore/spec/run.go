@@ -128,6 +128,9 @@ func (r Run) Config() (explore.Config, error) {
 	if !r.NoCommits {
 		cfg.ReadCommitted = readCommitted(cfg.Stack, top)
 	}
+	if r.Workloads != nil {
+		cfg.Recovered = recoveredDisk(cfg.Stack, top)
+	}
 	if !r.NoJudge {
 		cfg.NewJudge = r.newJudge(cfg.Stack, top)
 	}

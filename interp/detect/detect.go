@@ -35,6 +35,7 @@ type format struct {
 	backup     func(interp.Disk) (at uint64, ok bool)
 	image      func(interp.Disk, interp.ImageOptions) (interp.Observation, error)
 	base       func(interp.Disk) (interp.BaseState, error)
+	replay     func(interp.Disk) (interp.Replayed, error) // may be nil
 	schema     func() *change.Schema
 	alter      func(interp.Disk, string) (interp.Alterer, error)
 	corrupt    func(d interp.Disk, last bool) (interp.Corrupter, error)
@@ -51,12 +52,12 @@ var formats = []format{
 	{"btrfs", btrfs.Detect, opener(btrfs.NewWithin), watcher(btrfs.WatchWithin), nil, btrfs.Member,
 		btrfs.Backup,
 		btrfs.ImageWith,
-		btrfs.NewBaseState, btrfs.Schema, btrfscorrupt.NewAlterer, btrfscorrupt.NewCorrupter,
+		btrfs.NewBaseState, nil, btrfs.Schema, btrfscorrupt.NewAlterer, btrfscorrupt.NewCorrupter,
 		btrfscorrupt.Alterables, btrfs.Checks},
 	{"ext3", ext3.Detect, opener(ext3.NewWithin), nil, ext3.JournalDevice, ext3.Member,
 		ext3.Backup,
 		ext3.ImageWith,
-		ext3.NewBaseState, ext3.Schema, ext3corrupt.NewAlterer, ext3corrupt.NewCorrupter,
+		ext3.NewBaseState, ext3.Replay, ext3.Schema, ext3corrupt.NewAlterer, ext3corrupt.NewCorrupter,
 		ext3corrupt.Alterables, ext3.Checks},
 }
 
@@ -151,6 +152,19 @@ func BaseState(d interp.Disk, fs string) (string, interp.BaseState, error) {
 	}
 	k, err := f.base(d)
 	return f.name, k, err
+}
+
+// Replay returns what recovery makes of a disk. It is an error if that is not known for the file
+// system.
+func Replay(d interp.Disk, fs string) (interp.Replayed, error) {
+	f, err := find(d, fs)
+	switch {
+	case err != nil:
+		return nil, err
+	case f.replay == nil:
+		return nil, fmt.Errorf("the recovery of %s is not known", f.name)
+	}
+	return f.replay(d)
 }
 
 // RuleSets lists the subjects of rules: the file systems, and the tables that divide disks into

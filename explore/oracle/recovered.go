@@ -1,0 +1,47 @@
+package oracle
+
+import (
+	"bytes"
+	"io"
+
+	"fsward/explore/crash"
+	"fsward/interp"
+	"fsward/interp/detect"
+)
+
+// Recovered returns a signature of the disk that recovery makes of a crash state: equal for states
+// whose recovered disks have equal contents. i is the disk of the file system fs. An error means
+// that the result is not known.
+func Recovered(s *crash.State, i int, fs string) (sum crash.Signature, err error) {
+	disk := s.Disk(i)
+	replayed, err := detect.Replay(disk, fs)
+	if err != nil {
+		return sum, err
+	}
+	first := interp.Address(i, 0)
+	numbers := make(map[uint64]bool)
+	for addr := range s.Pages() {
+		if addr >= first && addr-first < disk.Size() {
+			numbers[(addr-first)/crash.PageSize] = true
+		}
+	}
+	for addr := range replayed.Changed() {
+		numbers[addr/crash.PageSize] = true
+	}
+	h := crash.NewHasher()
+	var now, was [crash.PageSize]byte
+	for n := range numbers {
+		at := n * crash.PageSize
+		page, old := now[:min(crash.PageSize, disk.Size()-at)], was[:min(crash.PageSize, disk.Size()-at)]
+		if _, err := replayed.ReadAt(page, int64(at)); err != nil {
+			return sum, err
+		}
+		if _, err := s.Base().ReadAt(old, int64(first+at)); err != nil && err != io.EOF {
+			return sum, err
+		}
+		if !bytes.Equal(page, old) {
+			sum = sum.Plus(h.Page(n, page))
+		}
+	}
+	return sum, nil
+}
