@@ -31,9 +31,9 @@ type Config struct {
 	// ReadCommitted reads the tree that the recovery of a crash state must give. If it is nil, a
 	// recovery may lose a commit that nobody asked for.
 	ReadCommitted ReadCommitted
-	// Recovered returns a signature of the disk that recovery makes of a crash state. If it is not nil,
-	// of crash states with equal signatures and expectations one is recovered. An error means that the
-	// result is not known.
+	// Recovered returns a signature of the disk that recovery makes of a crash state. If it is not
+	// nil, of crash states with equal signatures and expectations one is recovered. An error means
+	// that the result is not known.
 	Recovered func(s *crash.State) (string, error)
 	// NewAccount makes an account of flushes for the disks, as crash.Join addresses them. With an
 	// account, a call that promised durability and returned too early is a failure. If it is nil,

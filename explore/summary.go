@@ -19,7 +19,7 @@ type Totals struct {
 	ProcessCrashes uint64  `json:"soft_states,omitempty"`
 	Sampled        uint64  `json:"sampled"`   // moments with more crash states than the limit
 	Pruned         uint64  `json:"pruned"`    // crash states that were equal to others
-	Alike          uint64  `json:"alike"`     // crash states whose recovered disk equals that of others
+	Alike          uint64  `json:"alike"`     // crash states whose recovered disk equals another's
 	Judged         uint64  `json:"judged"`    // crash states that were judged on the host
 	Undecided      uint64  `json:"undecided"` // judged crash states without a verdict
 	Recovered      uint64  `json:"recovered"` // recoveries in the guest

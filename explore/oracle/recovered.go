@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"bytes"
+	"errors"
 	"io"
 
 	"fsward/explore/crash"
@@ -36,7 +37,7 @@ func Recovered(s *crash.State, i int, fs string) (sum crash.Signature, err error
 		if _, err := replayed.ReadAt(page, int64(at)); err != nil {
 			return sum, err
 		}
-		if _, err := s.Base().ReadAt(old, int64(first+at)); err != nil && err != io.EOF {
+		if _, err := s.Base().ReadAt(old, int64(first+at)); err != nil && !errors.Is(err, io.EOF) {
 			return sum, err
 		}
 		if !bytes.Equal(page, old) {

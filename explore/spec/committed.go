@@ -34,7 +34,8 @@ func readCommitted(stack explore.Stack, top *component.Component) explore.ReadCo
 
 // recoveredDisk returns the function that computes the disk which recovery makes of a crash state,
 // or nil: see readCommitted.
-func recoveredDisk(stack explore.Stack, top *component.Component) func(*crash.State) (string, error) {
+func recoveredDisk(stack explore.Stack,
+	top *component.Component) func(*crash.State) (string, error) {
 	i, ok := oracleDisk(stack, top)
 	if !ok || len(stack.Disks()) != 1 {
 		return nil
