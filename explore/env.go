@@ -143,7 +143,7 @@ func (e *Env) batch(b agent.Batch) ([]agent.Result, error) {
 	if e.err != nil {
 		return nil, e.err
 	}
-	e.tree = treeMemo{}
+	e.tree.before(b.Ops)
 	done, err := e.sendBatch(0, request{Batch: b})
 	return done.Results, e.failed(err)
 }

@@ -1,8 +1,12 @@
 package explore
 
-import "fsward/explore/agent"
+import (
+	"slices"
 
-// A treeMemo has the answer to the last request, if that read a tree. Several checks read the tree
+	"fsward/explore/agent"
+)
+
+// A treeMemo has the tree that was read last, until a request may change it. Several checks read the tree
 // of a recovered disk one after the other, and a round trip to an emulated guest takes longer than
 // most of them.
 type treeMemo struct {
@@ -18,9 +22,15 @@ func (t *treeMemo) find(ops []agent.Op) []agent.Result {
 	return t.results
 }
 
+// before forgets the tree if a request may change it.
+func (t *treeMemo) before(ops []agent.Op) {
+	if slices.ContainsFunc(ops, func(o agent.Op) bool { return !o.LeavesTree() }) {
+		*t = treeMemo{}
+	}
+}
+
 // keep remembers the answer to a request that read a tree.
 func (t *treeMemo) keep(ops []agent.Op, results []agent.Result) {
-	*t = treeMemo{}
 	if len(ops) == 1 && ops[0].ReadsTree() && len(results) == 1 && results[0].Errno == 0 {
 		t.op, t.results = ops[0].String(), results
 	}

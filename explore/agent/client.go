@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -29,6 +30,8 @@ const answerSlack = 20 * time.Second
 // Client is the host's side of the port. It is safe for concurrent use; requests run concurrently.
 type Client struct {
 	conn net.Conn
+
+	answers atomic.Uint64 // frames that were received
 
 	writing sync.Mutex // serializes the writing of frames
 	// unsent is the rest of a frame that Cut interrupted. The agent may have read the part before it,
@@ -66,6 +69,9 @@ func (c *Client) Close() error {
 	return err
 }
 
+// Answers returns the number of answers so far. While it grows, the agent is alive.
+func (c *Client) Answers() uint64 { return c.answers.Load() }
+
 // reader returns a channel that is closed when the reader has ended.
 func (c *Client) reader() <-chan struct{} {
 	c.mu.Lock()
@@ -88,6 +94,7 @@ func (c *Client) startReading() {
 				c.ended(err)
 				return
 			}
+			c.answers.Add(1)
 			c.mu.Lock()
 			w := c.waiting[f.id]
 			delete(c.waiting, f.id)

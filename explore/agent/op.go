@@ -252,8 +252,11 @@ func Readdir(path string) Op { return Op{Code: opReaddir, s: path} }
 // EOVERFLOW.
 func Tree(path string) Op { return Op{Code: opTree, s: path} }
 
-// ReadsTree reports whether the operation is a Tree. It changes nothing.
+// ReadsTree reports whether the operation is a Tree.
 func (o Op) ReadsTree() bool { return o.Code == opTree }
+
+// LeavesTree reports whether the operation is known to change nothing that a Tree shows.
+func (o Op) LeavesTree() bool { return o.Code == opTree || o.Code == opListxattr }
 
 // Mount is mount(2), with its flags and the options of the file system.
 func Mount(source, target, fstype string, flags uintptr, options string) Op {

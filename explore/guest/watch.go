@@ -24,6 +24,7 @@ const (
 func (g *Guest) watch(ctx context.Context) {
 	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()
+	var answers uint64 // of the client at the last tick
 	for {
 		epoch := g.currentEpoch()
 		select {
@@ -38,7 +39,12 @@ func (g *Guest) watch(ctx context.Context) {
 			time.Sleep(panicGrace)
 			g.fail(epoch, &Failure{Kind: Panicked, Text: line})
 		case <-tick.C:
+			if now := g.client.Answers(); now != answers {
+				answers = now // other requests show that the agent is alive
+				continue
+			}
 			g.ping(ctx, epoch)
+			answers = g.client.Answers()
 		}
 	}
 }
