@@ -38,7 +38,10 @@ func (x *explorer) checkCrashes(ctx context.Context,
 		return nil, 0, err
 	}
 	by.exploring = true
+	begin, visiting := time.Now(), time.Duration(0)
 	stats, err := x.session.disks.crashes(r, x.Crash, func(c crashCase) error {
+		visit := time.Now()
+		defer func() { visiting += time.Since(visit) }()
 		if err := x.stopped(); err != nil {
 			return err
 		}
@@ -61,6 +64,7 @@ func (x *explorer) checkCrashes(ctx context.Context,
 	if errors.Is(err, errFailureFound) {
 		err = nil
 	}
+	x.totals.Forming += (time.Since(begin) - visiting).Seconds()
 	x.totals.Pruned += uint64(stats.Repeated)
 	x.totals.Possible = crash.AddPossible(x.totals.Possible, stats.Possible)
 	x.totals.Sampled += uint64(stats.Sampled)
@@ -223,5 +227,6 @@ func (x *explorer) recover(ctx context.Context, disk *crash.State,
 	x.totals.Recovered++
 	found, logs, err := x.session.recovered(ctx, disk, x.committed(disk), about, choices)
 	x.totals.Recovering += time.Since(begin).Seconds()
+	x.totals.Checking += x.session.checking.Seconds()
 	return found, logs, err
 }

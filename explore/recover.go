@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"fsward/explore/agent"
 	"fsward/explore/crash"
@@ -15,6 +16,7 @@ import (
 // nil if no tree is known that the recovery must give.
 func (s *session) recovered(ctx context.Context, disk *crash.State, must *CommittedTree,
 	about Crash, choices *Chooser) (f *Failure, logs history, err error) {
+	s.checking = 0
 	e, err := s.putIn(ctx, disk, choices, s.logRecovery)
 	if err != nil {
 		return nil, logs, err
@@ -41,7 +43,9 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, must *Commit
 		}
 	}
 	if f == nil && fatal(e) == nil {
+		began := time.Now()
 		err := s.target.stack.Checker.Check(e, about)
+		s.checking = time.Since(began)
 		f = s.target.failure(e, "check failed", err).withProperty(about.property())
 	}
 	if err := fatal(e); err != nil {

@@ -27,6 +27,7 @@ type session struct {
 	mountHits   []agent.Hit             // of the last mountWithFault
 	countCalls  bool                    // count the system calls of the last step
 	logRecovery bool                    // log the reads and writes of recoveries
+	checking    time.Duration           // of the checker after the last recovery
 	verify      bool                    // Config.Verify
 	hashDisks   bool                    // Config.HashDisks
 	isError     func(kind string) bool  // Config.isError

@@ -47,12 +47,15 @@ type Totals struct {
 	Deepest  int    `json:"deepest"` // the most steps of an execution
 	// Seconds is the duration of the run. Restoring is its part for reaching the parent states
 	// again, Running that for executing steps after that, Judging that for judging crash states on the
-	// host, and Recovering that for recovering and checking them.
+	// host, and Recovering that for recovering and checking them. Forming is the part for forming
+	// them, and Checking that part of Recovering in which the checker uses the recovered disk.
 	Seconds    float64 `json:"seconds"`
 	Restoring  float64 `json:"restoring_seconds"`
 	Running    float64 `json:"running_seconds"`
 	Judging    float64 `json:"judging_seconds"`
 	Recovering float64 `json:"recovering_seconds"`
+	Forming    float64 `json:"forming_seconds"`
+	Checking   float64 `json:"checking_seconds"`
 }
 
 // addJudgment counts a crash state that a Judge judged.
