@@ -6,9 +6,9 @@ import (
 	"fsward/explore/agent"
 )
 
-// A treeMemo has the tree that was read last, until a request may change it. Several checks read the tree
-// of a recovered disk one after the other, and a round trip to an emulated guest takes longer than
-// most of them.
+// A treeMemo has the tree that was read last, until a request may change it. Several checks read
+// the tree of a recovered disk one after the other, and a round trip to an emulated guest takes
+// longer than most of them.
 type treeMemo struct {
 	op      string // the operation; "" if there is none
 	results []agent.Result
