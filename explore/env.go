@@ -119,7 +119,7 @@ func (e *Env) Sh(format string, args ...any) error {
 // Try performs all operations, even after one that fails, and returns the result of each. The
 // explorer injects its faults into the first Try of a Mutate.
 func (e *Env) Try(ops ...agent.Op) ([]agent.Result, error) {
-	if r := e.tree.find(ops); r != nil && e.err == nil && e.windows.frozen { // after a recovery
+	if r := e.tree.find(ops); r != nil && e.err == nil && e.windows.closed { // after a recovery
 		return r, nil
 	}
 	results, err := e.batch(agent.Batch{Ops: ops, Timeout: opTimeout})
