@@ -18,7 +18,11 @@ import (
 // that a recovery cannot lose a commit, even one that nobody asked for.
 type CommittedTree struct {
 	Commit  uint64                 // number of the commit
-	Entries map[string]agent.Entry // by path; without times and contents of files
+	Entries map[string]agent.Entry // by path; without times. Sum is set for the paths in Contents.
+	// Contents has the paths of the files whose contents are known.
+	Contents map[string]bool
+	// Damage says, by path, why the contents of a file that the commit names are not on the disk.
+	Damage map[string]string
 	// Touched reports whether a log beside the commit may change what a name leads to: text in the
 	// directory with the inode dir leads to inode. nil: there is no log.
 	Touched func(inode, dir uint64, text string) bool
@@ -46,7 +50,23 @@ func (x *explorer) committed(s *crash.State) *CommittedTree {
 		return nil
 	}
 	x.totals.CommitKnown++
+	x.totals.countContents(tree)
 	return tree
+}
+
+// countContents counts the files of a committed tree by what is compared of them.
+func (t *Totals) countContents(tree *CommittedTree) {
+	for p, e := range tree.Entries {
+		switch {
+		case tree.uncertain(tree.Entries, p):
+			t.CommitLogged++
+		case e.Mode&unix.S_IFMT != unix.S_IFREG:
+		case tree.Contents[p] || tree.Damage[p] != "":
+			t.CommitContents++
+		default:
+			t.CommitUnread++
+		}
+	}
 }
 
 // check returns a failure if a recovered tree is not that of the last commit.
@@ -76,15 +96,20 @@ func (c *CommittedTree) differences(got map[string]agent.Entry) string {
 	for _, p := range slices.Sorted(maps.Keys(paths)) {
 		want, inCommit := c.Entries[p]
 		have, recovered := got[p]
-		if paths[p] || inCommit && recovered && c.equal(want, have) {
+		damage := c.Damage[p]
+		if paths[p] || inCommit && recovered && damage == "" && c.equal(want, have) {
 			continue
 		}
 		if len(out) == maxDifferences {
 			out = append(out, "and more")
 			break
 		}
-		out = append(out, fmt.Sprintf("%s: by the commit, %s; after the recovery, %s",
-			p, metadataText(want, inCommit), metadataText(have, recovered)))
+		line := fmt.Sprintf("%s: by the commit, %s; after the recovery, %s",
+			p, c.text(want, inCommit), c.text(have, recovered))
+		if damage != "" {
+			line += "; before it, " + damage
+		}
+		out = append(out, line)
 	}
 	return strings.Join(out, "\n")
 }
@@ -105,7 +130,10 @@ func (c *CommittedTree) uncertain(tree map[string]agent.Entry, p string) bool {
 // equal reports whether a recovered entry has what the commit says. A log may change the number of
 // links of an inode that it does not contain.
 func (c *CommittedTree) equal(want, have agent.Entry) bool {
-	have.Rdev, have.Blocks, have.Target, have.Sum = 0, 0, "", want.Sum
+	have.Rdev, have.Blocks, have.Target = 0, 0, ""
+	if !c.Contents[want.Path] {
+		have.Sum = want.Sum
+	}
 	if c.Touched != nil {
 		have.Links = want.Links
 	}
@@ -115,8 +143,8 @@ func (c *CommittedTree) equal(want, have agent.Entry) bool {
 	return want == have
 }
 
-// metadataText describes an entry without its contents.
-func metadataText(e agent.Entry, exists bool) string {
+// text describes an entry, with the sum of its contents if they are compared.
+func (c *CommittedTree) text(e agent.Entry, exists bool) string {
 	if !exists || e.Errno != 0 {
 		return entryText(e, exists)
 	}
@@ -124,6 +152,9 @@ func metadataText(e agent.Entry, exists bool) string {
 		e.Inode, e.Mode, e.Links, e.UID, e.GID)
 	if e.Mode&unix.S_IFMT != unix.S_IFDIR {
 		text += fmt.Sprintf(", %d bytes", e.Size)
+	}
+	if c.Contents[e.Path] {
+		text += fmt.Sprintf(" with the sum %x", e.Sum[:4])
 	}
 	return text
 }

@@ -130,3 +130,30 @@ func TestCommitWithLog(t *testing.T) {
 		t.Errorf("the log does not explain the loss of other: %q", text)
 	}
 }
+
+// The contents of a file are compared if they are known. Contents that the commit names and that
+// are not on the disk are a difference, whatever the recovery gives.
+func TestCommitContents(t *testing.T) {
+	file := func(sum byte) agent.Entry {
+		return agent.Entry{Path: "f", Mode: unix.S_IFREG, Size: 5, Sum: [32]byte{sum}}
+	}
+	for _, row := range []struct {
+		name   string
+		known  bool
+		damage string
+		got    agent.Entry
+		want   string // in the difference; "": there is none
+	}{
+		{"equal", true, "", file(1), ""},
+		{"other contents", true, "", file(2), "with the sum 01000000; after the recovery"},
+		{"other contents, unknown", false, "", file(2), ""},
+		{"not on the disk", false, "nothing was written", file(1), "before it, nothing was written"},
+	} {
+		c := &explore.CommittedTree{Entries: map[string]agent.Entry{"f": file(1)},
+			Contents: map[string]bool{"f": row.known}, Damage: map[string]string{"f": row.damage}}
+		text := c.Differences(map[string]agent.Entry{"f": row.got})
+		if (text == "") != (row.want == "") || !strings.Contains(text, row.want) {
+			t.Errorf("%s: %q, want %q", row.name, text, row.want)
+		}
+	}
+}

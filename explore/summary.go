@@ -27,6 +27,12 @@ type Totals struct {
 	// CommitUnknown counts those for which fsward could not read that commit.
 	CommitKnown   uint64 `json:"commit_known,omitempty"`
 	CommitUnknown uint64 `json:"commit_unknown,omitempty"`
+	// CommitContents counts the files of these trees whose contents were compared, and CommitUnread
+	// those whose contents fsward does not know. CommitLogged counts the entries that were left out,
+	// because the log of a Btrfs may change them.
+	CommitContents uint64 `json:"commit_contents,omitempty"`
+	CommitUnread   uint64 `json:"commit_unread,omitempty"`
+	CommitLogged   uint64 `json:"commit_logged,omitempty"`
 	// Interrupted counts the crash states that crashes during recovery left. Unread counts the
 	// interrupted ones that differ only in blocks that the recovery does not read.
 	Interrupted uint64 `json:"interrupted,omitempty"`

@@ -120,6 +120,13 @@ func committed(t explore.Totals) string {
 	if t.CommitUnknown > 0 {
 		text += fmt.Sprintf(" (and %d not, since it cannot be read)", t.CommitUnknown)
 	}
+	text += fmt.Sprintf(", with the contents of %d files", t.CommitContents)
+	if t.CommitUnread > 0 {
+		text += fmt.Sprintf(" (and not of %d)", t.CommitUnread)
+	}
+	if t.CommitLogged > 0 {
+		text += fmt.Sprintf("; %d entries left out, which a log may change", t.CommitLogged)
+	}
 	return text
 }
 

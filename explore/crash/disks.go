@@ -86,3 +86,22 @@ func (d *Disk) ReadAt(p []byte, off int64) (int, error) {
 func outside(n int, off int64, size uint64) error {
 	return fmt.Errorf("crash state: %d bytes at %d: outside the disk of %d bytes", n, off, size)
 }
+
+// Written reports whether a write of the log has reached the page of an address of the disk, in
+// bytes.
+func (d *Disk) Written(addr uint64) bool {
+	number := interp.Address(d.index, addr) / PageSize
+	if _, ok := d.state.over[number]; ok {
+		return true
+	}
+	_, ok := d.state.layer.pages[number]
+	return ok
+}
+
+// Before returns the disk before the log.
+func (d *Disk) Before() interp.Disk {
+	if all := joined(d.state.layer.base); all != nil {
+		return all.disks[d.index]
+	}
+	return d.state.layer.base
+}

@@ -33,6 +33,12 @@ const (
   dd if=/dev/zero of=$DEVICE bs=4096 seek=16 count=1 conv=notrunc 2>/dev/null
   btrfs rescue super-recover -y $DEVICE; true
 `
+	// altersFile writes into the first place on the disk that has the contents of the file f: that is
+	// in the journal, if the file is in it.
+	altersFile = `recover: |
+  set -- $(strings -t d $DEVICE | grep -m 1 'committed contents')
+  [ -z "$1" ] || printf lost | dd of=$DEVICE bs=1 seek=$1 conv=notrunc 2>/dev/null
+`
 )
 
 const (
@@ -40,6 +46,7 @@ const (
 type: ext3
 bytes: 16777216
 oracle: ext3
+promises: {data: exact}
 `
 	smallBtrfs = `init: mkfs.btrfs -q -f $DEVICE
 type: btrfs
@@ -53,28 +60,56 @@ oracle: btrfs
 - crash: now
 check: true
 `
+	// withFile is an indifferent with a file, whose data is forced to the disk only by the sync at its
+	// end, or if the file system orders it before the commit for the directory.
+	withFile = `mutate:
+- yes 'committed contents' | head -c 8192 > $AT/f
+- mkdir $AT/d
+- sync $AT/d
+- crash: now
+- sync
+- crash: now
+check: true
+`
 )
+
+// Mount options of a component.
+const (
+	journalOption   = "options: data=journal\n"
+	writebackOption = "options: data=writeback\n"
+	noSumsOption    = "options: nodatasum\n"
+)
+
+// commitRows are components whose recovered trees are compared with the last commit.
+var commitRows = []struct {
+	name, kind, checker string
+	found               bool
+	byDefault           bool
+}{
+	{"ext3", smallExt3, withFile, false, true},
+	{"a commit block is erased", smallExt3 + dropsCommit, indifferent, true, false},
+	{"the journal ends early", smallExt3 + endsJournal, indifferent, true, true},
+	{"ext3, a file is altered", smallExt3 + altersFile, withFile, true, false},
+	{"data=journal", smallExt3 + journalOption, withFile, false, false},
+	{"data=journal, a file is altered", smallExt3 + journalOption + altersFile, withFile, true, true},
+	{"ext3, a commit without its data", smallExt3 + writebackOption, withFile, true, false},
+	{"btrfs", smallBtrfs, withFile, false, true},
+	{"an old copy of the superblock", smallBtrfs + takesCopy, indifferent, true, false},
+	{"btrfs, a file is altered", smallBtrfs + altersFile, withFile, true, false},
+	{"nodatasum", smallBtrfs + noSumsOption, withFile, false, false},
+	{"nodatasum, a file is altered", smallBtrfs + noSumsOption + altersFile, withFile, true, false},
+}
 
 // loseCommits checks that recoveries which lose a commit are found although no checker asks for
 // what was committed, and that the recoveries of the kernel are not.
 func loseCommits(ctx context.Context, t *testing.T, m *machine.Machine) error {
 	dir := t.TempDir()
-	for _, p := range []struct {
-		name, kind string
-		found      bool
-		byDefault  bool
-	}{
-		{"ext3", smallExt3, false, true},
-		{"a commit block is erased", smallExt3 + dropsCommit, true, false},
-		{"the journal ends early", smallExt3 + endsJournal, true, true},
-		{"btrfs", smallBtrfs, false, true},
-		{"an old copy of the superblock", smallBtrfs + takesCopy, true, false},
-	} {
+	for _, p := range commitRows {
 		if !p.byDefault && os.Getenv("FSWARD_PLANTED") == "" {
 			continue
 		}
 		fs, checker := filepath.Join(dir, "kind.yaml"), filepath.Join(dir, "indifferent.yaml")
-		for name, text := range map[string]string{fs: p.kind, checker: indifferent} {
+		for name, text := range map[string]string{fs: p.kind, checker: p.checker} {
 			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 				return err
 			}
@@ -84,9 +119,10 @@ func loseCommits(ctx context.Context, t *testing.T, m *machine.Machine) error {
 		if err != nil {
 			return err
 		}
-		t.Logf("%s: %d recoveries, %d compared, %.1f s", p.name, sum.Recovered, sum.CommitKnown,
-			sum.Seconds)
-		if sum.CommitKnown == 0 || sum.CommitUnknown != 0 {
+		t.Logf("%s: %d recoveries, %d compared, %d files, %.1f s", p.name, sum.Recovered,
+			sum.CommitKnown, sum.CommitContents, sum.Seconds)
+		if sum.CommitKnown == 0 || sum.CommitUnknown != 0 || sum.CommitUnread != 0 ||
+			p.checker == withFile && sum.CommitContents == 0 {
 			t.Errorf("%s: %+v", p.name, sum.Totals)
 		}
 		switch found := withoutSurprises(sum.Errors); {

@@ -29,6 +29,8 @@ type File struct {
 	GID   uint32
 	Size  uint64 // bytes
 	Inode uint64
+	Contents
+	tree uint64
 }
 
 // A name is an entry of a directory.
@@ -49,9 +51,9 @@ const (
 	maxPath  = 4096
 )
 
-// ReadCommitted reads the files of the last commit on a disk. It replays the journal of ext3 in
-// memory. An error means that the files are not known: the disk has no sound file system, or one
-// that fsward does not read.
+// ReadCommitted reads the files of the last commit on a disk, with the contents of those that are
+// not too large. It replays the journal of ext3 in memory. An error means that the files are not
+// known: the disk has no sound file system, or one that fsward does not read.
 func ReadCommitted(d interp.Disk, fs string) (*Committed, error) {
 	fs, obs, err := detect.Image(d, fs)
 	switch {
@@ -80,8 +82,14 @@ func ReadCommitted(d interp.Disk, fs string) (*Committed, error) {
 		}
 		c.addLog(p.Txn)
 	}
-	c.Entries, err = files.list()
-	return c, err
+	if c.Entries, err = files.list(); err != nil {
+		return nil, err
+	}
+	contents, err := detect.Files(d, fs)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.readContents(contents)
 }
 
 // addLog adds the inodes and names in one tree of a log.

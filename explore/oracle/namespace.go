@@ -108,7 +108,7 @@ func (n *namespace) add(r change.Record, names *change.Names) {
 	case r.Object.Kind == n.inode:
 		at := node{r.Object.Tree, r.Object.ID}
 		if n.inodes[at] == nil {
-			n.inodes[at] = &File{Inode: at.inode}
+			n.inodes[at] = &File{Inode: at.inode, tree: at.tree}
 		}
 		n.addInode(n.inodes[at], r)
 	case r.Object.Kind == n.entry:

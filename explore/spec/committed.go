@@ -5,6 +5,7 @@ import (
 	"fsward/explore/agent"
 	"fsward/explore/component"
 	"fsward/explore/crash"
+	"fsward/explore/model"
 	"fsward/explore/oracle"
 )
 
@@ -15,20 +16,23 @@ func readCommitted(stack explore.Stack, top *component.Component) explore.ReadCo
 	if !ok {
 		return nil
 	}
+	ordered := top.Kind.Oracle != "ext3" || top.Promises.Data == model.Versions
 	return func(s *crash.State) (*explore.CommittedTree, error) {
-		c, err := oracle.ReadCommitted(s.Disk(i), top.Kind.Oracle)
+		disk := s.Disk(i)
+		c, err := oracle.ReadCommitted(disk, top.Kind.Oracle)
 		if err != nil {
 			return nil, err
 		}
-		tree := &explore.CommittedTree{Commit: c.Commit, Entries: make(map[string]agent.Entry)}
-		for _, f := range c.Entries {
-			tree.Entries[f.Path] = agent.Entry{Path: f.Path, Mode: f.Mode, Links: f.Links, UID: f.UID,
-				GID: f.GID, Size: f.Size, Inode: f.Inode}
+		if ordered {
+			c.MarkUnwritten(disk, func() *oracle.Committed {
+				before, err := oracle.ReadCommitted(disk.Before(), top.Kind.Oracle)
+				if err != nil {
+					return nil
+				}
+				return before
+			})
 		}
-		if c.Logged {
-			tree.Touched = c.Touches
-		}
-		return tree, nil
+		return committedTree(c), nil
 	}
 }
 
@@ -44,4 +48,24 @@ func recoveredDisk(stack explore.Stack,
 		sum, err := oracle.Recovered(s, i, top.Kind.Oracle)
 		return sum.String(), err
 	}
+}
+
+// committedTree returns files as a tree to compare with.
+func committedTree(c *oracle.Committed) *explore.CommittedTree {
+	tree := &explore.CommittedTree{Commit: c.Commit, Entries: make(map[string]agent.Entry),
+		Contents: make(map[string]bool), Damage: make(map[string]string)}
+	for _, f := range c.Entries {
+		tree.Entries[f.Path] = agent.Entry{Path: f.Path, Mode: f.Mode, Links: f.Links, UID: f.UID,
+			GID: f.GID, Size: f.Size, Inode: f.Inode, Sum: f.Sum}
+		if f.Known {
+			tree.Contents[f.Path] = true
+		}
+		if f.Damage != "" {
+			tree.Damage[f.Path] = f.Damage
+		}
+	}
+	if c.Logged {
+		tree.Touched = c.Touches
+	}
+	return tree
 }

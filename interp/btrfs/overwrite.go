@@ -136,52 +136,9 @@ func (c *overwriteCheck) checkKept(
 // the last commit must get contents with that checksum. The kernel never overwrites such data
 // (can_nocow_extent), and scrub and read repair write contents that match the checksum.
 func (c *overwriteCheck) checkData(p place) error {
-	root, ok, err := c.base.treeRoot(ondisk.CsumTreeID)
-	if err != nil || !ok {
-		return err
-	}
-	sector, size := uint64(c.base.rules.sectorSize), uint64(c.base.rules.csum.Size())
-	from := ondisk.Key{ObjectID: ondisk.ExtentCsumID, Type: ondisk.ExtentCsumKey, Offset: p.logical}
-	pos, ok, err := c.base.seek(ondisk.CsumTreeID, root.pointer, from)
-	if err != nil {
-		return err
-	}
-	// The previous item may reach this place. After the last item, the position is already on it.
-	if ok && (pos.key().ObjectID != ondisk.ExtentCsumID || pos.key().Offset > p.logical) {
-		if _, err := pos.move(-1); err != nil {
-			return err
-		}
-	}
-	for ok = pos.path[pos.depth].n.NrItems() > 0; ok && err == nil; ok, err = pos.move(1) {
-		k := pos.key()
-		if k.Offset >= p.logical+p.n && k.ObjectID == ondisk.ExtentCsumID {
-			break
-		}
-		if k.ObjectID != ondisk.ExtentCsumID || k.Type != ondisk.ExtentCsumKey {
-			continue
-		}
-		item := pos.item()
-		sums := item.data().Bytes()
-		for i := firstSum(k.Offset, p.logical, sector); (i+1)*size <= uint64(len(sums)); i++ {
-			at := k.Offset + i*sector
-			if at >= p.logical+p.n {
-				break
-			}
-			if err := c.checkSector(p, at, sums[i*size:(i+1)*size]); err != nil {
-				return err
-			}
-		}
-	}
-	return err
-}
-
-// firstSum returns the index of the checksum of a sector in an item that begins at start, or 0 if
-// the sector lies before start.
-func firstSum(start, logical, sector uint64) uint64 {
-	if logical <= start {
-		return 0
-	}
-	return (logical - start) / sector
+	return c.base.eachSum(p.logical, p.logical+p.n, func(logical uint64, sum []byte) error {
+		return c.checkSector(p, logical, sum)
+	})
 }
 
 // checkSector checks that a sector of data has its checksum after the write.

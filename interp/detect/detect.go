@@ -36,6 +36,7 @@ type format struct {
 	image      func(interp.Disk, interp.ImageOptions) (interp.Observation, error)
 	base       func(interp.Disk) (interp.BaseState, error)
 	replay     func(interp.Disk) (interp.Replayed, error) // may be nil
+	files      func(interp.Disk) (interp.Files, error)
 	schema     func() *change.Schema
 	alter      func(interp.Disk, string) (interp.Alterer, error)
 	corrupt    func(d interp.Disk, last bool) (interp.Corrupter, error)
@@ -52,13 +53,13 @@ var formats = []format{
 	{"btrfs", btrfs.Detect, opener(btrfs.NewWithin), watcher(btrfs.WatchWithin), nil, btrfs.Member,
 		btrfs.Backup,
 		btrfs.ImageWith,
-		btrfs.NewBaseState, nil, btrfs.Schema, btrfscorrupt.NewAlterer, btrfscorrupt.NewCorrupter,
-		btrfscorrupt.Alterables, btrfs.Checks},
+		btrfs.NewBaseState, nil, btrfs.OpenFiles, btrfs.Schema,
+		btrfscorrupt.NewAlterer, btrfscorrupt.NewCorrupter, btrfscorrupt.Alterables, btrfs.Checks},
 	{"ext3", ext3.Detect, opener(ext3.NewWithin), nil, ext3.JournalDevice, ext3.Member,
 		ext3.Backup,
 		ext3.ImageWith,
-		ext3.NewBaseState, ext3.Replay, ext3.Schema, ext3corrupt.NewAlterer, ext3corrupt.NewCorrupter,
-		ext3corrupt.Alterables, ext3.Checks},
+		ext3.NewBaseState, ext3.Replay, ext3.OpenFiles, ext3.Schema,
+		ext3corrupt.NewAlterer, ext3corrupt.NewCorrupter, ext3corrupt.Alterables, ext3.Checks},
 }
 
 // opener widens the result of a constructor to the interface, and keeps a nil result nil.
@@ -141,6 +142,16 @@ func ImageWith(d interp.Disk, fs string,
 	obs, err := f.image(d, options)
 	obs.MarkWhole()
 	return f.name, obs, err
+}
+
+// Files opens the files of the last commit on a disk. It does not check that the state is sound:
+// see Image.
+func Files(d interp.Disk, fs string) (interp.Files, error) {
+	f, err := find(d, fs)
+	if err != nil {
+		return nil, err
+	}
+	return f.files(d)
 }
 
 // BaseState reads the file system on a disk as the base state of comparisons. It does not check
