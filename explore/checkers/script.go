@@ -30,6 +30,8 @@ type Script struct {
 	At   string
 	Env  []string // more variables of the commands, as NAME=VALUE
 	text Text
+
+	expected map[string]any // expectation of each mark that the last step has set
 }
 
 // Text is the content of the file of a script.
@@ -43,20 +45,23 @@ type Text struct {
 	Choices map[string]uint32 `yaml:"choices"`
 	// Signature is a command whose output identifies a state; "": the choices identify it.
 	Signature string `yaml:"signature"`
+	// Crashes requests crashes in the log of each step.
+	Crashes []logCrash `yaml:"crashes"`
 	// Check is the command after each recovery. $EPOCH is begin, between or end. $EXPECT is the text
-	// of expect. Its output describes the failure.
+	// of expect. $LOG is the log of the step up to the crash. Its output describes the failure.
 	Check string `yaml:"check"`
 }
 
-// An action has exactly one of Run, Choose and Crash.
+// An action has exactly one of Run, Choose, Crash and Mark.
 type action struct {
 	Run    string     `yaml:"run"`    // command; it may fail, unless Must is set
 	N      uint32     `yaml:"n"`      // with Run: the number of values of $N; 0: no $N
 	Must   bool       `yaml:"must"`   // with Run: report a failed command as a failure
 	Choose [][]action `yaml:"choose"` // execute one of these lists
 	Crash  string     `yaml:"crash"`  // "now", "start" or "end": call CheckCrashesNow and so on
-	Expect string     `yaml:"expect"` // with Crash: $EXPECT of Check
-	// Capture is a command, with Crash: its output is $EXPECT of Check.
+	Mark   string     `yaml:"mark"`   // set a mark in the log, for Text.Crashes
+	Expect string     `yaml:"expect"` // with Crash or Mark: $EXPECT of Check
+	// Capture is a command, with Crash or Mark: its output is $EXPECT of Check.
 	Capture string `yaml:"capture"`
 }
 
@@ -68,7 +73,8 @@ func (a *action) UnmarshalYAML(n *yaml.Node) error {
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		switch key := n.Content[i]; key.Value {
-		case "run", "n", "must", "choose", "crash", "expect", "capture":
+		case "run", "n", "must", "choose", "crash", "mark", "expect",
+			"capture":
 		default:
 			return fmt.Errorf("line %d: there is no %q", key.Line, key.Value)
 		}
@@ -78,16 +84,19 @@ func (a *action) UnmarshalYAML(n *yaml.Node) error {
 		return err
 	}
 	kinds := 0
-	for _, set := range []bool{a.Run != "", a.Choose != nil, a.Crash != ""} {
+	for _, set := range []bool{a.Run != "", a.Choose != nil, a.Crash != "", a.Mark != ""} {
 		if set {
 			kinds++
 		}
 	}
 	switch {
 	case kinds != 1:
-		return fmt.Errorf("line %d: one of run, choose and crash is needed", n.Line)
-	case a.Capture != "" && (a.Crash == "" || a.Expect != ""):
-		return fmt.Errorf("line %d: capture belongs to a crash without expect", n.Line)
+		return fmt.Errorf("line %d: one of run, choose, crash and mark is needed", n.Line)
+	case a.Capture != "" && (a.Crash == "" && a.Mark == "" || a.Expect != ""):
+		return fmt.Errorf("line %d: capture belongs to a crash or a mark without expect", n.Line)
+	case len(a.Mark) > maxMark || a.Mark == "write" || a.Mark == "flush":
+		return fmt.Errorf("line %d: a mark has at most %d bytes, and is not write or flush", n.Line,
+			maxMark)
 	case a.Crash != "" && a.Crash != "now" && a.Crash != "start" && a.Crash != "end":
 		return fmt.Errorf("line %d: crash must be now, start or end, not %q", n.Line, a.Crash)
 	}
@@ -142,8 +151,14 @@ func (t Text) check() error {
 				"of values is 2 or more", name, n)
 		}
 	}
+	if err := t.checkCrashes(); err != nil {
+		return err
+	}
 	return t.Needs.Check()
 }
+
+// maxMark bounds the text of a mark, in bytes: see Env.Mark.
+const maxMark = 200
 
 // limit bounds one command. A command that takes longer hangs.
 const limit = time.Minute
@@ -208,7 +223,10 @@ func (s *Script) Init(e *explore.Env) error {
 }
 
 // Mutate executes the actions of mutate.
-func (s *Script) Mutate(e *explore.Env) error { return s.executeAll(e, s.text.Mutate, "mutate") }
+func (s *Script) Mutate(e *explore.Env) error {
+	s.expected = make(map[string]any)
+	return s.executeAll(e, s.text.Mutate, "mutate")
+}
 
 // executeAll executes a list of actions. site names the list in choices.
 func (s *Script) executeAll(e *explore.Env, list []action, site string) error {
@@ -226,6 +244,8 @@ func (s *Script) execute(e *explore.Env, a action, site string) error {
 	case a.Choose != nil:
 		way := e.ChooseAt(uint32(len(a.Choose)), site)
 		return s.executeAll(e, a.Choose[way], fmt.Sprintf("%s, way %d", site, way+1))
+	case a.Mark != "":
+		return s.mark(e, a)
 	case a.Crash != "":
 		expect, err := s.expectation(e, a)
 		if err != nil {
@@ -264,6 +284,9 @@ func (s *Script) Check(e *explore.Env, crash explore.Crash) error {
 		epoch = "between"
 	}
 	env := append(s.choice(e, "check"), "EPOCH="+epoch, fmt.Sprint("EXPECT=", expect))
+	if strings.Contains(s.text.Check, "LOG") {
+		env = append(env, "LOG="+logText(crash.Log()))
+	}
 	err := s.run(e, s.text.Check, env...)
 	var c *explore.CommandError
 	if !errors.As(err, &c) {
