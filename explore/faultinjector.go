@@ -10,8 +10,8 @@ import (
 	"fsward/explore/ekm"
 )
 
-// An InjectedFault is a call inside the kernel that the explorer makes fail, in the first Env.Try
-// of a Mutate.
+// An InjectedFault is a call inside the kernel that the explorer makes fail: in the first Env.Try
+// of a Mutate, or in a command before it.
 type InjectedFault struct {
 	At    uint32 `json:"at"`    // number of the hit of a choice point, from 0
 	Stack uint64 `json:"stack"` // hash of the call stack there
@@ -73,8 +73,9 @@ func (c *faultyCalls) injector(plan []InjectedFault) *faultInjector {
 	return &faultInjector{points: c.points, threads: c.threads, plan: plan}
 }
 
-// A faultInjector makes calls inside the kernel fail during the first Try of a Mutate, and records
-// which calls could have failed.
+// A faultInjector makes calls inside the kernel fail during the first Try of a Mutate and the
+// commands before it, and records which calls could have failed. Hits are numbered over all of
+// them.
 type faultInjector struct {
 	passThrough
 	points  []ekm.Point
@@ -82,6 +83,67 @@ type faultInjector struct {
 	plan    []InjectedFault
 	done    bool // the first Try is over
 	hits    []agent.Hit
+}
+
+// command makes calls fail while a command runs. The kernel's caches are dropped before, so that
+// reads reach the disk.
+func (f *faultInjector) command(e *Env, c agent.Command, next sendCommand) (agent.Exit, error) {
+	if f.done {
+		return next(c)
+	}
+	if _, err := e.ask(agent.DropCaches()); err != nil {
+		return agent.Exit{}, err
+	}
+	c.Faults = &agent.Faults{Points: f.points, At: f.from(len(f.hits)), Threads: f.threads}
+	exit, err := next(c)
+	if err != nil {
+		return exit, err
+	}
+	hits, err := agent.DecodeHits(exit.Hits)
+	if err != nil {
+		return exit, err
+	}
+	return exit, f.add(hits)
+}
+
+// from returns the hits that are to fail, numbered from a hit on.
+func (f *faultInjector) from(first int) (at []uint32) {
+	for _, p := range f.plan {
+		if int(p.At) >= first {
+			at = append(at, p.At-uint32(first))
+		}
+	}
+	return at
+}
+
+// add adds hits. It returns a *DivergedError if one that was planned is another call, or did not
+// fail.
+func (f *faultInjector) add(hits []agent.Hit) error {
+	from := len(f.hits)
+	f.hits = append(f.hits, hits...)
+	for _, p := range f.plan {
+		if at := int(p.At); at >= from && at < len(f.hits) &&
+			(f.hits[at].Stack != p.Stack || !f.hits[at].Failed) {
+			return p.diverged(f.hits[at].Site)
+		}
+	}
+	return nil
+}
+
+// missing returns a *DivergedError if a step ended before a planned fault.
+func (f *faultInjector) missing() error {
+	for _, p := range f.plan {
+		if int(p.At) >= len(f.hits) {
+			return p.diverged("nothing more")
+		}
+	}
+	return nil
+}
+
+// diverged is the error for a fault that did not occur. got is the call site in its place.
+func (p InjectedFault) diverged(got string) error {
+	want := Choice{N: 2, Value: 1, Site: p.Site}
+	return &DivergedError{At: int(p.At), Want: want, Got: Choice{Site: got}}
 }
 
 // batch wraps the operations of the first Try. Until then, no interceptor may add operations.
@@ -107,11 +169,7 @@ const wrapped = 2
 // wrap puts the operations that start and end the injection around others. The kernel's caches are
 // dropped before, so that reads reach the disk.
 func (f *faultInjector) wrap(ops []agent.Op) []agent.Op {
-	at := make([]uint32, len(f.plan))
-	for i, p := range f.plan {
-		at[i] = p.At
-	}
-	before := []agent.Op{agent.DropCaches(), agent.FailAt(f.points, at, f.threads...)}
+	before := []agent.Op{agent.DropCaches(), agent.FailAt(f.points, f.from(len(f.hits)), f.threads...)}
 	return slices.Concat(before, ops, []agent.Op{agent.FailEnd()})
 }
 
@@ -130,16 +188,8 @@ func (f *faultInjector) unwrap(results []agent.Result) ([]agent.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.hits = hits
-	for _, p := range f.plan {
-		if int(p.At) >= len(hits) || hits[p.At].Stack != p.Stack || !hits[p.At].Failed {
-			got := "nothing more"
-			if int(p.At) < len(hits) {
-				got = hits[p.At].Site
-			}
-			want := Choice{N: 2, Value: 1, Site: p.Site}
-			return nil, &DivergedError{At: int(p.At), Want: want, Got: Choice{Site: got}}
-		}
+	if err := errors.Join(f.add(hits), f.missing()); err != nil {
+		return nil, err
 	}
 	return results[wrapped:last], nil
 }

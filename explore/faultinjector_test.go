@@ -151,3 +151,70 @@ func TestStepsAfterAFault(t *testing.T) {
 		t.Errorf("the replay shows %q", kind)
 	}
 }
+
+// A copier is a script that copies a file with two commands and ignores their errors. The copy is
+// expected to be there.
+type copier struct{ explore.Plain }
+
+func (copier) Mutate(e *explore.Env) error {
+	for _, line := range []string{"copy", "force"} {
+		if _, err := e.Run(line); err != nil {
+			return err
+		}
+	}
+	there, err := e.Run("look")
+	if err == nil && there.Code != 0 {
+		err = explore.Failuref("copy lost", "it is not there")
+	}
+	return err
+}
+
+func (copier) Check(*explore.Env, explore.Crash) error { return nil }
+
+// Calls fail while commands run. The hits of all commands of a step are numbered together, and the
+// failure of the second one in the second command loses the copy.
+func TestFaultsInCommands(t *testing.T) {
+	for failures, want := range [][][]uint32{{}, {nil, {0}, {1}, {2}, {3}}} {
+		var plans [][]uint32
+		there := true
+		cfg := toy(t, "", 1, 1)
+		command := func(_ *exploretest.System, c agent.Command) (agent.Exit, error) {
+			if c.Args[0] == "look" && !there {
+				return agent.Exit{Code: 1}, nil
+			}
+			if c.Faults == nil || c.Args[0] == "look" {
+				return agent.Exit{}, nil
+			}
+			first := c.Args[0] == "copy"
+			if first {
+				plans = append(plans, c.Faults.At)
+				there = true
+			}
+			hits := make([]agent.Hit, 2)
+			for i := range hits {
+				hits[i] = agent.Hit{Stack: uint64(len(c.Args[0])*10 + i), Site: c.Args[0],
+					Failed: slices.Contains(c.Faults.At, uint32(i))}
+			}
+			there = there && (first || !hits[1].Failed)
+			return agent.Exit{Hits: agent.EncodeHits(hits)}, nil
+		}
+		for _, name := range []string{"copy", "force", "look"} {
+			system(cfg).Programs[name] = command
+		}
+		system(cfg).Perform = func(*exploretest.System, agent.Op) agent.Result { return agent.Result{} }
+		ignoreShell(cfg)
+		cfg.Stack.Checker, cfg.Depth, cfg.MaxFaults = copier{}, 1, failures
+		cfg.Strategy = explore.BreadthFirst
+		sum, err := explore.Run(context.Background(), cfg)
+		if err != nil || !sum.Complete || sum.Diverged != 0 {
+			t.Fatal(sum, err)
+		}
+		plans = slices.CompactFunc(plans, slices.Equal) // the replays of an error
+		if !slices.EqualFunc(plans, want, slices.Equal) {
+			t.Errorf("MaxFaults %d: plans %v, want %v", failures, plans, want)
+		}
+		if found := len(sum.Errors) == 1 && sum.Errors[0].Shown > 0; found != (failures == 1) {
+			t.Errorf("MaxFaults %d: errors %+v", failures, sum.Errors)
+		}
+	}
+}

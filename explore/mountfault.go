@@ -24,8 +24,8 @@ const mountFaultSite = "call that fails in an earlier mount and unmount: "
 // site fails once in a run.
 const mountFaultsPerState = 4
 
-// A mountFaultInjector makes a call inside the kernel fail during mount(2) and umount(2), and
-// records which calls could have failed.
+// A mountFaultInjector makes a call inside the kernel fail during mount(2), umount(2) and the
+// commands of a component, and records which calls could have failed.
 type mountFaultInjector struct {
 	passThrough
 	points []ekm.Point
@@ -44,13 +44,9 @@ func (f *mountFaultInjector) batch(_ *Env, r request, next sendBatch) (agent.Don
 	if len(r.Ops) != 1 || r.Ops[0].Code != mountCode && r.Ops[0].Code != unmountCode {
 		return next(r)
 	}
-	var at []uint32
-	if seen := len(f.hits); f.at >= seen {
-		at = []uint32{uint32(f.at - seen)}
-	}
 	var p padded
 	p.add(agent.DropCaches())
-	p.add(agent.FailAt(f.points, at))
+	p.add(agent.FailAt(f.points, f.left()))
 	p.own(r.Ops[0])
 	p.add(agent.FailEnd())
 	r.Ops, r.StopAtError = p.ops, false
@@ -64,6 +60,30 @@ func (f *mountFaultInjector) batch(_ *Env, r request, next sendBatch) (agent.Don
 		return err
 	})
 	return done, err
+}
+
+// left returns the hit that is still to fail, numbered from the last one that was seen.
+func (f *mountFaultInjector) left() []uint32 {
+	if seen := len(f.hits); f.at >= seen {
+		return []uint32{uint32(f.at - seen)}
+	}
+	return nil
+}
+
+// command makes a call fail while a command of a recovery, a mount or an unmount runs.
+func (f *mountFaultInjector) command(e *Env, c agent.Command, next sendCommand) (agent.Exit,
+	error) {
+	if _, err := e.ask(agent.DropCaches()); err != nil {
+		return agent.Exit{}, err
+	}
+	c.Faults = &agent.Faults{Points: f.points, At: f.left()}
+	exit, err := next(c)
+	if err != nil {
+		return exit, err
+	}
+	hits, err := agent.DecodeHits(exit.Hits)
+	f.hits = append(f.hits, hits...)
+	return exit, err
 }
 
 // chooseMountFault makes the next recovery begin with an earlier mount and unmount in which a call

@@ -23,24 +23,60 @@ type Hit struct {
 // maxHits bounds the hits that FailEnd returns. It returns the first ones.
 const maxHits = 4096
 
-// FailAt makes calls inside the kernel fail during the operations up to FailEnd: calls of the
-// operations, and calls of threads of the kernel. The hits of points are numbered from 0 in the
-// order of time; at lists the hits that fail, in rising order. FailAt fails with ENOENT or ENXIO if
-// the module fsw_ekm is not loaded.
-func FailAt(points []ekm.Point, at []uint32, threads ...uint32) Op {
-	b := appendNumber(nil, uint64(len(points)))
-	for _, p := range points {
+// Faults says which calls inside the kernel fail.
+type Faults struct {
+	Points []ekm.Point
+	// At lists the hits of these points that fail, in rising order. Hits are numbered from 0 in the
+	// order of time.
+	At      []uint32
+	Threads []uint32 // threads of the kernel whose calls can fail, too
+}
+
+func (f *Faults) append(b []byte) []byte {
+	b = appendNumber(b, uint64(len(f.Points)))
+	for _, p := range f.Points {
 		b = appendNumber(b, uint64(p))
 	}
-	b = appendNumber(b, uint64(len(at)))
-	for _, n := range at {
-		b = appendNumber(b, uint64(n))
+	for _, list := range [][]uint32{f.At, f.Threads} {
+		b = appendNumber(b, uint64(len(list)))
+		for _, n := range list {
+			b = appendNumber(b, uint64(n))
+		}
 	}
-	b = appendNumber(b, uint64(len(threads)))
-	for _, pid := range threads {
-		b = appendNumber(b, uint64(pid))
+	return b
+}
+
+// faults decodes what Faults.append made.
+func (d *decoder) faults() (f Faults) {
+	for n := d.count(len(ekm.Points())); n > 0 && d.err == nil; n-- {
+		f.Points = append(f.Points, ekm.Point(d.upTo(math.MaxUint32)))
 	}
-	return Op{Code: opFailAt, data: b}
+	for n := d.count(ekm.MaxChoices); n > 0 && d.err == nil; n-- {
+		f.At = append(f.At, uint32(d.upTo(ekm.MaxChoices-1)))
+	}
+	for n := d.count(ekm.MaxMembers - 1); n > 0 && d.err == nil; n-- {
+		f.Threads = append(f.Threads, uint32(d.upTo(math.MaxUint32)))
+	}
+	return f
+}
+
+// values returns an element for each hit, up to the last one that fails: 1 to fail, 0 not to.
+func (f *Faults) values() (out []uint32) {
+	for _, at := range f.At {
+		for uint32(len(out)) <= at {
+			out = append(out, 0)
+		}
+		out[at] = 1
+	}
+	return out
+}
+
+// FailAt makes calls inside the kernel fail during the operations up to FailEnd: calls of the
+// operations, and calls of threads of the kernel. See Faults. FailAt fails with ENOENT or ENXIO if
+// the module fsw_ekm is not loaded.
+func FailAt(points []ekm.Point, at []uint32, threads ...uint32) Op {
+	f := Faults{points, at, threads}
+	return Op{Code: opFailAt, data: f.append(nil)}
 }
 
 // FailOff switches off what FailAt has switched on. Until then, the kernel is a little slower.
@@ -52,13 +88,8 @@ func FailEnd() Op { return Op{Code: opFailEnd} }
 // FailsAt returns the hits that fail, of an operation that FailAt made. ok is false for any other
 // operation. A System that is not a guest, such as one of a test, uses it.
 func (o Op) FailsAt() (at []uint32, ok bool) {
-	_, values, _, err := decodeFailAt(&o)
-	for i, v := range values {
-		if v != 0 {
-			at = append(at, uint32(i))
-		}
-	}
-	return at, o.Code == opFailAt && err == nil
+	f, err := decodeFailAt(&o)
+	return f.At, o.Code == opFailAt && err == nil
 }
 
 // EncodeHits returns the Data of FailEnd for the first maxHits of hits.
@@ -87,58 +118,56 @@ func DecodeHits(data []byte) (out []Hit, err error) {
 	return out, d.finish("hits")
 }
 
-// decodeFailAt decodes an operation that FailAt made. values has an element for each hit, up to the
-// last one that fails: 1 to fail, 0 not to.
-func decodeFailAt(o *Op) (points []ekm.Point, values, threads []uint32, err error) {
+// decodeFailAt decodes an operation that FailAt made.
+func decodeFailAt(o *Op) (Faults, error) {
 	d := decoder{b: o.data}
-	for n := d.count(len(ekm.Points())); n > 0 && d.err == nil; n-- {
-		points = append(points, ekm.Point(d.upTo(math.MaxUint32)))
-	}
-	for n := d.count(ekm.MaxChoices); n > 0 && d.err == nil; n-- {
-		at := d.upTo(ekm.MaxChoices - 1)
-		for uint64(len(values)) <= at {
-			values = append(values, 0)
-		}
-		values[at] = 1
-	}
-	for n := d.count(ekm.MaxMembers - 1); n > 0 && d.err == nil; n-- {
-		threads = append(threads, uint32(d.upTo(math.MaxUint32)))
-	}
-	return points, values, threads, d.finish("failures")
+	f := d.faults()
+	return f, d.finish("failures")
 }
 
-// failing performs FailAt and FailEnd.
+// failing makes calls inside the kernel fail.
 type failing struct {
-	ctl    *ekm.Control // nil outside of FailAt and FailEnd
-	thread uint32       // the thread of the operations, whose calls can fail
+	ctl    *ekm.Control // nil: no calls fail
+	member uint32       // the thread or the process whose calls can fail; 0: none yet
 	others []uint32     // threads of the kernel whose calls can fail
+	locked bool         // the goroutine keeps its thread
 }
 
 // begin performs FailAt. It adds the thread last, so that its own system calls hit no choice point.
-func (f *failing) begin(o *Op) (err error) {
-	if f.ctl != nil {
-		return unix.EBUSY
-	}
-	points, values, threads, err := decodeFailAt(o)
+func (f *failing) begin(o *Op) error {
+	plan, err := decodeFailAt(o)
 	if err != nil {
 		return err
+	}
+	if err := f.open(&plan); err != nil {
+		return err
+	}
+	runtime.LockOSThread()
+	f.member, f.locked = uint32(unix.Gettid()), true
+	if err := f.ctl.AddThread(f.member); err != nil {
+		_, _ = f.end()
+		return err
+	}
+	return nil
+}
+
+// open prepares a plan. Until a thread or a process is added, only calls of threads of the kernel
+// can fail.
+func (f *failing) open(plan *Faults) (err error) {
+	if f.ctl != nil {
+		return unix.EBUSY
 	}
 	if f.ctl, err = ekm.Open(); err != nil {
 		return err
 	}
-	runtime.LockOSThread()
-	f.thread = uint32(unix.Gettid())
-	if err = f.switchOn(points); err == nil {
-		err = errors.Join(f.ctl.Load(values), f.ctl.Start())
+	if err = f.switchOn(plan.Points); err == nil {
+		err = errors.Join(f.ctl.Load(plan.values()), f.ctl.Start())
 	}
-	for _, pid := range threads {
+	for _, pid := range plan.Threads {
 		if err == nil {
 			err = f.ctl.AddThread(pid)
 			f.others = append(f.others, pid)
 		}
-	}
-	if err == nil {
-		err = f.ctl.AddThread(f.thread)
 	}
 	if err != nil {
 		_, _ = f.end()
@@ -174,7 +203,7 @@ func (f *failing) end() (hits []Hit, err error) {
 		return nil, unix.EINVAL
 	}
 	// The thread comes first, so that the calls below hit no choice point. It may not be a member.
-	_ = f.ctl.RemoveMember(f.thread)
+	_ = f.ctl.RemoveMember(f.member)
 	for _, pid := range f.others {
 		_ = f.ctl.RemoveMember(pid)
 	}
@@ -183,8 +212,10 @@ func (f *failing) end() (hits []Hit, err error) {
 		hits = append(hits, Hit{c.Point, c.Stack, c.Value != 0, c.Site})
 	}
 	err = errors.Join(err, f.ctl.Close())
+	if f.locked {
+		runtime.UnlockOSThread()
+	}
 	*f = failing{}
-	runtime.UnlockOSThread()
 	return hits, err
 }
 

@@ -30,7 +30,7 @@ func seedBatch() *Batch {
 // value from its encoding.
 func FuzzPayload(f *testing.F) {
 	c := Command{Args: []string{"a", "b"}, Env: []string{"c"}, Dir: "/", Stdin: []byte("d"),
-		Timeout: time.Minute}
+		Timeout: time.Minute, Faults: &Faults{At: []uint32{3}, Threads: []uint32{7}}}
 	f.Add(c.encode())
 	f.Add(seedBatch().encode())
 	e := Exit{Code: 1, Stdout: []byte("x"), Kernel: "y"}

@@ -52,6 +52,7 @@ type Command struct {
 	Stdin   []byte        // at most MaxData bytes
 	Timeout time.Duration // in milliseconds; then the agent kills the process group
 	Prefix  *Prefix       // nil: the command runs to its end
+	Faults  *Faults       // nil: no call inside the kernel is made to fail
 }
 
 // Exit describes how a command ended.
@@ -66,6 +67,8 @@ type Exit struct {
 	// line each, the first maxCalls of them.
 	Calls string
 	Cut   bool // the Prefix ended the command
+	// Hits is set for a Command with Faults: DecodeHits reads it.
+	Hits []byte
 }
 
 func (c *Command) encode() []byte {
@@ -78,6 +81,10 @@ func (c *Command) encode() []byte {
 	if c.Prefix != nil {
 		b = appendNumber(appendBytes(b, c.Prefix.At), c.Prefix.Calls)
 	}
+	b = appendFlag(b, c.Faults != nil)
+	if c.Faults != nil {
+		b = c.Faults.append(b)
+	}
 	return b
 }
 
@@ -87,6 +94,10 @@ func decodeCommand(p []byte) (c Command, err error) {
 	c.Dir, c.Stdin, c.Timeout = d.text(MaxPath), d.bytes(MaxData), d.timeout()
 	if d.flag() {
 		c.Prefix = &Prefix{At: d.text(MaxPath), Calls: d.number()}
+	}
+	if d.flag() {
+		f := d.faults()
+		c.Faults = &f
 	}
 	if len(c.Args) == 0 {
 		d.fail(fmt.Errorf("no program"))
@@ -122,7 +133,7 @@ func (e *Exit) encode() []byte {
 	b = appendBytes(b, e.Stdout)
 	b = appendBytes(b, e.Stderr)
 	b = appendBytes(b, e.Kernel)
-	return appendFlag(appendBytes(b, e.Calls), e.Cut)
+	return appendBytes(appendFlag(appendBytes(b, e.Calls), e.Cut), e.Hits)
 }
 
 func decodeExit(p []byte) (e Exit, err error) {
@@ -136,6 +147,7 @@ func decodeExit(p []byte) (e Exit, err error) {
 		Kernel:   d.text(MaxKernel),
 		Calls:    d.text(maxCallText),
 		Cut:      d.flag(),
+		Hits:     d.bytes(maxAnswer),
 	}
 	return e, d.finish("exit")
 }

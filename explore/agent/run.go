@@ -23,14 +23,9 @@ func run(c *Command) (e Exit, err error) {
 		return e, err
 	}
 	defer s.close()
-	cmd := s.command(c)
 	kernel := openKernelLog()
 	defer func() { e.Kernel = kernel.end() }()
-	if err := cmd.Start(); err != nil {
-		return e, err
-	}
-	e.TimedOut, err = wait(cmd, c.Timeout)
-	if err = e.setStatus(err); err != nil {
+	if err := e.follow(c, s.command(c)); err != nil {
 		return e, err
 	}
 	if e.Stdout, err = s.out.written(); err != nil {
@@ -40,6 +35,31 @@ func run(c *Command) (e Exit, err error) {
 		err = e.setPrefix(s.report)
 	}
 	return e, err
+}
+
+// follow runs a command to its end, with its Faults, and sets the status and the hits.
+func (e *Exit) follow(c *Command, cmd *exec.Cmd) error {
+	var f failing
+	if c.Faults != nil {
+		if err := f.open(c.Faults); err != nil {
+			return err
+		}
+	}
+	err := cmd.Start()
+	if err == nil && c.Faults != nil {
+		if err = f.failStarted(cmd.Process.Pid); err != nil {
+			_, _ = wait(cmd, 0) // it kills the command
+		}
+	}
+	if err == nil {
+		e.TimedOut, err = wait(cmd, c.Timeout)
+		err = e.setStatus(err)
+	}
+	if c.Faults != nil {
+		hits, failed := f.end()
+		e.Hits, err = EncodeHits(hits), errors.Join(err, failed)
+	}
+	return err
 }
 
 // wait waits for a command to end, for at most timeout. Then it kills the command's process group.

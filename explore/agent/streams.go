@@ -46,6 +46,9 @@ func (s *streams) close() {
 // agent can kill it together with the processes that it starts.
 func (s *streams) command(c *Command) *exec.Cmd {
 	args := prefixed(c)
+	if c.Faults != nil {
+		args = failingArgs(args)
+	}
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), c.Env...)
 	cmd.Dir = "/"
