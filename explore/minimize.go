@@ -135,9 +135,9 @@ func simplestSetup(best *failureContext,
 // differs from the disk on which every write has completed.
 func crashDistance(c crashCase) int { return len(c.Missing()) + len(c.Early()) }
 
-// simplestCrash looks for the same failure from the simplest perspective that shows it, and there
-// at the smallest crash distance. show checks a crash state, and returns nil if it does not show
-// the failure.
+// simplestCrash looks for the same failure from each perspective in turn, up to the first that
+// shows it, and there at the smallest crash distance. show checks a crash state, and returns nil if
+// it does not show the failure.
 func (m minimizer) simplestCrash(best *failureContext,
 	show func(c crashCase) (*badDisk, error)) (*failureContext, error) {
 	for _, p := range perspectives {
@@ -156,7 +156,11 @@ func (m minimizer) simplestCrash(best *failureContext,
 	}
 	distance := len(best.disk.Missing) + len(best.disk.Early)
 	closer, err := m.closestCrash(best, m.x.Crash, distance, show)
-	return cmp.Or(closer, best), err
+	best = cmp.Or(closer, best)
+	if err == nil {
+		best.disk.Perspective = widest(m.x.Crash)
+	}
+	return best, err
 }
 
 // closestCrash looks for a crash state below a crash distance that shows the same failure; nil: it

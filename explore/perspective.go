@@ -47,8 +47,23 @@ type perspective struct {
 	restrict func(o *crash.Options) (ok bool)
 }
 
-// perspectives lists all, the simplest first. Those of FiSC group sectors by the system call that
-// wrote them; these group them by the write that reached the disk.
+// Names of the perspectives that put writes into any order.
+const (
+	anyOrder      = "whole writes in any order"
+	anyPartsOrder = "any parts of writes in any order"
+)
+
+// widest names the perspective of the run itself, which comes after all others.
+func widest(o crash.Options) string {
+	if o.Torn || o.Unit > 0 {
+		return anyPartsOrder
+	}
+	return anyOrder
+}
+
+// perspectives lists those before the widest one in the order of FiSC, the simplest first. Those of
+// FiSC group sectors by the system call that wrote them; these group them by the write that reached
+// the disk, since the kernel writes back what several calls have changed.
 var perspectives = []perspective{
 	{"whole writes in their order", func(o *crash.Options) bool {
 		o.Unit, o.Torn, o.Order = 0, false, crash.InOrder
@@ -59,7 +74,7 @@ var perspectives = []perspective{
 		o.Unit, o.Torn, o.Order = 0, true, crash.InOrder
 		return cuts
 	}},
-	{"whole writes in any order", func(o *crash.Options) bool {
+	{anyOrder, func(o *crash.Options) bool {
 		cuts := o.Torn || o.Unit > 0
 		o.Unit, o.Torn = 0, false
 		return cuts
