@@ -200,7 +200,7 @@ func (by *examiner) checkMountFaults(ctx context.Context, c crashCase) (bad *bad
 	}
 	tried := 0
 	for _, h := range slices.Clone(x.session.mountHits) {
-		if x.mountSites[h.Stack] {
+		if x.mountSites[h.Stack] || !canFail(h) {
 			continue
 		}
 		if tried == mountFaultsPerState {

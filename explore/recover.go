@@ -91,7 +91,12 @@ func (s *session) putIn(ctx context.Context, disk *crash.State, choices *Chooser
 			return nil, err
 		}
 	}
-	e := s.target.choosing(ctx, s.target.system, choices)
+	system := s.target.system
+	if !log { // reads that are sent ahead would be in the log of the recovery
+		s.ahead = s.ahead.next(system, s.target.stack.Top.Path())
+		system = s.ahead
+	}
+	e := s.target.choosing(ctx, system, choices)
 	e.windows.closed = true
 	return e, nil
 }

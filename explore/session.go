@@ -31,6 +31,7 @@ type session struct {
 	verify      bool                    // Config.Verify
 	hashDisks   bool                    // Config.HashDisks
 	isError     func(kind string) bool  // Config.isError
+	ahead       *readAhead              // of the last recovery; nil: there was none
 }
 
 // newSession makes the disks and the stack, and keeps their pristine state.

@@ -98,6 +98,9 @@ func (d *Disk) Written(addr uint64) bool {
 	return ok
 }
 
+// Failed reports whether a disk has reported before that a write failed.
+func (d *Disk) Failed() bool { return d.state.layer.failed }
+
 // Before returns the disk before the log.
 func (d *Disk) Before() interp.Disk {
 	if all := joined(d.state.layer.base); all != nil {

@@ -113,6 +113,7 @@ func (e *Enumerator) Add(ev Event, visit func(*State) error) error {
 			return err
 		}
 		e.fail(ev)
+		e.layer.failed = e.layer.failed || !ev.Silent
 		return nil
 	case Marked:
 		if e.options.ByMark {

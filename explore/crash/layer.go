@@ -56,6 +56,7 @@ type layer struct {
 	origin  map[uint64]Signature // of pages of the base that were read
 	sum     Signature            // difference of the durable disk from the base
 	hasher  Hasher
+	failed  bool     // the disk has reported that a write failed
 	changes []uint64 // the number of each page that was set, in order
 }
 

@@ -11,19 +11,23 @@ import (
 
 // readCommitted returns the function that reads the last commit of a crash state, or nil: top is a
 // file system that fsward does not read, or is not alone on one disk.
-func readCommitted(stack explore.Stack, top *component.Component) explore.ReadCommitted {
+func (r Run) readCommitted(
+	stack explore.Stack, top *component.Component,
+) explore.ReadCommitted {
 	i, ok := oracleDisk(stack, top)
 	if !ok {
 		return nil
 	}
-	ordered := top.Kind.Oracle != "ext3" || top.Promises.Data == model.Versions
+	// ext3 commits although a write of data has failed (data_err=ignore of ext4(5)).
+	ordered := r.MaxFaults == 0 &&
+		(top.Kind.Oracle != "ext3" || top.Promises.Data == model.Versions)
 	return func(s *crash.State) (*explore.CommittedTree, error) {
 		disk := s.Disk(i)
 		c, err := oracle.ReadCommitted(disk, top.Kind.Oracle)
 		if err != nil {
 			return nil, err
 		}
-		if ordered {
+		if ordered && !disk.Failed() {
 			c.MarkUnwritten(disk, func() *oracle.Committed {
 				before, err := oracle.ReadCommitted(disk.Before(), top.Kind.Oracle)
 				if err != nil {

@@ -126,7 +126,7 @@ func (r Run) Config() (explore.Config, error) {
 		cfg.NewAccount = top.NewAccount()
 	}
 	if !r.NoCommits {
-		cfg.ReadCommitted = readCommitted(cfg.Stack, top)
+		cfg.ReadCommitted = r.readCommitted(cfg.Stack, top)
 	}
 	if r.Workloads != nil {
 		cfg.Recovered = recoveredDisk(cfg.Stack, top)

@@ -1,0 +1,99 @@
+package explore
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"fsward/explore/agent"
+)
+
+// A scripted is a System that notes the batches that it performs. Each operation has a result that
+// tells when it was performed; a mount of "bad" fails.
+type scripted struct {
+	System
+	batches []string
+	timeout bool // the first read of a batch with a mount does not end
+}
+
+func (s *scripted) Run(context.Context, agent.Command) (agent.Exit, error) {
+	s.batches = append(s.batches, "command")
+	return agent.Exit{}, nil
+}
+
+func (s *scripted) Do(_ context.Context, b agent.Batch) (d agent.Done, err error) {
+	var names []string
+	for _, o := range b.Ops {
+		name := strings.Fields(o.String())[0]
+		names = append(names, name)
+		_, _, texts, _ := o.Fields()
+		r := agent.Result{Value: uint64(len(s.batches))}
+		if o.Code == mountCode && texts[0] == "bad" {
+			r.Errno = unix.EIO
+		}
+		if s.timeout && o.Code != mountCode {
+			d.TimedOut = true
+			break
+		}
+		d.Results = append(d.Results, r)
+	}
+	s.batches = append(s.batches, strings.Join(names, " "))
+	return d, nil
+}
+
+// TestReadAhead checks which requests reach the machine while crash states are recovered.
+func TestReadAhead(t *testing.T) {
+	tree, list := agent.Tree("/mnt"), agent.Listxattr("/mnt/f")
+	mount := func(what string) agent.Op { return agent.Mount(what, "/mnt", "ext3", 0, "") }
+	requests := func(lists ...[]agent.Op) [][]agent.Op { return lists }
+	one := func(ops ...agent.Op) []agent.Op { return ops }
+	for _, row := range []struct {
+		name    string
+		first   [][]agent.Op // of an earlier recovery; a nil request is a command
+		second  [][]agent.Op
+		timeout bool
+		want    string // what reaches the machine in the second
+	}{
+		{"the tree is read ahead", nil, requests(one(mount("a")), one(tree), one(tree)), false,
+			"mount read"},
+		{"so is what was asked before", requests(one(tree), one(list)),
+			requests(one(mount("a")), one(tree), one(list)), false, "mount read listxattr"},
+		{"another read is done", nil, requests(one(mount("a")), one(tree, list)), false,
+			"mount read; read listxattr"},
+		{"a change ends it", nil, requests(one(mount("a")), one(agent.Mkdir("/mnt/d", 0)), one(tree)),
+			false, "mount read; mkdir; read"},
+		{"a command ends it", nil, requests(one(mount("a")), nil, one(tree)), false,
+			"mount read; command; read"},
+		{"a mount elsewhere", nil, requests(one(agent.Mount("a", "/other", "ext3", 0, "")), one(tree)),
+			false, "mount; read"},
+		{"a mount that fails", nil, requests(one(mount("bad")), one(tree)), false, "mount read; read"},
+		{"a read that does not end", nil, requests(one(mount("a")), one(tree)), true,
+			"mount read; read"},
+	} {
+		machine := &scripted{}
+		var ahead *readAhead
+		for _, recovery := range [][][]agent.Op{row.first, row.second} {
+			if recovery == nil {
+				continue
+			}
+			ahead, machine.batches, machine.timeout = ahead.next(machine, "/mnt"), nil, row.timeout
+			for _, ops := range recovery {
+				if ops == nil {
+					_, _ = ahead.Run(t.Context(), agent.Command{})
+					continue
+				}
+				b := agent.Batch{Ops: ops, StopAtError: true, Timeout: time.Minute}
+				done, err := ahead.Do(t.Context(), b)
+				if err != nil || !row.timeout && len(done.Results) != len(ops) {
+					t.Errorf("%s: %v gives %+v, %v", row.name, ops, done, err)
+				}
+			}
+		}
+		if got := strings.Join(machine.batches, "; "); got != row.want {
+			t.Errorf("%s: %q, want %q", row.name, got, row.want)
+		}
+	}
+}
