@@ -126,7 +126,8 @@ func (s memorySeries) growth(name string) (out []int) {
 }
 
 // leaks reports whether a count has grown by at least least in most rounds, and in all rounds
-// together by least for each, and by noise more.
+// together by least for each, and by noise more. After all rounds it must also be close to a
+// straight line: the kernel frees files and other objects late, so their counts go up and down.
 func (s memorySeries) leaks(name string, least, noise int) bool {
 	if name == unaccountedPages {
 		least *= pageNoise
@@ -136,8 +137,33 @@ func (s memorySeries) leaks(name string, least, noise int) bool {
 	for _, n := range grown {
 		total += n
 	}
+	if len(grown) >= allRounds && straightness(grown) < leastStraight {
+		return false
+	}
 	slices.Sort(grown)
 	return grown[len(grown)/2] >= least && total >= least*len(grown)+noise
+}
+
+// leastStraight is the least straightness of a leak. It bears noise of twice the loss of a round.
+const leastStraight = 0.7
+
+// straightness returns the squared correlation, 0 to 1, of a count with the number of the round. It
+// is 1 if the count grows by the same number in each.
+func straightness(growth []int) float64 {
+	n := float64(len(growth) + 1)
+	var x, y, xx, yy, xy, sum float64
+	for i := range int(n) {
+		if i > 0 {
+			sum += float64(growth[i-1])
+		}
+		at := float64(i)
+		x, y, xx, yy, xy = x+at, y+sum, xx+at*at, yy+sum*sum, xy+at*sum
+	}
+	spread := (xx - x*x/n) * (yy - y*y/n)
+	if spread == 0 {
+		return 0
+	}
+	return (xy - x*y/n) * (xy - x*y/n) / spread
 }
 
 // noise returns how much a count has varied between two measurements.

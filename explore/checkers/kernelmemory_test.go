@@ -41,3 +41,28 @@ func FuzzParseMemory(f *testing.F) {
 		}
 	})
 }
+
+// TestLeaks: a count leaks if it grows steadily, and not if it goes up and down.
+func TestLeaks(t *testing.T) {
+	for _, c := range []struct {
+		growth       []int
+		least, noise int
+		want         bool
+	}{
+		{[]int{64, 64, 64, 64, 64, 64, 64}, 4, 0, true},
+		{[]int{2, 2, 2, 2, 2, 2, 2}, 1, 3, true},
+		{[]int{70, -6, 64, 64, 58, 64, 64}, 4, 6, true}, // one round waits for a late free
+		{[]int{64, 64, 64}, 4, 0, true},
+		{[]int{48, -32, 16, -16, 16, 0, 32}, 1, 0, false}, // filp, under load
+		{[]int{300, 0, 0, 0, 0, 0, 0}, 4, 0, false},
+		{[]int{1, 1, 1, 1, 1, 1, 1}, 1, 3, false},
+	} {
+		s := memorySeries{{"filp": 1000}}
+		for _, n := range c.growth {
+			s = append(s, kernelMemory{"filp": s[len(s)-1]["filp"] + n})
+		}
+		if got := s.leaks("filp", c.least, c.noise); got != c.want {
+			t.Errorf("%v: %v, want %v", c.growth, got, c.want)
+		}
+	}
+}
