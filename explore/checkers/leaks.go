@@ -13,8 +13,8 @@ import (
 
 // Leaks checks that using, mounting and unmounting leaves no memory in the kernel. It repeats an
 // operation, or mounts and unmounts, in several rounds, and measures the memory after each. It is a
-// leak if a count grows by one for 16 repetitions in most rounds, by more than it varies when nothing
-// is done, and steadily.
+// leak if a count grows steadily, by one for 16 repetitions in most rounds, and by more than it
+// varies when nothing is done.
 type Leaks struct {
 	Core
 	On Storage

@@ -81,7 +81,7 @@ type scriptRow struct {
 
 var scriptRows = []scriptRow{
 	{"a careless copy, no faults", withSource, careless, "", "", 1, false, false},
-	{"a careful copy", withSource, careful, "slab,page-read", "", 1, false, false},
+	{"a careful copy", withSource, careful, "page-read", "", 1, false, false},
 	{"a careless copy", withSource, careless, "slab", "copy lost", 1, false, true},
 	{"a careless copy", withSource, careless, "page", "copy lost", 1, false, false},
 	{"a careless copy", withSource, careless, "buffer-read", "copy lost", 1, false, false},
