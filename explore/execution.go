@@ -198,12 +198,11 @@ func (s *session) mutate(e *Env, r *execution) (err error) {
 	r.unscheduled = s.threads.unscheduledNames(e)
 	r.found = s.target.failure(e, "mutate failed", err)
 	r.did, r.steps = append(r.did, e.did), append(r.steps, e.chooser.Taken())
-	if r.found == nil && r.faults != nil && !s.target.dead {
-		err = r.faults.missing()
-	} else {
-		err = nil
+	missing := r.faults.end()
+	if r.found != nil || s.target.dead {
+		missing = nil
 	}
-	return errors.Join(fatal(e), e.chooser.Err(), err)
+	return errors.Join(fatal(e), e.chooser.Err(), missing)
 }
 
 // checkProcessCrash asks the checker after a process crash. The stack is still mounted.

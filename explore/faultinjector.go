@@ -130,7 +130,17 @@ func (f *faultInjector) add(hits []agent.Hit) error {
 	return nil
 }
 
-// missing returns a *DivergedError if a step ended before a planned fault.
+// end ends the injection with the step: calls of the commands that follow do not fail. It returns a
+// *DivergedError if the step ended before a planned fault. A nil injector has none.
+func (f *faultInjector) end() error {
+	if f == nil {
+		return nil
+	}
+	f.done = true
+	return f.missing()
+}
+
+// missing returns a *DivergedError if there was no hit of a planned fault.
 func (f *faultInjector) missing() error {
 	for _, p := range f.plan {
 		if int(p.At) >= len(f.hits) {

@@ -171,6 +171,12 @@ func (copier) Mutate(e *explore.Env) error {
 
 func (copier) Check(*explore.Env, explore.Crash) error { return nil }
 
+// Signature runs a command after the step, in which no call fails.
+func (copier) Signature(e *explore.Env) ([]byte, error) {
+	_, err := e.Run("sign")
+	return nil, err
+}
+
 // Calls fail while commands run. The hits of all commands of a step are numbered together, and the
 // failure of the second one in the second command loses the copy.
 func TestFaultsInCommands(t *testing.T) {
@@ -179,6 +185,9 @@ func TestFaultsInCommands(t *testing.T) {
 		there := true
 		cfg := toy(t, "", 1, 1)
 		command := func(_ *exploretest.System, c agent.Command) (agent.Exit, error) {
+			if c.Args[0] == "sign" && c.Faults != nil {
+				t.Error("calls fail after the step")
+			}
 			if c.Args[0] == "look" && !there {
 				return agent.Exit{Code: 1}, nil
 			}
@@ -198,7 +207,7 @@ func TestFaultsInCommands(t *testing.T) {
 			there = there && (first || !hits[1].Failed)
 			return agent.Exit{Hits: agent.EncodeHits(hits)}, nil
 		}
-		for _, name := range []string{"copy", "force", "look"} {
+		for _, name := range []string{"copy", "force", "look", "sign"} {
 			system(cfg).Programs[name] = command
 		}
 		system(cfg).Perform = func(*exploretest.System, agent.Op) agent.Result { return agent.Result{} }

@@ -171,6 +171,7 @@ func (s *session) replayStep(ctx context.Context, log *responseLog, step []Choic
 	if err == nil {
 		err = s.target.stack.Checker.Mutate(e)
 	}
+	missing := i.faults.end()
 	r.did = append(r.did, e.did)
 	if f := s.target.failure(e, "mutate failed", err); f != nil || fatal(e) != nil {
 		return nil, s.target.diverged(e, f, where)
@@ -178,7 +179,7 @@ func (s *session) replayStep(ctx context.Context, log *responseLog, step []Choic
 	if err := e.chooser.Err(); err != nil {
 		return nil, fmt.Errorf("%s: %w", where, err)
 	}
-	return e, nil
+	return e, missing
 }
 
 // checkpoint saves the machine, with the answers and the logs up to the present state.

@@ -121,6 +121,9 @@ func (row *scriptRow) find(ctx context.Context, t *testing.T, m *machine.Machine
 	if row.points != "" {
 		r.MaxFaults = 1
 	}
+	if row.behind { // breadth first, all faults of the first step come before any second step
+		r.Strategy = explore.DepthFirst
+	}
 	var err error
 	if r.Spec, err = spec.FileSystem(fs, "", "", checker, ""); err != nil {
 		return err
