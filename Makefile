@@ -11,7 +11,8 @@ FUZZTIME ?= 30s
 GOLANGCI_LINT_VERSION := v2.15.0
 GOTESTSUM_VERSION := v1.13.0
 
-.PHONY: help setup build run test test-disks test-apart vm-test layout restarts apparmor reconnect migrate planted search-table \
+.PHONY: help setup build run test test-disks test-apart vm-test layout restarts apparmor reconnect migrate planted \
+	repair-planted search-table \
 	variants lint fuzz bench soak shapes cliffs matrix mutants man clean guest guest-debug
 
 ## list the targets
@@ -132,6 +133,14 @@ planted: setup guest
 	FSWARD_PLANTED='$(PLANTED)' go test -tags vmtest -count=1 -v -timeout 60m \
 		-run '^TestGuest(Planted|Commits)$$' \
 		./explore/host
+
+## plant bugs in a rebuilt e2fsck, and find them with fsward fsck (about five minutes);
+## REPAIR_PLANTED=dot selects those with a matching name
+repair-planted: setup build
+	[ -d build/e2fsprogs ] || { scripts/repair-source.sh build/sources e2fsprogs && \
+		mkdir build/e2fsprogs && tar -xf build/sources/e2fsprogs_*.orig.tar.gz \
+		--strip-components=1 -C build/e2fsprogs; }
+	go run ./dev/repairplanted ./fsward build/e2fsprogs $(REPAIR_PLANTED)
 
 ## find bugs planted in a file system in memory by each --search (minutes): docs/results/search.md
 search-table:
