@@ -12,8 +12,8 @@ GOLANGCI_LINT_VERSION := v2.15.0
 GOTESTSUM_VERSION := v1.13.0
 
 .PHONY: help setup build run test test-disks test-apart vm-test layout restarts apparmor reconnect migrate planted \
-	repair-planted search-table \
-	variants lint fuzz bench soak shapes cliffs matrix mutants man clean guest guest-debug
+	repair-planted repair-paths search-table variants \
+	lint fuzz bench soak shapes cliffs matrix mutants man clean guest guest-debug
 
 ## list the targets
 help:
@@ -136,11 +136,19 @@ planted: setup guest
 
 ## plant bugs in a rebuilt e2fsck, and find them with fsward fsck (about five minutes);
 ## REPAIR_PLANTED=dot selects those with a matching name
-repair-planted: setup build
-	[ -d build/e2fsprogs ] || { scripts/repair-source.sh build/sources e2fsprogs && \
-		mkdir build/e2fsprogs && tar -xf build/sources/e2fsprogs_*.orig.tar.gz \
-		--strip-components=1 -C build/e2fsprogs; }
+repair-planted: setup build build/e2fsprogs
 	go run ./dev/repairplanted ./fsward build/e2fsprogs $(REPAIR_PLANTED)
+
+## find paths of e2fsck with AFL++ (Debian's package afl++) in PATHS_TIME (10m), and test e2fsck
+## with an image of each, in build/repair-paths
+repair-paths: setup build build/e2fsprogs
+	rm -rf build/repair-paths
+	go run ./dev/repairpaths ./fsward build/e2fsprogs build/repair-paths $(or $(PATHS_TIME),10m)
+
+build/e2fsprogs:
+	scripts/repair-source.sh build/sources e2fsprogs
+	mkdir $@
+	tar -xf build/sources/e2fsprogs_*.orig.tar.gz --strip-components=1 -C $@
 
 ## find bugs planted in a file system in memory by each --search (minutes): docs/results/search.md
 search-table:

@@ -119,7 +119,8 @@ func parse(text []byte) (bugs []bug, err error) {
 
 // tryBug plants a bug and prints a row of the table about it. It reports whether the bug was found,
 // and the same test of the sound program found nothing.
-func tryBug(ctx context.Context, b *e2fsbuild.Build, t *tester, sound string, bug *bug) (bool, error) {
+func tryBug(ctx context.Context, b *e2fsbuild.Build, t *tester, sound string,
+	bug *bug) (bool, error) {
 	start := time.Now()
 	program := filepath.Join(t.dir, "e2fsck-"+bug.Name)
 	if err := bug.build(ctx, b, program); err != nil {

@@ -259,3 +259,27 @@ func TestInterpreted(t *testing.T) {
 		t.Errorf("%d damages", made)
 	}
 }
+
+// TestPlaces lists the fields that stand alone, and none that a checksum covers.
+func TestPlaces(t *testing.T) {
+	covered, _ := toyModel(t)
+	plain, err := fieldmap.Parse(regexp.MustCompile(`(?m)^ *checksums:.*\n`).
+		ReplaceAll([]byte(toy), nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, err := Mapped(covered.base, plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := alone.Places()
+	want := []Place{{"head.one", 16, 1}, {"head.two", 17, 2}, {"head.four", 19, 4},
+		{"head.sum", 24, 4}}
+	if err != nil || !slices.Equal(list, want) {
+		t.Errorf("%v, %v; want %v", list, err, want)
+	}
+	list, err = covered.Places()
+	if err != nil || slices.ContainsFunc(list, func(p Place) bool { return p.Name != "head.sum" }) {
+		t.Errorf("with a checksum: %v, %v; want at most head.sum", list, err)
+	}
+}
