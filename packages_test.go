@@ -13,9 +13,10 @@ import (
 	"testing"
 )
 
-// notRun has the packages whose examples cannot run, because they need a mount, a guest or a
-// testing.T.
-var notRun = []string{"blocktap/fuse", "dev/abitest", "explore/machine", "explore/recordtest"}
+// notRun has the packages whose examples cannot run, because they need a mount, a guest, sources
+// or a testing.T.
+var notRun = []string{"blocktap/fuse", "dev/abitest", "dev/e2fsbuild", "explore/machine",
+	"explore/recordtest"}
 
 var exampleFunc = regexp.MustCompile(`(?m)^func Example\w*\(\) \{$`)
 
