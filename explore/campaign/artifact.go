@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"archive/tar"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -111,8 +112,9 @@ func addFile(t *tar.Writer, dir string, f packedFile) error {
 	return err
 }
 
-// unpack writes the files of an archive into a new folder. It refuses paths that leave the folder,
-// links, and more than the bounds. It makes no folder if nothing can be read.
+// unpack writes the files of an archive into a folder. A file that is there already must have the
+// same bytes; other files stay. It refuses paths that leave the folder, links, and more than the
+// bounds. It makes no folder if nothing can be read.
 func unpack(r io.Reader, dir string) error {
 	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow),
 		zstd.WithDecoderLowmem(true))
@@ -120,10 +122,7 @@ func unpack(r io.Reader, dir string) error {
 		return err
 	}
 	defer z.Close()
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return err
-	}
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	root, err := os.OpenRoot(dir)
@@ -133,7 +132,8 @@ func unpack(r io.Reader, dir string) error {
 	defer root.Close()
 	t := tar.NewReader(io.LimitReader(z, maxBytes+maxFiles*4096)) // a header is two blocks at most
 	room := int64(maxBytes)
-	for n := 0; ; n++ {
+	names := make(map[string]bool)
+	for {
 		h, err := t.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -141,16 +141,24 @@ func unpack(r io.Reader, dir string) error {
 		if err != nil {
 			return err
 		}
-		if room -= h.Size; n >= maxFiles || room < 0 {
+		if room -= h.Size; len(names) >= maxFiles || room < 0 {
 			return fmt.Errorf("more than %d files or %d MiB", maxFiles, maxBytes>>20)
 		}
+		if names[h.Name] {
+			return fmt.Errorf("%.200q is there twice", h.Name)
+		}
+		names[h.Name] = true
 		if err := extract(root, t, h); err != nil {
 			return err
 		}
 	}
 }
 
-// extract writes one file.
+// partName is a file that is being written. checkPath accepts no such name.
+const partName = ".part"
+
+// extract writes one file. It appears under its name only when it is complete, so that a folder
+// that was not finished can be finished later.
 func extract(root *os.Root, t *tar.Reader, h *tar.Header) error {
 	if h.Typeflag != tar.TypeReg {
 		return fmt.Errorf("%.200q is not a file", h.Name)
@@ -161,10 +169,42 @@ func extract(root *os.Root, t *tar.Reader, h *tar.Header) error {
 	if err := root.MkdirAll(path.Dir(h.Name), 0o755); err != nil {
 		return err
 	}
-	f, err := root.OpenFile(h.Name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := root.OpenFile(partName, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(f, t)
-	return errors.Join(err, f.Close())
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	info, err := root.Lstat(h.Name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return root.Rename(partName, h.Name)
+	}
+	if err != nil {
+		return err
+	}
+	if err := sameFile(root, info, h.Name); err != nil {
+		return err
+	}
+	return root.Remove(partName)
+}
+
+// sameFile returns an error unless a file has the bytes of the one that is being written.
+func sameFile(root *os.Root, info fs.FileInfo, name string) error {
+	want, err := root.ReadFile(partName)
+	if err != nil {
+		return err
+	}
+	var got []byte
+	if info.Mode().IsRegular() && info.Size() == int64(len(want)) {
+		if got, err = root.ReadFile(name); err != nil {
+			return err
+		}
+	}
+	if got == nil || !bytes.Equal(got, want) {
+		return fmt.Errorf("%s holds another file; choose another folder",
+			filepath.Join(root.Name(), filepath.FromSlash(name)))
+	}
+	return nil
 }

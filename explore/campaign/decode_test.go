@@ -212,6 +212,47 @@ func TestPack(t *testing.T) {
 	}
 }
 
+// A folder that has the files already, or some of them, gets the rest. A file with other bytes is
+// an error and stays.
+func TestUnpackAgain(t *testing.T) {
+	out := t.TempDir()
+	b := archive(t, tar.Header{Typeflag: tar.TypeReg, Name: "a", Size: 3},
+		tar.Header{Typeflag: tar.TypeReg, Name: "b/c", Size: 3},
+		tar.Header{Typeflag: tar.TypeReg, Name: "empty"})
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(out, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("own", "x")
+	write(partName, "what a process that was killed left")
+	for i := range 3 {
+		if err := unpack(bytes.NewReader(b), out); err != nil {
+			t.Errorf("time %d: %v", i, err)
+		}
+		list, err := os.ReadDir(out)
+		if err != nil || len(list) != 4 { // a, b, empty, own
+			t.Errorf("time %d: %v, %v", i, list, err)
+		}
+		text, err := os.ReadFile(filepath.Join(out, "b", "c"))
+		if err != nil || string(text) != "\x00\x00\x00" {
+			t.Errorf("time %d: %q, %v", i, text, err)
+		}
+		if err := os.Remove(filepath.Join(out, "a")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a", "abc")
+	err := unpack(bytes.NewReader(b), out)
+	if err == nil || !strings.Contains(err.Error(), filepath.Join(out, "a")) {
+		t.Errorf("another file: %v", err)
+	}
+	if text, err := os.ReadFile(filepath.Join(out, "a")); err != nil || string(text) != "abc" {
+		t.Errorf("the other file: %q, %v", text, err)
+	}
+}
+
 // What decode accepts has the same meaning when it is encoded again, and harms nobody.
 func FuzzDecode(f *testing.F) {
 	d := testDefinition("a", 100, 10)

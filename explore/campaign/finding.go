@@ -113,8 +113,8 @@ func (f *Finding) order() string {
 	return strings.Join([]string{class, f.Kind, f.Property, f.Skeleton, f.Key}, "\x00")
 }
 
-// Unpack writes the files of a finding into a new folder in dir, and returns its path. "": the
-// finding has no files.
+// Unpack writes the files of a finding into a folder in dir, and returns its path; "": the finding
+// has no files. Files that were written before stay, and are an error if they differ.
 func (q *Queue) Unpack(ctx context.Context, f Finding, dir string) (path string, err error) {
 	if f.Object == "" {
 		return "", nil
