@@ -44,10 +44,19 @@ func BenchmarkQueue(b *testing.B) {
 	b.Run("status 100000", func(b *testing.B) {
 		q := benchmarked(b, 100_000)
 		publishAll(b, q)
-		for b.Loop() {
+		timed := func(metric string) {
+			began := time.Now()
 			if s := status(b, q); s.Tested != 100_000 {
 				b.Errorf("%d tested", s.Tested)
 			}
+			b.ReportMetric(time.Since(began).Seconds(), metric)
+		}
+		for b.Loop() {
+			timed("all-s")
+			if err := q.keep(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+			timed("kept-s")
 		}
 	})
 }

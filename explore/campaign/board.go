@@ -28,6 +28,9 @@ type job struct {
 	mu        sync.Mutex
 	state     State
 	submitted bool
+
+	filling sync.Mutex
+	tally   *Tally
 }
 
 func newBoard(w *Worker) *board { return &board{worker: w, jobs: make(map[string]*job)} }
@@ -45,6 +48,27 @@ func (j *job) set(r *Record) {
 	if j.state, j.submitted = r.State, r.Submitted; r.State == Canceled {
 		j.cancel()
 	}
+}
+
+// refill queues the units that the server lost, and returns how many: it may forget what it did not
+// sync when its machine dies. Whoever has no unit calls it.
+func (j *job) refill(ctx context.Context) (queued uint64, err error) {
+	j.mu.Lock()
+	complete := j.state == Running && j.submitted
+	j.mu.Unlock()
+	if !complete || !j.filling.TryLock() { // or another slot does it
+		return 0, nil
+	}
+	defer j.filling.Unlock()
+	if j.tally.Done() {
+		return 0, nil
+	}
+	// A unit leaves the queue after its result came. So if there are none, all results are there.
+	info, err := j.q.units.Info(ctx)
+	if err != nil || info.State.Msgs > 0 {
+		return 0, err
+	}
+	return j.q.submit(ctx, j.tally)
 }
 
 // watch follows the records of the server's campaigns until the context is done.
@@ -114,7 +138,7 @@ func (b *board) update(ctx context.Context, entry jetstream.KeyValueEntry) {
 		refuse(err)
 		return
 	}
-	j = &job{q: q}
+	j = &job{q: q, tally: q.NewTally()}
 	j.context, j.cancel = context.WithCancel(ctx)
 	j.set(&r)
 	b.mu.Lock()

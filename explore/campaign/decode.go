@@ -21,9 +21,12 @@ type checked interface{ check() error }
 
 // decode reads JSON strictly: of at most maxMessage bytes, one value, no unknown keys, and v must
 // find nothing wrong with itself.
-func decode(data []byte, v checked) error {
-	if len(data) > maxMessage {
-		return fmt.Errorf("%d bytes: more than %d", len(data), maxMessage)
+func decode(data []byte, v checked) error { return decodeWithin(maxMessage, data, v) }
+
+// decodeWithin is decode for another bound.
+func decodeWithin(bound int, data []byte, v checked) error {
+	if len(data) > bound {
+		return fmt.Errorf("%d bytes: more than %d", len(data), bound)
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -37,13 +40,16 @@ func decode(data []byte, v checked) error {
 }
 
 // encode returns the JSON text of a value that decode will accept.
-func encode(v checked) ([]byte, error) {
+func encode(v checked) ([]byte, error) { return encodeWithin(maxMessage, v) }
+
+// encodeWithin is encode for another bound.
+func encodeWithin(bound int, v checked) ([]byte, error) {
 	if err := v.check(); err != nil {
 		return nil, err
 	}
 	text, err := json.Marshal(v)
-	if err == nil && len(text) > maxMessage {
-		err = fmt.Errorf("%d bytes: more than %d", len(text), maxMessage)
+	if err == nil && len(text) > bound {
+		err = fmt.Errorf("%d bytes: more than %d", len(text), bound)
 	}
 	return text, err
 }

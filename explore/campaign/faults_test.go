@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // A worker that ends without a word loses its unit to another, and the unit counts once.
@@ -72,6 +74,29 @@ func TestResultWithoutAcknowledgment(t *testing.T) {
 	run(t, w)
 	if s := isDone(t, q, 8); s.Results != 2 {
 		t.Errorf("%d results", s.Results)
+	}
+}
+
+// Units that the server lost, as after a loss of power, are queued again by a worker that has none.
+func TestLostUnits(t *testing.T) {
+	c := connect(t, t.TempDir())
+	q := submitted(t, c, testDefinition("a", 20, 4))
+	lost := Unit{q.digest, 8, 11}
+	if err := q.units.Purge(t.Context(), jetstream.WithPurgeSubject(
+		unitSubject("a", lost.ID()))); err != nil {
+		t.Fatal(err)
+	}
+	if s := status(t, q); s.Waiting != 4 || s.Left != 20 {
+		t.Fatalf("%+v", s)
+	}
+	var seen runs
+	run(t, newWorker(c, "w", func(_ context.Context, task Task) (Done, error) {
+		seen.add(task.Unit)
+		return Done{}, nil
+	}))
+	isDone(t, q, 20)
+	if units, most := seen.most(); units != 5 || most != 1 {
+		t.Errorf("%d units ran, at most %d times", units, most)
 	}
 }
 

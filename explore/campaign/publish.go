@@ -42,8 +42,9 @@ func (q *Queue) publish(ctx context.Context, r *Result) (*Result, error) {
 		return nil, err
 	}
 	refused := false
-	err = retry(ctx, func() error {
-		_, err := q.client.js.Publish(ctx, resultSubject(q.Definition.Name, r.ID()), text,
+	var ack *jetstream.PubAck
+	err = retry(ctx, func() (err error) {
+		ack, err = q.client.js.Publish(ctx, resultSubject(q.Definition.Name, r.ID()), text,
 			jetstream.WithMsgID(q.digest+"."+r.ID()), jetstream.WithExpectLastSequencePerSubject(0))
 		if refused = isRefused(err); refused {
 			return nil
@@ -52,6 +53,9 @@ func (q *Queue) publish(ctx context.Context, r *Result) (*Result, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if !refused && !ack.Duplicate && ack.Sequence%keepEvery == 0 {
+		_ = q.keep(ctx) // without it a status takes longer, and the next one is kept
 	}
 	// A message whose ID is known is accepted, and not stored. So the result is read back.
 	counts, err := q.result(ctx, r.Unit)

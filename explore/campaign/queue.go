@@ -81,6 +81,7 @@ type Queue struct {
 	results  jetstream.Stream
 	findings jetstream.KeyValue
 	attempts jetstream.KeyValue
+	kept     jetstream.KeyValue // the tally
 	files    jetstream.ObjectStore
 }
 
@@ -89,6 +90,7 @@ func unitsStream(name string) string   { return "fsward-units-" + name }
 func resultsStream(name string) string { return "fsward-results-" + name }
 func findingsName(name string) string  { return "fsward-findings-" + name }
 func attemptsName(name string) string  { return "fsward-attempts-" + name }
+func tallyName(name string) string     { return "fsward-tally-" + name }
 func filesName(name string) string     { return "fsward-files-" + name }
 
 // Subjects of a campaign's messages.
@@ -190,8 +192,15 @@ func (c *Client) Create(ctx context.Context, d Definition, o Option) (*Queue, er
 // makeStreams makes the streams of a campaign that are missing. A stream that exists with other
 // settings is an error.
 func (c *Client) makeStreams(ctx context.Context, name string, o Option) error {
+	// A unit can be queued again, so that of all messages only units need no sync of their own. A
+	// stream with replicas has none.
+	persist := jetstream.DefaultPersistMode
+	if o.Replicas == 1 {
+		persist = jetstream.AsyncPersistMode
+	}
 	units, err := c.js.CreateStream(ctx, jetstream.StreamConfig{Name: unitsStream(name),
 		Subjects: []string{unitSubject(name, "*")}, Retention: jetstream.WorkQueuePolicy,
+		PersistMode: persist,
 		// A unit that is queued is not queued again.
 		MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
 		MaxMsgSize: maxMessage, Replicas: o.Replicas})
@@ -206,10 +215,11 @@ func (c *Client) makeStreams(ctx context.Context, name string, o Option) error {
 			Compression: jetstream.S2Compression, MaxMsgSize: maxMessage, Replicas: o.Replicas,
 			DenyDelete: true})
 	}
-	for _, bucket := range []string{findingsName(name), attemptsName(name)} {
+	for bucket, bound := range map[string]int32{findingsName(name): maxMessage,
+		attemptsName(name): maxMessage, tallyName(name): maxKept} {
 		if err == nil {
 			_, err = c.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: bucket,
-				MaxValueSize: maxMessage, Compression: true, Replicas: o.Replicas})
+				MaxValueSize: bound, Compression: true, Replicas: o.Replicas})
 		}
 	}
 	if err == nil {
@@ -294,6 +304,9 @@ func (c *Client) Open(ctx context.Context, name string) (*Queue, error) {
 	}
 	if err == nil {
 		q.attempts, err = c.js.KeyValue(ctx, attemptsName(name))
+	}
+	if err == nil {
+		q.kept, err = c.js.KeyValue(ctx, tallyName(name))
 	}
 	if err == nil {
 		q.files, err = c.js.ObjectStore(ctx, filesName(name))

@@ -14,7 +14,11 @@ const submitBatch = 256
 // Submit puts the units into the queue that are neither there nor done, and returns how many. It
 // may be called again at any time, as after a crash of the submitter.
 func (q *Queue) Submit(ctx context.Context) (queued uint64, err error) {
-	t := q.NewTally()
+	return q.submit(ctx, q.NewTally())
+}
+
+// submit is Submit with a tally that may have read results before.
+func (q *Queue) submit(ctx context.Context, t *Tally) (queued uint64, err error) {
 	if err := t.Read(ctx); err != nil {
 		return 0, err
 	}
@@ -41,16 +45,16 @@ type submitter struct {
 
 // missing publishes a unit unless it is done. The halves of one that was split take its place.
 func (s *submitter) missing(ctx context.Context, t *Tally, u Unit) error {
-	outcome, done := t.outcomes[[2]uint64{u.From, u.To}]
+	unit := span{u.From, u.To}
 	switch {
-	case done && outcome == Split:
+	case t.splits[unit]:
 		for _, half := range u.halves() {
 			if err := s.missing(ctx, t, half); err != nil {
 				return err
 			}
 		}
 		return nil
-	case done:
+	case t.done.covers(unit):
 		return nil
 	}
 	return s.publish(ctx, u)

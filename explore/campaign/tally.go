@@ -22,13 +22,15 @@ type Tally struct {
 	Bad     uint64  `json:"bad"`
 	Seconds float64 `json:"seconds"` // of all units
 
-	queue    *Queue
-	outcomes map[[2]uint64]Outcome // of the units from … to …
-	workers  map[string]*WorkerTally
-	found    map[string]uint64 // how often each finding was found
-	first    time.Time         // when the unit of the first result began
-	last     time.Time         // of a result
-	read     uint64            // number of the last message that was read
+	queue   *Queue
+	done    spans         // indexes that were tested or could not be run
+	doubled uint64        // of them, more than once
+	splits  map[span]bool // units that were split
+	workers map[string]*WorkerTally
+	found   map[string]uint64 // how often each finding was found
+	first   time.Time         // when the unit of the first result began
+	last    time.Time         // of a result
+	read    uint64            // number of the last message that was read
 }
 
 // A WorkerTally is what one worker did.
@@ -41,13 +43,17 @@ type WorkerTally struct {
 
 // NewTally returns a tally that has read nothing.
 func (q *Queue) NewTally() *Tally {
-	return &Tally{queue: q, outcomes: make(map[[2]uint64]Outcome),
-		workers: make(map[string]*WorkerTally), found: make(map[string]uint64)}
+	return &Tally{queue: q, splits: make(map[span]bool), workers: make(map[string]*WorkerTally),
+		found: make(map[string]uint64)}
 }
 
-// Read reads the results that came since the last call.
+// Read reads the results that came since the last call. The first call begins with the tally that
+// the server keeps.
 func (t *Tally) Read(ctx context.Context) error {
 	info, err := t.queue.results.Info(ctx)
+	if err == nil && t.read == 0 && info.State.LastSeq >= keepEvery {
+		err = t.restore(ctx, info.State.LastSeq)
+	}
 	if err != nil || info.State.LastSeq <= t.read {
 		return err
 	}
@@ -88,12 +94,11 @@ func (t *Tally) add(subject string, data []byte, at time.Time) {
 		t.Bad++
 		return
 	}
-	unit := [2]uint64{r.From, r.To}
-	if _, twice := t.outcomes[unit]; twice {
+	unit := span{r.From, r.To}
+	if t.splits[unit] {
 		t.Bad++ // the server should have refused it
 		return
 	}
-	t.outcomes[unit] = r.Outcome
 	t.Results++
 	t.Seconds += r.Seconds
 	if t.first.IsZero() {
@@ -102,6 +107,7 @@ func (t *Tally) add(subject string, data []byte, at time.Time) {
 	t.last = at
 	switch r.Outcome {
 	case Split:
+		t.splits[unit] = true
 		t.Splits++
 		return
 	case Poisoned:
@@ -109,6 +115,7 @@ func (t *Tally) add(subject string, data []byte, at time.Time) {
 	case Tested:
 		t.Tested += r.Size()
 	}
+	t.doubled += t.done.add(unit)
 	for _, c := range r.Findings {
 		t.found[c.Key] += c.Count
 	}
@@ -139,25 +146,9 @@ func (q *Queue) belongs(u Unit) error {
 	return q.Definition.within(u)
 }
 
-// Doubled returns the number of indexes that more than one result has. It is not 0 only if the
-// server lost or made up messages.
-func (t *Tally) Doubled() (n uint64) {
-	var list [][2]uint64
-	for unit, outcome := range t.outcomes {
-		if outcome != Split {
-			list = append(list, unit)
-		}
-	}
-	slices.SortFunc(list, func(a, b [2]uint64) int { return slices.Compare(a[:], b[:]) })
-	next := uint64(0)
-	for _, unit := range list {
-		if unit[0] < next {
-			n += min(next, unit[1]+1) - unit[0]
-		}
-		next = max(next, unit[1]+1)
-	}
-	return n
-}
+// Doubled returns the number of indexes that count twice. It is not 0 only if the server lost or
+// made up messages.
+func (t *Tally) Doubled() uint64 { return t.doubled }
 
 // Left returns the number of indexes that are to do.
 func (t *Tally) Left() uint64 {

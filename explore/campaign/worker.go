@@ -108,13 +108,17 @@ func (w *Worker) slot(ctx context.Context, b *board, slot int) {
 			continue
 		}
 		l, err := j.q.fetch(idleWait / time.Duration(running))
-		if err != nil {
+		var lost uint64
+		if err == nil && l == nil {
+			lost, err = j.refill(ctx)
+		}
+		if err != nil && ctx.Err() == nil {
 			w.tell(Event{Event: "trouble", Campaign: j.q.Definition.Name, Text: err.Error()})
 			pause(ctx, idleWait)
 			continue
 		}
 		if l == nil {
-			if w.UntilDone && b.done(ctx) {
+			if lost == 0 && w.UntilDone && b.done(ctx) {
 				return
 			}
 			continue
