@@ -114,11 +114,14 @@ func printWorker(c *cobra.Command, e campaign.Event, asJSON bool) {
 	if e.Event == "tested" {
 		text = fmt.Sprintf("%d findings in %.1f s", e.Findings, e.Seconds)
 	}
-	where := e.Campaign
-	if e.Unit != "" {
-		where += " " + e.Unit
+	where := ""
+	switch {
+	case e.Unit != "":
+		where = e.Campaign + " " + e.Unit + ": "
+	case e.Campaign != "":
+		where = e.Campaign + ": "
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "%s: %s: %s\n", where, e.Event, text)
+	fmt.Fprintf(c.ErrOrStderr(), "%s%s: %s\n", where, e.Event, text)
 }
 
 func workerCommand() *cobra.Command {

@@ -74,29 +74,35 @@ func report(b *testing.B, q *Queue, n uint64) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	b.ReportMetric(float64(m.HeapInuse)/(1<<20), "heap-MiB")
-	size := int64(0)
 	dir, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", q.client.folder.server.dir.Fd()))
-	if err == nil {
-		err = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
-			if err != nil || e.IsDir() {
-				return err
-			}
-			info, err := e.Info()
-			if err == nil {
-				size += info.Size()
-			}
-			return err
-		})
-	}
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.ReportMetric(float64(size)/float64(n), "disk-B/unit")
+	b.ReportMetric(float64(folderSize(b, dir))/float64(n), "disk-B/unit")
 	began := time.Now()
 	if s := status(b, q); s.Waiting != n {
 		b.Errorf("%d units wait", s.Waiting)
 	}
 	b.ReportMetric(time.Since(began).Seconds(), "status-s")
+}
+
+// folderSize returns the bytes of the files in a folder.
+func folderSize(b *testing.B, dir string) (size int64) {
+	b.Helper()
+	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			size += info.Size()
+		}
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return size
 }
 
 // work has workers test all units in no time.

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,6 +63,9 @@ const (
 	reconnectWait = 2 * time.Second // with jitter; a lost server is asked again without end
 	requestTime   = 10 * time.Second
 	takeOver      = 5 * time.Second // for the server of a process that is ending
+	// pingTime is how long a connection may be silent before the server is asked for a sign of life.
+	// Two that do not come end the connection.
+	pingTime = 10 * time.Second
 )
 
 // Connect connects to a server. If no process has that of a folder, this one has it until Close. It
@@ -70,6 +74,7 @@ func Connect(ctx context.Context, a Address, create bool) (*Client, error) {
 	c := new(Client)
 	opts := []nats.Option{nats.Name("fsward"), nats.MaxReconnects(-1),
 		nats.ReconnectWait(reconnectWait), nats.Timeout(requestTime),
+		nats.PingInterval(pingTime),
 		// The default handler prints. What fails is repeated, and who waits for it is told.
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})}
 	if a.Dir != "" {
@@ -83,7 +88,8 @@ func Connect(ctx context.Context, a Address, create bool) (*Client, error) {
 	}
 	var err error
 	if c.conn, err = nats.Connect(a.URL, opts...); err == nil {
-		c.js, err = jetstream.New(c.conn, jetstream.WithDefaultTimeout(requestTime))
+		c.js, err = jetstream.New(c.conn, jetstream.WithDefaultTimeout(requestTime),
+			jetstream.WithPublishAsyncTimeout(requestTime))
 	}
 	if err != nil {
 		c.Close()
@@ -111,7 +117,7 @@ func openFolder(ctx context.Context, dir string, create bool) (*folder, error) {
 	if _, err := os.Stat(filepath.Join(dir, storeName)); err != nil && !create {
 		return nil, fmt.Errorf("%s is not the folder of a campaign: %w", dir, err)
 	}
-	f := &folder{dir: dir}
+	f := &folder{dir: dir, stop: make(chan struct{})}
 	for end := time.Now().Add(takeOver); ; {
 		conn, err := f.InProcessConn()
 		if err == nil {
@@ -126,6 +132,19 @@ func openFolder(ctx context.Context, dir string, create bool) (*folder, error) {
 		case <-time.After(takeOver / 50):
 		}
 	}
+}
+
+// Trouble returns why the server cannot be reached; nil: it can.
+func (c *Client) Trouble() error {
+	if c.folder != nil {
+		if err := c.folder.trouble(); err != nil {
+			return err
+		}
+	}
+	if !c.conn.IsConnected() {
+		return fmt.Errorf("the server is away: %w", cmp.Or(c.conn.LastError(), nats.ErrDisconnected))
+	}
+	return nil
 }
 
 // Close ends the connection, and the server if it is in this process.

@@ -85,8 +85,12 @@ func (l *lease) release() {
 // giveBack gives the unit back to the queue, for another worker after a delay.
 func (l *lease) giveBack(delay time.Duration) error { return l.msg.NakWithDelay(delay) }
 
-// done takes the unit out of the queue.
+// done takes the unit out of the queue. It gives up after the time of a lease: a server that was
+// killed may have forgotten that it gave the unit away, and does not answer then. Whoever gets the
+// unit finds its result, and takes it out.
 func (l *lease) done(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, l.q.lease)
+	defer cancel()
 	return retry(ctx, func() error {
 		err := l.msg.DoubleAck(ctx)
 		if errors.Is(err, jetstream.ErrMsgAlreadyAckd) {

@@ -43,12 +43,35 @@ func StartServer(dir string) (*Server, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
+	if err := room(dir); err != nil {
+		return nil, err
+	}
 	s := new(Server)
 	if err := s.start(dir); err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
+}
+
+// maxStore bounds the files of a server, in bytes: not at all. By default it would be a part of what
+// is free when the server starts, and later starts could refuse streams that exist.
+const maxStore = 1 << 50
+
+// minRoom is the space that a server needs to start, in bytes.
+const minRoom = 4 << 20
+
+// room returns an error if the disk of a folder is full.
+func room(dir string) error {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return &os.PathError{Op: "statfs", Path: dir, Err: err}
+	}
+	if free := s.Bavail * uint64(s.Bsize); free < minRoom {
+		return fmt.Errorf("%w in %s: %d MiB are free, and the queue needs %d", unix.ENOSPC, dir, free>>20,
+			minRoom>>20)
+	}
+	return nil
 }
 
 // start starts the server. After an error it may have started in part.
@@ -61,7 +84,7 @@ func (s *Server) start(dir string) (err error) {
 	}
 	opts := &server.Options{ServerName: "fsward", DontListen: true, JetStream: true,
 		StoreDir: filepath.Join(dir, storeName), SyncAlways: true, JetStreamMaxMemory: 64 << 20,
-		NoSigs: true, NoLog: true}
+		JetStreamMaxStore: maxStore, NoSigs: true, NoLog: true}
 	if s.nats, err = server.NewServer(opts); err != nil {
 		return err
 	}
@@ -143,6 +166,14 @@ func pipe(a, b net.Conn) {
 // InProcessConn returns a connection to the server.
 func (s *Server) InProcessConn() (net.Conn, error) { return s.nats.InProcessConn() }
 
+// health returns an error if the server could not write. It accepts nothing more then.
+func (s *Server) health() error {
+	if h := s.nats.Healthz(&server.HealthzOptions{}); h.Error != "" {
+		return errors.New(h.Error)
+	}
+	return nil
+}
+
 // Close ends the server. What it acknowledged is in its files.
 func (s *Server) Close() {
 	if s.socket != nil {
@@ -157,55 +188,5 @@ func (s *Server) Close() {
 		if f != nil {
 			f.Close()
 		}
-	}
-}
-
-// A folder is what connects to the server of a folder, whichever process has it. If no process has
-// it any more, this one does from then on.
-type folder struct {
-	dir string
-
-	mu     sync.Mutex
-	server *Server // in this process; nil: in another, or closed
-	closed bool
-}
-
-// InProcessConn returns a connection to the server. The NATS client calls it again whenever it has
-// lost one.
-func (f *folder) InProcessConn() (net.Conn, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed {
-		return nil, net.ErrClosed
-	}
-	if f.server == nil {
-		conn, err := f.dial()
-		if err == nil {
-			return conn, nil
-		}
-		if f.server, err = StartServer(f.dir); err != nil {
-			return nil, err
-		}
-	}
-	return f.server.InProcessConn()
-}
-
-// dial connects to the server of another process.
-func (f *folder) dial() (net.Conn, error) {
-	dir, err := os.Open(f.dir)
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	return net.Dial("unix", socketPath(dir))
-}
-
-// close ends the server, if it is in this process.
-func (f *folder) close() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed = true; f.server != nil {
-		f.server.Close()
-		f.server = nil
 	}
 }

@@ -28,7 +28,8 @@ func (q *Queue) submit(ctx context.Context, t *Tally) (queued uint64, err error)
 		err = s.wait(ctx)
 	}
 	if err != nil {
-		return s.queued, fmt.Errorf("after %d units: %w", s.queued, err)
+		return s.queued, fmt.Errorf("after %d units: %w", s.queued,
+			errors.Join(q.client.Trouble(), err))
 	}
 	return s.queued, q.change(ctx, func(r *Record) error {
 		r.Submitted = true

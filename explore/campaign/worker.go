@@ -75,6 +75,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	b := newBoard(w)
 	var all sync.WaitGroup
 	all.Go(func() { b.watch(ctx) })
+	all.Go(func() { w.watchServer(ctx) })
 	var slots sync.WaitGroup
 	for i := range w.Slots {
 		slots.Go(func() { w.slot(ctx, b, i) })
@@ -93,6 +94,22 @@ func (w *Worker) Run(ctx context.Context) error {
 func (w *Worker) tell(e Event) {
 	if e.Worker = w.Name; w.OnEvent != nil {
 		w.OnEvent(e)
+	}
+}
+
+// watchServer reports that the server cannot be reached, and why, once for each reason.
+func (w *Worker) watchServer(ctx context.Context) {
+	told := ""
+	for ctx.Err() == nil {
+		text := ""
+		if err := w.Client.Trouble(); err != nil {
+			text = err.Error()
+		}
+		if text != told && text != "" {
+			w.tell(Event{Event: "trouble", Text: text})
+		}
+		told = text
+		pause(ctx, idleWait/4)
 	}
 }
 
