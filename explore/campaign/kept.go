@@ -93,8 +93,17 @@ func compress(text []byte) ([]byte, error) {
 	return z.EncodeAll(text, nil), z.Close()
 }
 
-// restore makes the tally the one that the server keeps, if that is one of the campaign's results
-// up to number last.
+// believed returns a tally that the server keeps if it can be one of the campaign's results up to
+// number last; nil: it cannot, and all results must be read.
+func (q *Queue) believed(packed []byte, last uint64) *keptTally {
+	k, err := decodeKept(packed)
+	if err != nil || k.Digest != q.digest || k.Read > last || k.Done.within(&q.Definition) != nil {
+		return nil
+	}
+	return k
+}
+
+// restore makes the tally the one that the server keeps, if that is believed.
 func (t *Tally) restore(ctx context.Context, last uint64) error {
 	entry, err := t.queue.kept.Get(ctx, keptKey)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
@@ -103,10 +112,9 @@ func (t *Tally) restore(ctx context.Context, last uint64) error {
 	if err != nil {
 		return err
 	}
-	k, err := decodeKept(entry.Value())
-	if err != nil || k.Digest != t.queue.digest || k.Read > last ||
-		k.Done.within(&t.queue.Definition) != nil {
-		return nil // all results are read
+	k := t.queue.believed(entry.Value(), last)
+	if k == nil {
+		return nil
 	}
 	q := t.queue
 	*t = k.Counts

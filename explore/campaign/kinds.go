@@ -23,7 +23,8 @@ type Kind struct {
 	required []string                  // one flag of each list, separated by |
 }
 
-// Forms of values. None of them names a file: a name has no slash, and no dot but that of fsck.ext4.
+// Forms of values. None of them names a file: a name has no slash, and no dot but that of
+// fsck.ext4.
 var (
 	nameValue     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_+-]{0,63}$`)
 	namesValue    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_+,-]{0,255}$`)

@@ -54,8 +54,8 @@ func StartServer(dir string) (*Server, error) {
 	return s, nil
 }
 
-// maxStore bounds the files of a server, in bytes: not at all. By default it would be a part of what
-// is free when the server starts, and later starts could refuse streams that exist.
+// maxStore bounds the files of a server, in bytes: not at all. By default it would be a part of
+// what is free when the server starts, and later starts could refuse streams that exist.
 const maxStore = 1 << 50
 
 // minRoom is the space that a server needs to start, in bytes.
