@@ -47,6 +47,10 @@ func (q *Queue) NewTally() *Tally {
 		found: make(map[string]uint64)}
 }
 
+// maxResets bounds how often a reader whose server went away asks for the results again before Read
+// fails. By default it would never end.
+const maxResets = 5
+
 // Read reads the results that came since the last call. The first call begins with the tally that
 // the server keeps.
 func (t *Tally) Read(ctx context.Context) error {
@@ -58,7 +62,8 @@ func (t *Tally) Read(ctx context.Context) error {
 		return err
 	}
 	c, err := t.queue.results.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
-		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: t.read + 1})
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: t.read + 1,
+		MaxResetAttempts: maxResets})
 	if err != nil {
 		return err
 	}
