@@ -192,15 +192,8 @@ func (c *Client) Create(ctx context.Context, d Definition, o Option) (*Queue, er
 // makeStreams makes the streams of a campaign that are missing. A stream that exists with other
 // settings is an error.
 func (c *Client) makeStreams(ctx context.Context, name string, o Option) error {
-	// A unit can be queued again, so that of all messages only units need no sync of their own. A
-	// stream with replicas has none.
-	persist := jetstream.DefaultPersistMode
-	if o.Replicas == 1 {
-		persist = jetstream.AsyncPersistMode
-	}
 	units, err := c.js.CreateStream(ctx, jetstream.StreamConfig{Name: unitsStream(name),
 		Subjects: []string{unitSubject(name, "*")}, Retention: jetstream.WorkQueuePolicy,
-		PersistMode: persist,
 		// A unit that is queued is not queued again.
 		MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
 		MaxMsgSize: maxMessage, Replicas: o.Replicas})
