@@ -4,7 +4,7 @@
 # of the guest's memory.
 #
 # The archive holds each package with all that it depends on, unpacked and not installed: no
-# maintainer script runs. What those of PostgreSQL and Python do takes minutes in an emulated guest,
+# maintainer script runs. What those of PostgreSQL and Python do is slow in an emulated guest,
 # so it is done here: /var/lib/postgresql/cluster is a new cluster, and Python has its .pyc files.
 # A package whose name ends in - counts as present, and so does what is essential in Debian, because
 # the guest has busybox. Documents, translations and the converters of iconv are left out.
