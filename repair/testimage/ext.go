@@ -22,7 +22,7 @@ func ext(options ...string) builder {
 			return err
 		}
 		argv := append([]string{"mke2fs", "-q", "-F", "-b", "1024", "-N", "256",
-			"-U", "11111111-2222-3333-4444-555555555555",
+			"-U", uuid,
 			"-E", "hash_seed=66666666-7777-8888-9999-aaaaaaaaaaaa"}, options...)
 		if err := run(ctx, "", append(argv, image)...); err != nil {
 			return err

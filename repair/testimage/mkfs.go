@@ -12,7 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const uuid = "11111111-2222-3333-4444-555555555555"
+// uuid is that of every image. mkfs.btrfs refuses a UUID that libblkid has seen on another device
+// or image, so no other test may use it.
+const uuid = "7e57ed00-d15c-4000-8000-0000000f5c50"
 
 // empty returns a builder of an image that one program makes, without files: nothing else writes
 // this file system without mounting it. IMAGE in the arguments stands for the path.
