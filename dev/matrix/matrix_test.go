@@ -50,6 +50,18 @@ func nothingIsMissed(t *testing.T, fs, list string) {
 		t.Fatal("loop mounts need root: run the tests as root")
 	}
 	wanted := cells(t, list)
+	// A sync(2) of another process splits the commits of a recording, and then fewer cells fit it.
+	for range 3 {
+		if made := missesNothing(t, fs, wanted); made >= len(wanted)*9/10 {
+			return
+		}
+	}
+	t.Error("the list of cells no longer fits the recordings")
+}
+
+// missesNothing makes the wanted cells on a new recording, and returns how many it could make.
+func missesNothing(t *testing.T, fs string, wanted []Cell) (made int) {
+	t.Helper()
 	rows, err := Run(context.Background(), Config{FS: fs, Dir: t.TempDir(), Picks: 1, Workers: 2,
 		Cells: wanted, Log: t.Output()})
 	if err != nil {
@@ -64,12 +76,12 @@ func nothingIsMissed(t *testing.T, fs, list string) {
 			t.Errorf("%s: %s: the checker %s: %s", r.ID(), r.What, r.Check.Verdict, r.Check.Message)
 		}
 	}
-	t.Logf("%d cells; the checker reports %d", len(rows), reported)
+	t.Logf("%d of %d cells; the checker reports %d", len(rows), len(wanted), reported)
 	// Recordings differ a little in the objects that they write, so a tenth of the cells may fail.
-	if len(rows) < len(wanted)*9/10 || reported < len(rows)*9/10 {
-		t.Errorf("%d of %d cells were made, and the checker reports %d:"+
-			" the list no longer fits the recordings", len(rows), len(wanted), reported)
+	if reported < len(rows)*9/10 {
+		t.Errorf("the checker reports %d of %d cells", reported, len(rows))
 	}
+	return len(rows)
 }
 
 // TestLinuxIsAsked checks that Linux mounts a sound image and no image without a superblock, and
