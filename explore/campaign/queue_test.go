@@ -122,9 +122,8 @@ func TestWorkers(t *testing.T) {
 	if n, err := q.Submit(t.Context()); n != 0 || err != nil {
 		t.Errorf("submitted again: %d units, %v", n, err)
 	}
-	dir := t.TempDir()
-	file := filepath.Join(dir, "workload.txt")
-	if err := os.WriteFile(file, []byte("creat foo\n"), 0o644); err != nil {
+	dir, text := t.TempDir(), []byte("creat foo\n")
+	if err := os.WriteFile(filepath.Join(dir, "workload.txt"), text, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	var seen runs
@@ -169,7 +168,7 @@ func TestWorkers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(path, "workload.txt"))
+	text, err = os.ReadFile(filepath.Join(path, "workload.txt"))
 	if err != nil || string(text) != "creat foo\n" {
 		t.Errorf("%q, %v", text, err)
 	}

@@ -125,15 +125,7 @@ func (r Run) Config() (explore.Config, error) {
 	if !r.NoAccount && !r.Through {
 		cfg.NewAccount = top.NewAccount()
 	}
-	if !r.NoCommits {
-		cfg.ReadCommitted = r.readCommitted(cfg.Stack, top)
-	}
-	if r.Workloads != nil {
-		cfg.Recovered = recoveredDisk(cfg.Stack, top)
-	}
-	if !r.NoJudge {
-		cfg.NewJudge = r.newJudge(cfg.Stack, top)
-	}
+	r.setOracles(&cfg, top)
 	if r.HostOnly && cfg.NewJudge == nil {
 		return cfg, errors.New("a run with the invariants alone needs a file system that has " +
 			"invariants, alone on one disk, and must not disable them")
@@ -229,4 +221,17 @@ func Saved(origin json.RawMessage) (r Run, err error) {
 		err = fmt.Errorf("the saved options of the run: %w", err)
 	}
 	return r, err
+}
+
+// setOracles sets the oracles of a run's states beside its checker.
+func (r Run) setOracles(cfg *explore.Config, top *component.Component) {
+	if !r.NoCommits {
+		cfg.ReadCommitted = r.readCommitted(cfg.Stack, top)
+	}
+	if r.Workloads != nil {
+		cfg.Recovered = recoveredDisk(cfg.Stack, top)
+	}
+	if !r.NoJudge {
+		cfg.NewJudge = r.newJudge(cfg.Stack, top)
+	}
 }

@@ -80,8 +80,8 @@ func (c *baselineCheck) begin(before []*baselineCheck, device *blocktap.Device) 
 }
 
 // yield makes baseline checks release their memory.
-func (d *Disks) yield() {
-	for _, v := range d.volumes.all() {
+func (t *volumeTable) yield() {
+	for _, v := range t.all() {
 		if c := v.baseline.Load(); c != nil {
 			c.yield()
 		}

@@ -28,18 +28,25 @@ func (c Config) CheckAudit() error {
 	return nil
 }
 
-// auditCrashes starts the audit of each disk's crash states, if there is to be one.
-func (d *Disks) auditCrashes() error {
-	if !d.cfg.AuditCrashes {
+// crashAudits are the audits of crash states, one for each disk. It is empty if there are none.
+type crashAudits struct {
+	audited []*guardedDisk
+	log     *zap.Logger
+}
+
+// start starts the audit of each disk's crash states, if the configuration asks for it.
+func (c *crashAudits) start(cfg Config, disks []*guardedDisk, log *zap.Logger) error {
+	if !cfg.AuditCrashes {
 		return nil
 	}
-	for _, g := range d.disks {
+	c.audited, c.log = disks, log
+	for _, g := range disks {
 		a, err := crashaudit.Start(crashaudit.Config{
-			Log:  RecordPath(d.cfg, g.name),
-			Base: pathOf(d.cfg, d.cfg.RecordBase, g.name),
-			FS:   d.cfg.FS, RulesDir: d.cfg.Rules.Dir, AddRules: d.cfg.Rules.Add,
+			Log:  RecordPath(cfg, g.name),
+			Base: pathOf(cfg, cfg.RecordBase, g.name),
+			FS:   cfg.FS, RulesDir: cfg.Rules.Dir, AddRules: cfg.Rules.Add,
 			Report: func(r live.Report) { g.guard.report(nil, auditEvent(g.name, r)) },
-			Failed: func(err error) { d.auditFailed(g, err) },
+			Failed: func(err error) { c.failed(g, err) },
 		})
 		if err != nil {
 			return err
@@ -64,17 +71,17 @@ func auditEvent(disk string, r live.Report) *Event {
 			r.From.Log, r.Skipped)}
 }
 
-// auditFailed reports that the audit of a disk has ended too early. The guest goes on.
-func (d *Disks) auditFailed(g *guardedDisk, err error) {
-	d.log.Error("the audit of crash states has ended; the guest goes on", zap.String("disk", g.name),
+// failed reports that the audit of a disk has ended too early. The guest goes on.
+func (c *crashAudits) failed(g *guardedDisk, err error) {
+	c.log.Error("the audit of crash states has ended; the guest goes on", zap.String("disk", g.name),
 		zap.Error(err))
 	g.guard.report(nil, &Event{Disk: g.name, Kind: KindAudit, Outcome: change.Holds, Err: err.Error(),
 		Note: fmt.Sprintf("the audit of crash states has ended; the guest goes on: %v", err)})
 }
 
-// endAudits ends the audits when nothing more is recorded, and waits a bounded time for each.
-func (d *Disks) endAudits() {
-	for _, g := range d.disks {
+// end ends the audits when nothing more is recorded, and waits a bounded time for each.
+func (c *crashAudits) end() {
+	for _, g := range c.audited {
 		if g.audit != nil {
 			g.audit.Close()
 		}
@@ -82,8 +89,8 @@ func (d *Disks) endAudits() {
 }
 
 // CrashAudits returns the state of the audit of each disk's crash states; nil if there is none.
-func (d *Disks) CrashAudits() (all []CrashAuditStatus) {
-	for _, g := range d.disks {
+func (c *crashAudits) CrashAudits() (all []CrashAuditStatus) {
+	for _, g := range c.audited {
 		if g.audit != nil {
 			all = append(all, CrashAuditStatus{Disk: g.name, Status: g.audit.Status()})
 		}
@@ -91,10 +98,10 @@ func (d *Disks) CrashAudits() (all []CrashAuditStatus) {
 	return all
 }
 
-// auditOutcome returns Undecided if an audit has failed or could not judge a state: the exit status
+// outcome returns Undecided if an audit has failed or could not judge a state: the exit status
 // says so.
-func (d *Disks) auditOutcome() change.Outcome {
-	for _, s := range d.CrashAudits() {
+func (c *crashAudits) outcome() change.Outcome {
+	for _, s := range c.CrashAudits() {
 		if s.Error != "" || s.Undecided > 0 {
 			return change.Undecided
 		}

@@ -33,6 +33,7 @@ type Disks struct {
 	work      *change.WorkBudget
 	judging   judgmentWatch
 	recording *recording.Recording // nil: nothing is recorded
+	crashAudits
 	// endRecording ends the recording and its audit.
 	endRecording sync.Once
 	recheck      time.Duration       // time before another check of an unverified volume
@@ -108,12 +109,12 @@ func (d *Disks) open(cfg Config) error {
 	}
 	d.judging.begin(d.work)
 	d.begin()
-	return errors.Join(d.required(), d.auditCrashes())
+	return errors.Join(d.volumes.required(cfg.Require), d.crashAudits.start(cfg, d.disks, d.log))
 }
 
 // follow reads the tables on the disks, and the baseline of the file systems on their volumes.
 func (d *Disks) follow() (err error) {
-	d.limits = d.memory.ForInterpreter(d.yield)
+	d.limits = d.memory.ForInterpreter(d.volumes.yield)
 	d.limits.Work = d.work
 	options := detect.VolumeOptions{FS: d.cfg.FS, Limits: d.limits, Require: d.cfg.Require,
 		Refuse: d.cfg.Unguarded == UnguardedRefuse}
@@ -207,7 +208,7 @@ func (d *Disks) Simulator(disk string) *Simulator {
 
 // Outcome returns the worst verdict so far.
 func (d *Disks) Outcome() change.Outcome {
-	outcome := worst(d.recordingOutcome(), d.auditOutcome())
+	outcome := worst(d.recordingOutcome(), d.crashAudits.outcome())
 	for _, g := range d.disks {
 		switch {
 		case g.counts.violated.Load() > 0:
@@ -281,7 +282,7 @@ func (d *Disks) disk(name string) (*guardedDisk, error) {
 func (d *Disks) EndRecording() (err error) {
 	d.endRecording.Do(func() {
 		err = d.recording.Close()
-		d.endAudits()
+		d.crashAudits.end()
 	})
 	return err
 }

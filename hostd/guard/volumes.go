@@ -198,19 +198,19 @@ func (d *Disks) volumeOf(number int) (own []*guardedVolume) {
 	return own
 }
 
-// required returns an error if a file system of Config.Require is not guarded on any volume, and
-// there is no blank volume on which it could appear.
-func (d *Disks) required() error {
+// required returns an error if one of some file systems is not guarded on any volume, and there is
+// no blank volume on which it could appear.
+func (t *volumeTable) required(systems []string) error {
 	var found []string
-	for _, v := range d.volumes.all() {
+	for _, v := range t.all() {
 		s := v.state.Load()
 		if s.FS == "" && s.Reason == "" {
 			return nil
 		}
 		found = append(found, fmt.Sprintf("%s: %s", volumeName(v.guard.name, s.Path), ContentText(s)))
 	}
-	for _, fs := range d.cfg.Require {
-		guarded := slices.ContainsFunc(d.volumes.all(), func(v *guardedVolume) bool {
+	for _, fs := range systems {
+		guarded := slices.ContainsFunc(t.all(), func(v *guardedVolume) bool {
 			return v.state.Load().FS == fs
 		})
 		if !guarded {

@@ -93,7 +93,7 @@ func (f *files) sectors(logical, off, end uint64, visit func(interp.Piece) error
 		return violated(pointerRule, "an extent of a file begins at %d", logical)
 	}
 	sums := make(map[uint64][]byte)
-	err := f.state.eachSum(logical, logical+(end-off), func(at uint64, sum []byte) error {
+	err := eachSum(f.state, logical, logical+(end-off), func(at uint64, sum []byte) error {
 		sums[at] = bytes.Clone(sum)
 		return nil
 	})

@@ -136,7 +136,7 @@ func (c *overwriteCheck) checkKept(
 // the last commit must get contents with that checksum. The kernel never overwrites such data
 // (can_nocow_extent), and scrub and read repair write contents that match the checksum.
 func (c *overwriteCheck) checkData(p place) error {
-	return c.base.eachSum(p.logical, p.logical+p.n, func(logical uint64, sum []byte) error {
+	return eachSum(c.base, p.logical, p.logical+p.n, func(logical uint64, sum []byte) error {
 		return c.checkSector(p, logical, sum)
 	})
 }

@@ -4,7 +4,7 @@ import "fsward/interp/btrfs/ondisk"
 
 // eachSum visits the checksums of the data at the logical addresses from lo to hi, in order, with
 // the address of each sector. A sector that begins before lo and reaches past it is visited, too.
-func (s *state) eachSum(lo, hi uint64, visit func(logical uint64, sum []byte) error) error {
+func eachSum(s *state, lo, hi uint64, visit func(logical uint64, sum []byte) error) error {
 	root, ok, err := s.treeRoot(ondisk.CsumTreeID)
 	if err != nil || !ok {
 		return err

@@ -303,8 +303,7 @@ func followRecovery(t *testing.T, fs *FS, d *MemDisk, n int) {
 		step(interp.Write{Off: fs.geo.Addr(b), Len: uint64(len(data)), Data: bytes.Clone(data)})
 	}
 	if len(fs.m.State.Copies) != 0 {
-		t.Errorf("after write %d, %d blocks are not in their places after recovery", n,
-			len(fs.m.State.Copies))
+		t.Errorf("write %d: recovery left %d blocks in the log", n, len(fs.m.State.Copies))
 	}
 	js, err := ReadBlock(d, fs.geo, fs.m.Log.Block(0))
 	if err != nil {

@@ -126,7 +126,7 @@ func (w *worker) vote(t *trial) error {
 	if !ok {
 		return nil
 	}
-	v, err := w.look()
+	v, err := (&viewer{w}).look()
 	if errors.Is(err, linux.ErrEnded) {
 		w.endLinux()
 		return nil // the check mounts reports it
@@ -237,7 +237,7 @@ func (p *peer) elect(f *damage.Field, value uint64) (vote.Ballot, error) {
 	if err != nil || len(t.failures) > 0 || t.runs[len(t.runs)-1].Outcome != repair.Consistent {
 		return nil, err
 	}
-	v, err := p.look()
+	v, err := (&viewer{p.worker}).look()
 	if errors.Is(err, linux.ErrEnded) {
 		p.endLinux()
 		return nil, nil

@@ -73,8 +73,11 @@ func (l *writeLog) all(yield func(crash.Event, error) bool) {
 	}
 }
 
+// An interrupter interrupts a worker's repairs by crashes.
+type interrupter struct{ *worker }
+
 // record runs a repair of a damaged image that is served by FUSE, and returns its writes.
-func (w *worker) record(base interp.Disk, m *adapter.Mode) (log *writeLog, err error) {
+func (w *interrupter) record(base interp.Disk, m *adapter.Mode) (log *writeLog, err error) {
 	dir, err := os.MkdirTemp("", "fsward-repair-")
 	if err != nil {
 		return nil, err
@@ -102,7 +105,7 @@ func (w *worker) record(base interp.Disk, m *adapter.Mode) (log *writeLog, err e
 
 // interrupt repairs each disk that a crash during the repair can leave. Another repair must end
 // clean, and lose no file that the repair without a crash keeps.
-func (w *worker) interrupt(t *trial, m *adapter.Mode) error {
+func (w *interrupter) interrupt(t *trial, m *adapter.Mode) error {
 	whole, err := w.treeNow()
 	if err != nil {
 		return err
@@ -137,7 +140,7 @@ func (w *worker) interrupt(t *trial, m *adapter.Mode) error {
 }
 
 // repaired makes the image what two runs of the program leave of the damaged one.
-func (w *worker) repaired(patches []interp.Patch, m *adapter.Mode) error {
+func (w *interrupter) repaired(patches []interp.Patch, m *adapter.Mode) error {
 	if err := w.reset(patches); err != nil {
 		return err
 	}
@@ -149,7 +152,7 @@ func (w *worker) repaired(patches []interp.Patch, m *adapter.Mode) error {
 }
 
 // afterCrash repairs one crash state twice. It returns a failure, or nil.
-func (w *worker) afterCrash(t *trial, m *adapter.Mode, s *crash.State,
+func (w *interrupter) afterCrash(t *trial, m *adapter.Mode, s *crash.State,
 	whole tree.Tree) (*Failure, error) {
 	w.states.Add(1)
 	if err := w.reset(t.patches); err != nil {
@@ -188,7 +191,7 @@ func (w *worker) afterCrash(t *trial, m *adapter.Mode, s *crash.State,
 }
 
 // treeNow reads the tree of the image as it is. It is nil if fsward cannot read it.
-func (w *worker) treeNow() (tree.Tree, error) {
+func (w *interrupter) treeNow() (tree.Tree, error) {
 	now, err := w.contents()
 	if err != nil {
 		return nil, err
@@ -202,7 +205,7 @@ func (w *worker) treeNow() (tree.Tree, error) {
 }
 
 // lostSince compares the tree of the image as it is with an earlier one.
-func (w *worker) lostSince(whole tree.Tree) (list []string, err error) {
+func (w *interrupter) lostSince(whole tree.Tree) (list []string, err error) {
 	now, err := w.treeNow()
 	if err != nil || whole == nil || now == nil {
 		return nil, err

@@ -36,9 +36,12 @@ func newView(fs string, base *testimage.Image) (v *linux.View, err error) {
 	return v, err
 }
 
+// A viewer shows a worker's images to Linux.
+type viewer struct{ *worker }
+
 // show lets Linux mount and write the image that the program called clean, and then lets the
 // program look at it again.
-func (w *worker) show(t *trial, m *adapter.Mode) error {
+func (w *viewer) show(t *trial, m *adapter.Mode) error {
 	f := Failure{Kind: Mounts, Run: len(t.runs)}
 	v, err := w.look()
 	switch {
@@ -60,7 +63,7 @@ func (w *worker) show(t *trial, m *adapter.Mode) error {
 }
 
 // look shows the image as it is to Linux.
-func (w *worker) look() (*linux.View, error) {
+func (w *viewer) look() (*linux.View, error) {
 	now, err := w.contents()
 	if err != nil {
 		return nil, err
@@ -84,15 +87,9 @@ func (w *worker) look() (*linux.View, error) {
 	return w.linux.Look(ctx, w.checks.fs, true)
 }
 
-// endLinux ends a kernel that is of no use any more.
-func (w *worker) endLinux() {
-	_ = w.linux.Close() // it ended already, or is killed
-	w.linux = nil
-}
-
 // afterLinux looks at what the kernel says and at the image that it wrote: the program must call it
 // consistent, and the rules must hold.
-func (w *worker) afterLinux(t *trial, m *adapter.Mode, v *linux.View) error {
+func (w *viewer) afterLinux(t *trial, m *adapter.Mode, v *linux.View) error {
 	if more := w.complaints(v); len(more) > 0 {
 		t.add(Failure{Kind: Mounts, Run: len(t.runs), Detail: "the kernel complains: " + more[0],
 			Messages: messages(w.program, []byte(strings.Join(more, "\n")))})
@@ -123,7 +120,7 @@ func (w *worker) afterLinux(t *trial, m *adapter.Mode, v *linux.View) error {
 }
 
 // complaints returns what the kernel says of an image, and not of the one without damage.
-func (w *worker) complaints(v *linux.View) (more []string) {
+func (w *viewer) complaints(v *linux.View) (more []string) {
 	known := messages(w.program, []byte(strings.Join(w.checks.view.Complaints, "\n")))
 	for _, c := range v.Complaints {
 		if m := messages(w.program, []byte(c)); len(m) > 0 && !slices.Contains(known, m[0]) {

@@ -74,12 +74,12 @@ func (w *worker) try(patches []interp.Patch, m *adapter.Mode) (*trial, error) {
 		}
 	}
 	if w.interrupts(m, first) {
-		if err := w.interrupt(t, m); err != nil || len(t.failures) > 0 {
+		if err := (&interrupter{w}).interrupt(t, m); err != nil || len(t.failures) > 0 {
 			return t, err
 		}
 	}
 	if w.mounts(m, first) {
-		return t, w.show(t, m)
+		return t, (&viewer{w}).show(t, m)
 	}
 	return t, nil
 }

@@ -157,3 +157,9 @@ func (w *worker) contents() (*testimage.Image, error) {
 	}
 	return m, nil
 }
+
+// endLinux ends a kernel that is of no use any more.
+func (w *worker) endLinux() {
+	_ = w.linux.Close() // it ended already, or is killed
+	w.linux = nil
+}
