@@ -58,8 +58,8 @@ func openSource(cfg *Config, at uint64, stop <-chan struct{}) (*source, error) {
 	}
 	s.first, s.settled, s.starts = s.number, s.number, []uint64{at}
 	var err error
-	if s.log, err = trace.Follow(recording.Segment(cfg.Log, s.number)); err != nil {
-		return nil, lostIfGone(err)
+	if s.log, err = s.open(s.number); err != nil {
+		return nil, err
 	}
 	if s.base, err = os.Open(cfg.Base); err != nil {
 		return nil, errors.Join(err, s.log.Close())
@@ -72,11 +72,22 @@ func openSource(cfg *Config, at uint64, stop <-chan struct{}) (*source, error) {
 	return s, s.lost()
 }
 
-func lostIfGone(err error) error {
-	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%w: %w", errLost, err)
+// open opens a segment. The recording may have made its file, and not written its superblock yet.
+func (s *source) open(number int) (*trace.Follower, error) {
+	for {
+		log, err := trace.Follow(recording.Segment(s.cfg.Log, number))
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("%w: %w", errLost, err)
+		}
+		if !errors.Is(err, io.ErrUnexpectedEOF) {
+			return log, err
+		}
+		select {
+		case <-s.cfg.Ended:
+			return nil, err
+		case <-time.After(s.cfg.Poll):
+		}
 	}
-	return err
 }
 
 func (s *source) close() error { return errors.Join(s.log.Close(), s.base.Close()) }
@@ -141,9 +152,9 @@ func (s *source) relative(e *trace.Entry) *trace.Entry {
 
 // advance begins the next segment.
 func (s *source) advance() error {
-	next, err := trace.Follow(recording.Segment(s.cfg.Log, s.number+1))
+	next, err := s.open(s.number + 1)
 	if err != nil {
-		return lostIfGone(err)
+		return err
 	}
 	if err := s.log.Close(); err != nil {
 		return errors.Join(err, next.Close())
