@@ -67,7 +67,8 @@ test: setup build build/bin/gotestsum
 
 # interp/volume is not in APART: its tools leave partitions on loop devices.
 APART := ./invariants/... ./dev/mutants/... ./interp ./interp/btrfs/... ./interp/corruptspec/... \
-	./interp/detect/... ./interp/disk/... ./interp/ext3/... ./interp/forecasttest/... ./explore/...
+	./interp/detect/... ./interp/disk/... ./interp/ext3/... ./interp/forecasttest/... ./explore/... \
+	./repair/...
 
 test-disks:
 	gotestsum --format pkgname-and-test-fails -- -p 1 -timeout 20m \
