@@ -140,7 +140,17 @@ func (p *proxied) Close() error {
 // mountProxied mounts the disk vda of a proxy in the host's kernel.
 func mountProxied(t *testing.T, fs, socket string) *proxied {
 	t.Helper()
-	disk, err := nbd.Dial(t.Context(), "unix", socket, nbd.RemoteOptions{Export: "vda"})
+	dial := func() (*nbd.Remote, error) {
+		return nbd.Dial(t.Context(), "unix", socket, nbd.RemoteOptions{Export: "vda"})
+	}
+	disk, err := dial()
+	for range 500 { // a socket has its name before anybody listens
+		if !errors.Is(err, syscall.ECONNREFUSED) {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+		disk, err = dial()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
