@@ -49,6 +49,7 @@ guest:
 ## build a guest whose kernel checks itself (KASAN, PROVE_LOCKING, KMEMLEAK, DEBUG_LIST) into
 ## build/guest-debug, from Debian's linux-source-6.1: an hour of one processor, once
 guest-debug:
+	@scripts/setup.sh flex bison bc libelf-dev libssl-dev
 	@guest/debug.sh $(CURDIR)/build/guest-debug
 	@guest/build.sh $(CURDIR)/build/guest-debug
 
@@ -110,16 +111,19 @@ SUITE ?= bookworm
 ## follow the guide on a Debian host with stock libvirt and AppArmor, which boots under QEMU's
 ## translator (about ten minutes); SUITE=trixie
 apparmor: setup build guest
+	@scripts/setup.sh debootstrap
 	scripts/apparmor.sh $(SUITE)
 
 ## kill the guard of a domain with the element reconnect of libvirt 11 ten times, under load (about
 ## five minutes)
 reconnect: setup build guest
+	@scripts/setup.sh debootstrap
 	scripts/reconnect.sh
 
 ## migrate a guarded domain between two hosts in namespaces, which is refused (about five minutes);
 ## SUITE=trixie
 migrate: setup build guest
+	@scripts/setup.sh debootstrap
 	scripts/migrate.sh $(SUITE)
 
 ## run every supported way to make and mount Btrfs and ext3 under the guard (about six minutes)
@@ -143,6 +147,7 @@ repair-planted: setup build build/e2fsprogs
 ## find paths of e2fsck with AFL++ (Debian's package afl++) in PATHS_TIME (10m), and test e2fsck
 ## with an image of each, in build/repair-paths
 repair-paths: setup build build/e2fsprogs
+	@scripts/setup.sh afl++
 	rm -rf build/repair-paths
 	go run ./dev/repairpaths ./fsward build/e2fsprogs build/repair-paths $(or $(PATHS_TIME),10m)
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what fsward needs on Debian 12: packages, Go if it is missing or too old, and Go modules.
-# It prints what it installs, and is fast if everything is installed.
+# It prints what it installs, and is fast if everything is installed. Arguments are further packages,
+# which only the target that names them needs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,6 +28,8 @@ packages=(
 	# repair programs, the programs that make their images, and debuggers
 	exfatprogs f2fs-tools reiserfsprogs jfsutils ntfs-3g ocfs2-tools gfs2-utils
 )
+
+packages+=("$@")
 
 say() { printf 'setup: %s\n' "$*"; }
 

@@ -23,7 +23,9 @@ type diskNode struct {
 	cut atomic.Bool     // new requests wait for the end of ctx and then fail
 	log *zap.Logger
 
-	partial sync.Mutex // held during a write of parts of sectors
+	// writes is held alone by a write of parts of sectors, which reads the rest of them first. Another
+	// write in between would be lost.
+	writes sync.RWMutex
 }
 
 var (
@@ -97,11 +99,14 @@ func (n *diskNode) Write(_ context.Context, f fs.FileHandle, data []byte, off in
 		Op: blocktap.OpWrite, Off: uint64(off), Len: uint64(len(data)), Data: data, FUA: ok && h.sync,
 	}
 	if (r.Off|r.Len)%blocktap.SectorSize != 0 {
-		n.partial.Lock()
-		defer n.partial.Unlock()
+		n.writes.Lock()
+		defer n.writes.Unlock()
 		if errno := n.wholeSectors(r); errno != 0 {
 			return 0, errno
 		}
+	} else {
+		n.writes.RLock()
+		defer n.writes.RUnlock()
 	}
 	if errno := n.do(r); errno != 0 {
 		return 0, errno

@@ -15,7 +15,6 @@ import (
 	"fsward/change"
 	"fsward/hostd/output"
 	"fsward/repair/linux"
-	"fsward/repair/sandbox"
 )
 
 // Exit statuses: part of the contract with scripts.
@@ -27,14 +26,7 @@ const (
 )
 
 func main() {
-	switch { // for fsward fsck, which starts this executable again
-	case sandbox.Inside():
-		sandbox.Main()
-		return
-	case linux.Inside():
-		linux.Main()
-		return
-	}
+	linux.ServeIfInside() // for fsward fsck, which starts this executable again
 	os.Exit(execute())
 }
 

@@ -26,14 +26,7 @@ import (
 )
 
 func main() {
-	switch {
-	case sandbox.Inside():
-		sandbox.Main()
-		return
-	case linux.Inside():
-		linux.Main()
-		return
-	}
+	linux.ServeIfInside()
 	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "repaircover:", err)
 		os.Exit(1)

@@ -13,18 +13,10 @@ import (
 	"fsward/repair/adapter"
 	"fsward/repair/damage"
 	"fsward/repair/linux"
-	"fsward/repair/sandbox"
 )
 
 func TestMain(m *testing.M) {
-	switch {
-	case sandbox.Inside():
-		sandbox.Main()
-		return
-	case linux.Inside():
-		linux.Main()
-		return
-	}
+	linux.ServeIfInside()
 	if len(os.Args) == 5 && os.Args[1] == "planted" {
 		os.Exit(planted(os.Args[2], os.Args[3], os.Args[4]))
 	}

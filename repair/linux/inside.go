@@ -14,6 +14,7 @@ import (
 
 	"fsward/explore/agent"
 	"fsward/explore/uml"
+	"fsward/repair/sandbox"
 )
 
 // word is the argument by which this executable knows that it is the first process of a kernel.
@@ -34,6 +35,21 @@ func Main() {
 		fmt.Fprintln(os.Stderr, "fsward:", err)
 	}
 	_ = unix.Reboot(unix.LINUX_REBOOT_CMD_POWER_OFF)
+}
+
+// ServeIfInside does what this process was started for, and does not return, if it is the first
+// process of a sandbox or of a kernel in one. A program that uses sandboxes, and TestMain of a test
+// that does, begins with it, since both start their own executable again.
+func ServeIfInside() {
+	switch {
+	case sandbox.Inside():
+		sandbox.Main()
+	case Inside():
+		Main()
+	default:
+		return
+	}
+	os.Exit(0)
 }
 
 func serve() error {

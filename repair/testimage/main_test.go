@@ -5,16 +5,9 @@ import (
 	"testing"
 
 	"fsward/repair/linux"
-	"fsward/repair/sandbox"
 )
 
 func TestMain(m *testing.M) {
-	switch {
-	case linux.Inside():
-		linux.Main()
-	case sandbox.Inside():
-		sandbox.Main()
-	default:
-		os.Exit(m.Run())
-	}
+	linux.ServeIfInside()
+	os.Exit(m.Run())
 }
