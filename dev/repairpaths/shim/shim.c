@@ -23,7 +23,7 @@
 #define MAX_PLACES 65536
 #define MAX_FDS 1024
 
-static struct place { unsigned long off; unsigned width; } places[MAX_PLACES];
+static struct place { unsigned long off; unsigned int width; } places[MAX_PLACES];
 static unsigned long n_places;
 static const char *image;
 static unsigned char *map;
@@ -82,7 +82,7 @@ static void apply(void)
 	unsigned char b[64];
 	ssize_t n, i = 0;
 	struct place *p;
-	unsigned k;
+	unsigned int k;
 	int fd;
 
 	if (applied++)
