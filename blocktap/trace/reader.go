@@ -245,3 +245,24 @@ func Open(path string) (*File, error) {
 
 // Close closes the file.
 func (l *File) Close() error { return errors.Join(l.plain.Close(), l.f.Close()) }
+
+// Each calls visit for each entry of a log. The entry is valid until visit returns.
+func Each(path string, visit func(*Entry) error) error {
+	file, err := Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	for {
+		e, err := file.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = visit(e)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+}

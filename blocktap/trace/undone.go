@@ -2,6 +2,7 @@ package trace
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -23,4 +24,40 @@ func (e *Entry) Undone() (first, end uint64, ok bool, err error) {
 		return 0, 0, false, fmt.Errorf("entry %d: the mark %q is invalid", e.Index, e.Mark)
 	}
 	return first, end, true, nil
+}
+
+// Undone are the entries of a log that were not performed.
+type Undone []undoneSpan // in order; none overlaps another
+
+// An undoneSpan is entries from first up to end, without it.
+type undoneSpan struct{ first, end uint64 }
+
+// ReadUndone reads a log, and returns the entries that were not performed and the number of all. A
+// mark that names entries after it, or before those of an earlier mark, is an error.
+func ReadUndone(path string) (u Undone, entries uint64, err error) {
+	err = Each(path, func(e *Entry) error {
+		entries = e.Index + 1
+		first, end, ok, err := e.Undone()
+		if err != nil || !ok {
+			return err
+		}
+		if first > end || end > e.Index || len(u) > 0 && first < u[len(u)-1].end {
+			return fmt.Errorf("entry %d: the mark %q does not name entries between an earlier mark and it",
+				e.Index, e.Mark)
+		}
+		u = append(u, undoneSpan{first, end})
+		return nil
+	})
+	return u, entries, err
+}
+
+// Has reports whether an entry was not performed.
+func (u Undone) Has(index uint64) bool {
+	i, _ := slices.BinarySearchFunc(u, index, func(s undoneSpan, index uint64) int {
+		if s.end <= index {
+			return -1
+		}
+		return 1
+	})
+	return i < len(u) && u[i].first <= index
 }

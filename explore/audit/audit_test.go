@@ -38,7 +38,7 @@ func alter(t *testing.T, fs string, change func(e *trace.Entry, r *blocktap.Requ
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = eachEntry(recordings+fs+".log.zst", func(e *trace.Entry) error {
+	err = trace.Each(recordings+fs+".log.zst", func(e *trace.Entry) error {
 		r, ok := e.Request()
 		if !ok {
 			return w.Mark(e.Mark)

@@ -75,7 +75,7 @@ func (m *mbr) shifted(t *testing.T, names []string, last []blocktap.Request,
 		t.Fatal(err)
 	}
 	for i, name := range names {
-		err = errors.Join(err, eachEntry(recordings+name+".log.zst", func(e *trace.Entry) error {
+		err = errors.Join(err, trace.Each(recordings+name+".log.zst", func(e *trace.Entry) error {
 			r, ok := e.Request()
 			if !ok || !keep(name, &r) {
 				return nil

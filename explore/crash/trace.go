@@ -3,6 +3,7 @@ package crash
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 
 	"fsward/blocktap/trace"
@@ -60,6 +61,13 @@ func OpenTrace(path string) Events {
 			return
 		}
 		defer f.Close()
-		FromTrace(f.Reader)(yield)
+		for ev, err := range FromTrace(f.Reader) {
+			if err != nil {
+				err = fmt.Errorf("%s: %w", path, err)
+			}
+			if !yield(ev, err) {
+				return
+			}
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -104,54 +103,17 @@ func fold(d Disk, id string, number int) error {
 // Apply makes the writes of a log on a disk, without those that were not performed when they were
 // recorded.
 func Apply(log string, disk blocktap.Disk) error {
-	undone, err := undoneOf(log)
+	undone, _, err := trace.ReadUndone(log)
 	if err != nil {
 		return err
 	}
 	device := blocktap.NewDevice(disk, nil)
-	return eachEntry(log, func(e *trace.Entry) error {
-		for len(undone) > 0 && undone[0].end <= e.Index {
-			undone = undone[1:]
-		}
+	return trace.Each(log, func(e *trace.Entry) error {
 		r, ok := e.Request()
-		if !ok || r.Op == blocktap.OpFlush || len(undone) > 0 && undone[0].first <= e.Index {
+		if !ok || r.Op == blocktap.OpFlush || undone.Has(e.Index) {
 			return nil
 		}
 		r.FUA = false // the caller flushes
 		return device.Do(context.Background(), &r)
 	})
-}
-
-// undoneOf lists the entries of a log that were not performed, in order.
-func undoneOf(log string) (undone []span, err error) {
-	err = eachEntry(log, func(e *trace.Entry) error {
-		first, end, ok, err := e.Undone()
-		if err != nil || !ok {
-			return err
-		}
-		undone = append(undone, span{first, end})
-		return nil
-	})
-	return undone, err
-}
-
-// eachEntry calls f for each entry of a log.
-func eachEntry(log string, f func(*trace.Entry) error) error {
-	file, err := trace.Open(log)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	for {
-		e, err := file.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err == nil {
-			err = f(e)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", log, err)
-		}
-	}
 }

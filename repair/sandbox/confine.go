@@ -9,8 +9,7 @@ import (
 )
 
 // confine leaves this process, which is in new namespaces, without devices and with one writable
-// folder. With user, the process is root of a
-// user namespace only. With folder, that is the writable folder.
+// folder: folder, or one in memory. With user, the process is root of a user namespace only.
 func confine(workBytes uint64, user bool, folder string) error {
 	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID}
 	if !user { // a user namespace has no right to open the host's devices anyway
