@@ -21,8 +21,21 @@ func sink(asJSON bool) guard.Sink {
 	return guard.NewTextReport(os.Stdout)
 }
 
+// fsFlag is the value of a flag with a file system.
+type fsFlag struct{ name *string }
+
+func (f fsFlag) String() string { return *f.name }
+
+func (fsFlag) Type() string { return "string" }
+
+func (f fsFlag) Set(name string) error {
+	*f.name = name
+	return detect.CheckName(name)
+}
+
 func addFSFlag(c *cobra.Command, fs *string) {
-	c.Flags().StringVar(fs, "fs", detect.Auto, "file system on the disk: auto, btrfs or ext3")
+	*fs = detect.Auto
+	c.Flags().Var(fsFlag{fs}, "fs", "file system on the disk: auto, btrfs or ext3")
 }
 
 func addJSONFlag(c *cobra.Command, asJSON *bool) {
@@ -128,7 +141,7 @@ func (f *guardFlags) config(c *cobra.Command) (guard.Config, error) {
 			return f.cfg, usageError{err, c.CommandPath()}
 		}
 	}
-	err := errors.Join(f.cfg.Check(), f.cfg.CheckUnguarded(), f.cfg.CheckAudit())
+	err := f.cfg.Check()
 	if err == nil && f.cfg.Pauses() && f.control == "" {
 		name := "--on-violation"
 		if f.cfg.OnViolation != guard.OnPause {

@@ -27,8 +27,8 @@ Exit status: 0 measured, 2 wrong usage, 3 undecided or could not run.`,
   fsward rules bench --files 50000 --fs btrfs`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if cfg.FS != "ext3" && cfg.FS != "btrfs" {
-				return usageError{fmt.Errorf("--fs %q is not one of ext3, btrfs", cfg.FS), c.CommandPath()}
+			if err := cfg.Check(); err != nil {
+				return usageError{err, c.CommandPath()}
 			}
 			all, _ := c.Flags().GetBool("all") // the flag exists
 			cfg.Site = len(cfg.Rules.Add) > 0 && !all

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/term"
 
 	"fsward/hostd/offline"
-	"fsward/interp/detect"
 )
 
 const rulesQueryText = `Prints all answers of a goal, which is written as in a rule. It can use the
@@ -79,7 +78,7 @@ func rulesQueryCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&cfg.Base, "base", "",
 		"base image `IMG` of the log; without it the argument is an image")
-	c.Flags().StringVar(&cfg.FS, "fs", detect.Auto, "file system: auto, btrfs or ext3")
+	addFSFlag(c, &cfg.FS)
 	c.Flags().StringVar(&cfg.Rules.Dir, "rules", "",
 		"use the helpers of the rules in `DIR` instead of the built-in ones")
 	addAddRules(c, &cfg.Rules.Add)

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"fsward/change"
 	"fsward/hostd/memory"
 	"fsward/hostd/recording"
+	"fsward/interp/detect"
 )
 
 // Config selects the disks to guard, and says how to guard them.
@@ -39,6 +41,11 @@ type Config struct {
 	Memory       memory.Limits
 	Work         change.WorkLimits // for each judgment; the zero value: DefaultWork
 	Sinks        []Sink
+}
+
+// Check returns an error that names the flag of a value that cannot be used, and the choices.
+func (c *Config) Check() error {
+	return errors.Join(c.Policies.Check(), c.checkUnguarded(), c.checkAudit(), detect.CheckName(c.FS))
 }
 
 // DiskSpec names a disk and its image or block device.

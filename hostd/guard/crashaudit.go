@@ -19,8 +19,8 @@ type CrashAuditStatus struct {
 	crashaudit.Status
 }
 
-// CheckAudit returns an error if the configuration audits crash states without what that needs.
-func (c Config) CheckAudit() error {
+// checkAudit returns an error if the configuration audits crash states without what that needs.
+func (c *Config) checkAudit() error {
 	if c.AuditCrashes && (c.Record == "" || c.RecordBase == "") {
 		return errors.New("--audit-crashes needs --record and --record-base: " +
 			"crash states are formed from the recorded writes and a copy of the disk")

@@ -45,7 +45,7 @@ type Disks struct {
 // disks belong to one guest: a file system may have several of them. After an error nothing stays
 // open. Close ends it.
 func Open(cfg Config, log *zap.Logger) (*Disks, error) {
-	if err := errors.Join(cfg.Check(), cfg.CheckUnguarded(), cfg.CheckAudit()); err != nil {
+	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
 	d := &Disks{cfg: cfg, log: log, memory: cfg.Memory, kept: maxKept, work: NewWork(cfg.Work),

@@ -243,8 +243,8 @@ func volumeName(disk, path string) string {
 	return disk + ":" + path
 }
 
-// CheckUnguarded returns an error that lists the choices if Unguarded or Require has another name.
-func (c *Config) CheckUnguarded() error {
+// checkUnguarded returns an error that lists the choices if Unguarded or Require has another name.
+func (c *Config) checkUnguarded() error {
 	if c.Unguarded != "" && !slices.Contains(UnguardedNames, c.Unguarded) {
 		return fmt.Errorf("--unguarded %q is not one of %s", c.Unguarded,
 			strings.Join(UnguardedNames, ", "))

@@ -24,6 +24,17 @@ type BenchConfig struct {
 	Site  bool // only the rules of the bundles
 }
 
+// Check returns an error that names the flag of a value that cannot be used.
+func (c *BenchConfig) Check() error {
+	switch {
+	case c.FS != "ext3" && c.FS != "btrfs":
+		return fmt.Errorf("--fs %q is not one of ext3, btrfs", c.FS)
+	case c.Files < 4:
+		return errors.New("--files must be 4 or more")
+	}
+	return nil
+}
+
 // A BenchedRule is the cost of a rule for a generated commit.
 type BenchedRule struct {
 	Rule string `json:"rule"`
@@ -50,8 +61,8 @@ const leastBenched = 2 * time.Millisecond
 // the other, and measures each rule on the transaction that adds everything. It needs mkfs.ext3 or
 // mkfs.btrfs, and no other right than to write temporary files.
 func BenchRules(ctx context.Context, cfg BenchConfig) (*Bench, error) {
-	if cfg.Files < 4 {
-		return nil, errors.New("--files must be 4 or more")
+	if err := cfg.Check(); err != nil {
+		return nil, err
 	}
 	dir, err := os.MkdirTemp("", "fsward-bench-")
 	if err != nil {

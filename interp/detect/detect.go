@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"fsward/change"
@@ -87,6 +88,14 @@ func Names() []string {
 	return names
 }
 
+// CheckName returns an error that lists the choices if fs is not one of Names.
+func CheckName(fs string) error {
+	if names := Names(); !slices.Contains(names, fs) {
+		return fmt.Errorf("file system %q is not one of %s", fs, strings.Join(names, ", "))
+	}
+	return nil
+}
+
 // find returns the format of a disk: the one with the name fs or, under Auto, the one whose magic
 // is there. In an interp.Set the first disk with a file system decides. The error is
 // interp.ErrNotFound, that of a read, or says that the name is unknown.
@@ -99,7 +108,7 @@ func find(d interp.Disk, fs string) (format, error) {
 		}
 	}
 	if fs != Auto {
-		return format{}, fmt.Errorf("file system %q is not one of %s", fs, strings.Join(Names(), ", "))
+		return format{}, CheckName(fs)
 	}
 	for i := range interp.Sizes(d) {
 		if f, missing := partOf(interp.Sub(d, i)); missing != "" {
