@@ -59,8 +59,9 @@ run: setup build guest
 
 # test-disks runs the packages that mount disks, one at a time: mkfs.btrfs examines every loop mount
 # that it sees, and fails if another test has just cut one off from its disk. test-apart runs the
-# packages of APART at the same time, in their own mount namespace, where they do not see these
-# mounts. Each package belongs to one of the two.
+# packages of APART at the same time. Each package belongs to one of the two. Each of the two has a
+# mount namespace of its own: a namespace that another process makes has a copy of all mounts that
+# it sees, and a file system that is unmounted here would stay mounted there.
 ## run every test that needs no guest
 test: setup build build/bin/gotestsum
 	go build ./...
@@ -72,7 +73,7 @@ APART := ./invariants/... ./dev/mutants/... ./interp ./interp/btrfs/... ./interp
 	./repair/...
 
 test-disks:
-	gotestsum --format pkgname-and-test-fails -- -p 1 -timeout 20m \
+	unshare --mount gotestsum --format pkgname-and-test-fails -- -p 1 -timeout 20m \
 		$$(go list ./... | grep -vxF "$$(go list $(APART))")
 
 test-apart:
@@ -87,7 +88,7 @@ VMPACKAGES := ./hostd/... ./explore/host/...
 vm-test: setup build guest build/bin/gotestsum
 	@! grep -rl --include='*_test.go' 'go:build vmtest' $(VMPACKAGES:/...=) | \
 		xargs grep -nE '^func Test' | grep -v ':func TestGuest'
-	gotestsum --format pkgname-and-test-fails -- -tags vmtest -p 2 -timeout 40m \
+	unshare --mount gotestsum --format pkgname-and-test-fails -- -tags vmtest -p 2 -timeout 40m \
 		-run '$(VMTESTS)' $(VMPACKAGES)
 
 ## boot a guarded disk that is laid out as Debian's installer does, corrupt a commit of one volume
