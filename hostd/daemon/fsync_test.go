@@ -119,7 +119,7 @@ func earlySyncs(t *testing.T, events []*guard.Event, fs string, off uint64) (
 			early++
 			if v := ev.Violations[0]; ev.Disk != "root" || ev.FS != fs || v.Addr != off ||
 				v.Rule != "calls/sync" ||
-				!strings.Contains(guardtest.TextOf(ev), "sync of thread 12 returned after 1.") {
+				!strings.Contains(guardtest.TextOf(ev), "sync of thread 12 returned after ") {
 				t.Errorf("%s", guardtest.TextOf(ev))
 			}
 		}
