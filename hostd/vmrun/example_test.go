@@ -11,11 +11,12 @@ import (
 	"fsward/hostd/daemon"
 	"fsward/hostd/guard"
 	"fsward/hostd/vmrun"
+	"fsward/interp/detect"
 )
 
 // Run opens the disks before it starts the guest.
 func ExampleRun() {
-	cfg := vmrun.Config{Config: daemon.Config{Config: guard.Config{
+	cfg := vmrun.Config{Config: daemon.Config{Config: guard.Config{FS: detect.Auto,
 		Disks:    []guard.DiskSpec{{Name: "root", Path: "missing.img"}},
 		Policies: guard.Policies{OnViolation: guard.OnRefuse}}}}
 	_, _, err := vmrun.Run(context.Background(), cfg, zap.NewNop())
