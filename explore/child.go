@@ -108,6 +108,8 @@ func (x *explorer) noteThreads(r *execution) {
 // count adds an execution.
 func (t *Totals) count(st *state, r *execution) {
 	t.Runs++
+	t.Commands += r.commands.Commands
+	t.CommandsFailed += r.commands.CommandsFailed
 	if r.loaded {
 		t.Loaded++
 	}

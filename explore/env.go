@@ -32,6 +32,8 @@ type Env struct {
 	kernel  kernelLog
 	printed printLog
 
+	commands commandCount // of the checker
+
 	tree treeMemo // the tree that was read last
 
 	surprises []*Failure

@@ -31,6 +31,7 @@ type execution struct {
 	calls     []promise       // promises of the last step
 	process   *processCrasher // it counted the system calls of the last step; nil: not counted
 	windows   []window        // requested by the last step
+	commands  commandCount    // of the checker, in the last step
 	before    history         // logs that were taken before the last step
 	history
 	kernel      []string      // the kernel's log
@@ -192,6 +193,7 @@ func (s *session) mutate(e *Env, r *execution) (err error) {
 		err = s.target.stack.Checker.Mutate(e)
 	}
 	s.restorer.mutated(r, began)
+	r.commands = e.commands
 	if r.process != nil && r.process.ended {
 		err = nil // the checker may have reported that its program was ended
 	}

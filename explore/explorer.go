@@ -72,7 +72,9 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 		err = nil
 	}
 	x.tick()
-	sum = Summary{Totals: x.totals, Asked: x.triedCrashes, Errors: x.errors, Complete: complete}
+	_, crashless := cfg.Stack.Checker.(Crashless)
+	sum = Summary{Totals: x.totals, Asked: x.triedCrashes, Errors: x.errors, Complete: complete,
+		Crashless: crashless}
 	return sum, errors.Join(err, x.store.update(x.saveTotals))
 }
 

@@ -51,6 +51,7 @@ type Totals struct {
 	// states whose features are new.
 	Familiar uint64 `json:"familiar,omitempty"`
 	Deepest  int    `json:"deepest"` // the most steps of an execution
+	commandCount
 	// Seconds is the duration of the run. Restoring is its part for reaching the parent states
 	// again, Running that for executing steps after that, Judging that for judging crash states on the
 	// host, and Recovering that for recovering and checking them. Forming is the part for forming
@@ -94,6 +95,8 @@ type Summary struct {
 	Asked    map[string]uint64
 	Errors   []Error
 	Complete bool // nothing is left to explore
+	// Crashless: by design the checker requests no crashes. Read does not set it.
+	Crashless bool
 }
 
 // Broken returns the number of errors that are no surprises.

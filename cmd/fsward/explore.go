@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
-	"fsward/change"
 	"fsward/explore"
 	"fsward/explore/checkers"
 	"fsward/explore/host"
@@ -262,8 +261,6 @@ func (f *exploreFlags) explore(c *cobra.Command, r spec.Run, dir string,
 	if p.workloads > 0 && !f.json {
 		printPhases(c.OutOrStdout(), &sum)
 	}
-	if sum.Broken() > 0 {
-		return outcome(change.Violated)
-	}
-	return nil
+	verdict, _ := exploredVerdict(&sum)
+	return outcome(verdict)
 }

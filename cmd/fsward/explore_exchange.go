@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"fsward/change"
+	"fsward/hostd/output"
 )
 
 // exchange explores a stack with each value of a parameter, in a folder for each, and prints with
@@ -21,7 +21,8 @@ func (f *exploreFlags) exchange(c *cobra.Command, o exploreRun, parameter string
 		return usageError{fmt.Errorf("the stack has no parameter %q with several values", parameter),
 			c.CommandPath()}
 	}
-	var found, silent []string
+	all := exchanged{Event: "exchanged", Parameter: parameter, Found: []string{}, Silent: []string{},
+		Undecided: []string{}}
 	for _, value := range values {
 		r := o.Run
 		if err := r.Set(parameter, value); err != nil {
@@ -30,34 +31,16 @@ func (f *exploreFlags) exchange(c *cobra.Command, o exploreRun, parameter string
 		dir := filepath.Join(o.out, value)
 		fmt.Fprintf(c.ErrOrStderr(), "%s: %s=%s\n", dir, parameter, value)
 		err := f.explore(c, r, dir, limit/time.Duration(len(values)))
-		switch {
-		case errors.Is(err, outcome(change.Violated)):
-			found = append(found, value)
-		case err != nil:
+		judged := outcomeError{change.Holds}
+		if err != nil && !errors.As(err, &judged) {
 			return err
-		default:
-			silent = append(silent, value)
 		}
+		all.add(value, judged.outcome)
 	}
-	if !f.json {
-		fmt.Fprintln(c.OutOrStdout(), blame(parameter, found, silent))
+	if all.Text = all.blame(); f.json {
+		_ = output.NewLines(c.OutOrStdout(), "").Print(all)
+	} else {
+		fmt.Fprintln(c.OutOrStdout(), all.Text)
 	}
-	if len(found) > 0 {
-		return outcome(change.Violated)
-	}
-	return nil
-}
-
-// blame says what it means that errors were found with some values of a parameter.
-func blame(parameter string, found, silent []string) string {
-	switch {
-	case len(found) == 0:
-		return fmt.Sprintf("no error with any %s: %s", parameter, strings.Join(silent, ", "))
-	case len(silent) == 0:
-		return fmt.Sprintf("errors with every %s (%s): the cause is in another layer, or in all of them",
-			parameter, strings.Join(found, ", "))
-	}
-	return fmt.Sprintf("errors with %s=%s, none with %s: the cause is in what %s selects, "+
-		"or in what the layers above expect of it", parameter, strings.Join(found, ", "),
-		strings.Join(silent, ", "), parameter)
+	return outcome(all.verdict())
 }

@@ -174,6 +174,10 @@ func (p *exploreProgress) estimate(t explore.Totals, took time.Duration) string 
 
 // explored prints the summary of a run.
 func (p *exploreProgress) explored(sum explore.Summary, dir string) {
+	verdict, reason := exploredVerdict(&sum)
+	if reason != "" {
+		fmt.Fprintf(p.err, "%s: undecided: %s\n", dir, reason)
+	}
 	if !p.json {
 		how := "time is up"
 		if sum.Complete {
@@ -199,9 +203,13 @@ func (p *exploreProgress) explored(sum explore.Summary, dir string) {
 	line := struct {
 		Event string `json:"event"`
 		explore.Totals
+		Verdict string `json:"verdict"`
+		// Reason says why the verdict is undecided.
+		Reason   string  `json:"reason,omitempty"`
 		Complete bool    `json:"complete"`
 		Errors   []found `json:"errors"`
-	}{Event: "explored", Totals: sum.Totals, Complete: sum.Complete, Errors: []found{}}
+	}{Event: "explored", Totals: sum.Totals, Verdict: verdict.String(), Reason: reason,
+		Complete: sum.Complete, Errors: []found{}}
 	for _, e := range sum.Errors {
 		line.Errors = append(line.Errors, found{e.Kind, e.Surprise,
 			filepath.Join(dir, e.Dir), e.Summary, e.Count})

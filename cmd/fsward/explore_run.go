@@ -39,9 +39,10 @@ Operations that --ops adds, all of which docs/user/exploring.md describes:
 --exchange PARAMETER explores the stack once for each value of a parameter, such as the file system
 below a database, and says with which values errors were found. So it shows which layer is to blame.
 
-Exit status: 0 found nothing, 1 found errors, 2 wrong usage, 3 could not run. With --json the last
-line is {"event":"explored",...}. fsward explore resume DIR continues a run that was stopped, was
-killed or ran out of time.`,
+Exit status: 0 found nothing, 1 found errors, 2 wrong usage, 3 could not run, or examined nothing:
+no crash state was examined, or all commands of the checker failed. With --json the last line of a
+run is {"event":"explored",...}, and that of --exchange {"event":"exchanged",...}. fsward explore
+resume DIR continues a run that was stopped, was killed or ran out of time.`,
 			lines(component.Names()),
 			lines(spec.Stacks()),
 			listed(checkers.Names()),

@@ -29,7 +29,7 @@ fails, the guest is booted again for the next. DIR gets a folder for each run, a
 it; explore report makes a table of them. A run that has a folder in DIR already is skipped.
 
 Exit status: 0 found nothing, 1 found errors, 2 wrong usage, 3 a run could not be made, for instance
-because the kernel lacks the file system.`,
+because the kernel lacks the file system, or has examined nothing.`,
 		Example: `  fsward explore survey --guest build/guest-amd64 --runs 120 --time 1m \
     --out survey ext3 vfat
   fsward explore report -o table.md survey/*`,
@@ -94,22 +94,29 @@ func surveyRuns(systems, ask []string, common spec.Run, out string) (runs []surv
 
 // survey makes the runs.
 func (f *exploreFlags) survey(c *cobra.Command, runs []surveyRun, budget surveyBudget) error {
-	found := 0
+	found, undecided := 0, 0
 	warnOfOldGuest(c.ErrOrStderr(), f.guest.Dir)
 	job := func(m *machine.Machine, r surveyRun) error {
 		fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", r.dir, r.Spec)
 		if err := r.CheckKernel(m.Hello().Release); err != nil {
 			return unsuitableError{err}
 		}
-		n, err := f.surveyOne(c, m, r, budget)
-		found += n
-		return err
+		verdict, err := f.surveyOne(c, m, r, budget)
+		switch {
+		case err != nil:
+			return err
+		case verdict == change.Violated:
+			found++
+		case verdict == change.Undecided:
+			undecided++
+		}
+		return nil
 	}
 	failed, err := batch[surveyRun]{f, job, func(r surveyRun) string { return r.dir }}.run(c, runs)
 	switch {
 	case err != nil:
 		return err
-	case failed > 0:
+	case failed+undecided > 0:
 		return outcome(change.Undecided)
 	case found > 0:
 		return outcome(change.Violated)
@@ -117,12 +124,12 @@ func (f *exploreFlags) survey(c *cobra.Command, runs []surveyRun, budget surveyB
 	return nil
 }
 
-// surveyOne makes one run, and returns the number of kinds of errors that it found.
+// surveyOne makes one run, and returns its verdict.
 func (f *exploreFlags) surveyOne(c *cobra.Command, m *machine.Machine, r surveyRun,
-	budget surveyBudget) (int, error) {
+	budget surveyBudget) (change.Outcome, error) {
 	cfg, err := r.Config()
 	if err != nil {
-		return 0, err
+		return change.Undecided, err
 	}
 	p := &exploreProgress{out: c.OutOrStdout(), err: c.ErrOrStderr(), json: f.json,
 		limit: budget.time, runs: budget.runs, began: time.Now()}
@@ -135,8 +142,10 @@ func (f *exploreFlags) surveyOne(c *cobra.Command, m *machine.Machine, r surveyR
 		defer cancel()
 	}
 	sum, err := explore.Run(ctx, cfg)
-	if err == nil {
-		p.explored(sum, r.dir)
+	if err != nil {
+		return change.Undecided, err
 	}
-	return sum.Broken(), err
+	p.explored(sum, r.dir)
+	verdict, _ := exploredVerdict(&sum)
+	return verdict, nil
 }

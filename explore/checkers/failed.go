@@ -19,6 +19,9 @@ type Failed struct {
 	Faults uint32 // how many of its first bios fail, one in each execution; 0: 3
 }
 
+// Crashless says that the checker requests no crashes.
+func (*Failed) Crashless() {}
+
 // Mutate does one operation, with or without a fault of the disk, and compares the whole tree.
 func (c *Failed) Mutate(e *explore.Env) error {
 	if c.torn {

@@ -23,6 +23,9 @@ type Leaks struct {
 	Cycles   int // mounts in a round; 0: 20
 }
 
+// Crashless says that the checker requests no crashes.
+func (*Leaks) Crashless() {}
+
 const (
 	repeats       = 64 // of an operation in a round
 	failedRepeats = 32 // of an operation in which an allocation fails, which takes longer

@@ -265,10 +265,11 @@ func (s *Script) execute(e *explore.Env, a action, site string) error {
 	}
 	err := s.run(e, a.Run, env...)
 	var c *explore.CommandError
+	e.CountCommand(errors.As(err, &c))
 	switch {
-	case errors.As(err, &c) && a.Must:
+	case c != nil && a.Must:
 		return explore.Failuref("command failed", "%v", c)
-	case errors.As(err, &c):
+	case c != nil:
 		return e.Err()
 	}
 	return err

@@ -28,6 +28,9 @@ type Silent struct {
 	Strict bool
 }
 
+// Crashless says that the checker requests no crashes.
+func (*Silent) Crashless() {}
+
 // silentAllocations is the default of Silent.Allocations in New.
 const silentAllocations = 8
 

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"fsward/change"
+	"fsward/explore"
+)
+
+// TestExchanged adds verdicts of runs, and reads what --exchange says about the layers.
+func TestExchanged(t *testing.T) {
+	for _, tc := range []struct {
+		verdicts map[string]change.Outcome
+		text     string
+		verdict  change.Outcome
+	}{
+		{map[string]change.Outcome{"unsafe": change.Violated, "none": change.Holds},
+			"errors were found with cache=unsafe, and no error with cache=none: the cause is in what cache",
+			change.Violated},
+		{map[string]change.Outcome{"none": change.Holds}, "no error was found with cache=none",
+			change.Holds},
+		{map[string]change.Outcome{"none": change.Violated}, "with each of cache=none: the cause is in " +
+			"another layer", change.Violated},
+		{map[string]change.Outcome{"none": change.Holds, "unsafe": change.Undecided},
+			"no error was found with cache=none; nothing was examined with cache=unsafe",
+			change.Undecided},
+		{map[string]change.Outcome{"none": change.Undecided}, "no run has examined anything",
+			change.Undecided},
+	} {
+		e := exchanged{Parameter: "cache"}
+		for value, verdict := range tc.verdicts {
+			e.add(value, verdict)
+		}
+		if got := e.blame(); !strings.Contains(got, tc.text) ||
+			e.verdict() != tc.verdict {
+			t.Errorf("%v: %v, %q", tc.verdicts, e.verdict(), got)
+		}
+	}
+}
+
+// TestUndecidedIsSaid: a run that has examined nothing says so on stderr and in JSON.
+func TestUndecidedIsSaid(t *testing.T) {
+	for _, asJSON := range []bool{false, true} {
+		var out, log strings.Builder
+		p := exploreProgress{out: &out, err: &log, json: asJSON}
+		p.explored(explore.Summary{Totals: explore.Totals{Runs: 3}}, "dir")
+		if want := "dir: undecided: no crash state was examined"; !strings.HasPrefix(log.String(), want) {
+			t.Errorf("stderr: %q, want %q", log.String(), want)
+		}
+		if want := `"verdict":"undecided","reason":"no crash state`; asJSON &&
+			!strings.Contains(out.String(), want) {
+			t.Errorf("%s, want %s", out.String(), want)
+		}
+	}
+}
