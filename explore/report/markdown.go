@@ -27,7 +27,7 @@ func WriteMarkdown(w io.Writer, runs []Run) error {
 			end = "complete"
 		}
 		fmt.Fprintf(b, "- %s, %s: %d states in %d steps to depth %d, %d crash disks; %s\n",
-			escape(r.System), escape(r.Spec.Checker), r.States, r.Totals.Runs, r.Deepest,
+			escape(r.System), escape(r.checker()), r.States, r.Totals.Runs, r.Deepest,
 			r.CrashStates, end)
 	}
 	fmt.Fprintln(b)

@@ -33,7 +33,15 @@ type Run struct {
 }
 
 // Title returns the heading of a run: its stack and its checker.
-func (r Run) Title() string { return r.System + ": " + r.Spec.Checker }
+func (r Run) Title() string { return r.System + ": " + r.checker() }
+
+// checker returns the name of the checker, which a stack may have in itself.
+func (r Run) checker() string {
+	if r.Spec.Script != nil {
+		return scripts
+	}
+	return r.Spec.Checker
+}
 
 // Anchor returns the id of a run in the page.
 func (r Run) Anchor() string { return "run-" + r.Dir }

@@ -155,3 +155,25 @@ func TestSelfContained(t *testing.T) {
 		t.Error("the page contains NaN or ZgotmplZ")
 	}
 }
+
+// TestStackRow: a stack with a checker of its own has a row with its name and the values of its
+// parameters, and a column that all such stacks share.
+func TestStackRow(t *testing.T) {
+	s, err := spec.Load("sqlite")
+	if err == nil {
+		err = s.Set("synchronous", "off")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Run{Dir: "out", Spec: spec.Run{Spec: s}, System: s.String()}
+	r.Asked = map[string]uint64{"": 5}
+	var b bytes.Buffer
+	if err := WriteMarkdown(&b, []Run{r}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "| | the stack's own |\n|---|---|\n| sqlite synchronous=off on ext4 | ✓ 5 |\n"; !strings.
+		HasPrefix(b.String(), want) {
+		t.Errorf("%s\nwant %s", b.String(), want)
+	}
+}

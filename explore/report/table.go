@@ -34,6 +34,9 @@ type cell struct {
 // noCrash is the property of an error without a crash, found by a checker that tries crashes.
 const noCrash = "without a crash"
 
+// scripts is the property of stacks that have a checker of their own.
+const scripts = "the stack's own"
+
 // The columns begin with firstProperties, in this order, and end with lastProperties. All others
 // are in between, by name.
 var (
@@ -63,7 +66,7 @@ func (r Run) property(e explore.Error) string {
 	case e.Crash == nil && len(r.Asked) > 0:
 		return noCrash
 	}
-	return r.Spec.Checker
+	return r.checker()
 }
 
 // asked returns the properties that a run has asked for, with the number of crashes tried for each.
@@ -73,13 +76,13 @@ func (r Run) asked() map[string]uint64 {
 	own := false // the checker asks for a property
 	for p, n := range r.Asked {
 		if p == "" {
-			p = r.Spec.Checker
+			p = r.checker()
 		}
 		out[p] += n
 		own = own || !slices.Contains(lastProperties, p)
 	}
 	if !own {
-		out[r.Spec.Checker] += 0
+		out[r.checker()] += 0
 	}
 	for _, e := range r.Errors {
 		out[r.property(e.Error)] += 0

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,7 +25,9 @@ import (
 
 // A Spec describes a stack and its checker.
 type Spec struct {
-	Doc string `yaml:"doc" json:"doc,omitempty"`
+	// Name is that of the stack, for Load; "": it has none.
+	Name string `yaml:"-" json:"name,omitempty"`
+	Doc  string `yaml:"doc" json:"doc,omitempty"`
 	// Needs are the packages and modules that the commands of Script use, beside those of every
 	// guest.
 	guest.Needs `yaml:",inline"`
@@ -117,6 +120,7 @@ func Read(path string) (s Spec, err error) {
 	if s, err = parse(data); err != nil {
 		return s, fmt.Errorf("%s: %w", path, err)
 	}
+	s.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	for i := range s.Layers {
 		l := &s.Layers[i]
 		if l.Component, err = absolute(path, l.Component); err != nil {
@@ -231,7 +235,8 @@ func (s Spec) CheckKernel(release string) error {
 	return nil
 }
 
-// String returns the layers from the top to the bottom, with their options.
+// String returns the layers from the top to the bottom, with their options. The first one is the
+// name of a stack with a script of its own, with the values that its parameters were given.
 func (s Spec) String() string {
 	if e, err := s.expanded(); err == nil {
 		s = e
@@ -246,6 +251,13 @@ func (s Spec) String() string {
 			name += " (" + l.MkfsOptions + ")"
 		}
 		parts = append(parts, name)
+	}
+	if s.Script != nil && s.Name != "" {
+		var values []string
+		for _, name := range slices.Sorted(maps.Keys(s.Values)) {
+			values = append(values, " "+name+"="+s.Values[name])
+		}
+		parts = slices.Insert(parts, 0, s.Name+strings.Join(values, ""))
 	}
 	return strings.Join(parts, " on ")
 }

@@ -41,5 +41,6 @@ func Load(name string) (Spec, error) {
 	if err != nil {
 		return Spec{}, fmt.Errorf("stack %s: %w", name, err)
 	}
+	s.Name = name
 	return s, nil
 }
