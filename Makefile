@@ -13,7 +13,7 @@ GOTESTSUM_VERSION := v1.13.0
 
 .PHONY: help setup build run test test-disks test-apart vm-test layout restarts apparmor reconnect \
 	migrate planted repair-planted repair-paths search-table variants lint fuzz bench simulate \
-	soak shapes cliffs matrix mutants man clean guest guest-debug
+	soak survey shapes cliffs matrix mutants man clean guest guest-debug
 
 ## list the targets
 help:
@@ -183,6 +183,11 @@ bench: setup guest
 ## about five minutes
 simulate: setup
 	go test -run '^$$' -bench Simulation -benchtime 1x -timeout 1h ./explore/campaign
+
+## explore all file systems and stacks in turn for 24 hours; killed at any moment, it continues where
+## it was; SURVEY="-hours 1 -slice 60 -only ext3": docs/results/stacks.md
+survey: build guest
+	@scripts/survey.sh $(SURVEY)
 
 ## run real loads until 20,000 commits of Btrfs pass without an alarm; SOAK="-fs ext3 -commits 500":
 ## see go run ./dev/soak -help

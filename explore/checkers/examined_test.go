@@ -63,7 +63,8 @@ func exploredScript(ctx context.Context, t *testing.T, text string) *explore.Sum
 // TestCrashless: a checker that tries no crash by design has examined something without one. The
 // first step of the checker sync asks for none, either, and that shows nothing.
 func TestCrashless(t *testing.T) {
-	for checker, want := range map[string]bool{"failed-syscalls": true, "silent": true, "sync": false} {
+	crashless := map[string]bool{"failed-syscalls": true, "silent": true, "sync": false}
+	for checker, want := range crashless {
 		cfg, ctx := config(t, checker, "", fakePromises, 1)
 		cfg.Runs = 1
 		sum, err := explore.Run(ctx, cfg)

@@ -172,8 +172,8 @@ func TestStackRow(t *testing.T) {
 	if err := WriteMarkdown(&b, []Run{r}); err != nil {
 		t.Fatal(err)
 	}
-	if want := "| | the stack's own |\n|---|---|\n| sqlite synchronous=off on ext4 | ✓ 5 |\n"; !strings.
-		HasPrefix(b.String(), want) {
+	want := "| | the stack's own |\n|---|---|\n| sqlite synchronous=off on ext4 | ✓ 5 |\n"
+	if !strings.HasPrefix(b.String(), want) {
 		t.Errorf("%s\nwant %s", b.String(), want)
 	}
 }

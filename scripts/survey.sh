@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# Explores all file systems and stacks in turn, each a slice of time, until the hours are used up or
+# everything is explored. Killed at any moment, it continues where it was. OUT has a folder for each
+# run, table.md, and slices.tsv: a line for each slice with its end, run, exit status, seconds, the
+# peak of fsward's memory and the size of the run's folder in KiB, the guest's free memory in MiB,
+# crash states and kinds of errors so far. It needs a guest in $GUEST (build/guest).
+#
+# usage: scripts/survey.sh [-hours H | -minutes M] [-slice SECONDS] [-out DIR] [-only REGEXP]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+minutes=1440 slice=300 out=build/survey only=.
+while [ $# -gt 0 ]; do
+	case $1 in
+	-hours) minutes=$(($2 * 60)) ;;
+	-minutes) minutes=$2 ;;
+	-slice) slice=$2 ;;
+	-out) out=$2 ;;
+	-only) only=$2 ;;
+	*) sed -n 's/^# usage: //p' "$0" >&2 && exit 2 ;;
+	esac
+	shift 2
+done
+guest=${GUEST:-build/guest}
+fsward=${FSWARD:-./fsward}
+mkdir -p "$out"
+exec 9>"$out/lock"
+flock -n 9 || { echo "another survey runs in $out" >&2 && exit 3; }
+slices=$out/slices.tsv
+touch "$slices"
+
+# entries prints the runs: a name, and the flags of explore run.
+entries() {
+	local fs
+	for fs in ext2 ext3 ext4 xfs btrfs f2fs jfs nilfs2 reiserfs vfat msdos exfat hfs minix udf gfs2 \
+		ocfs2; do
+		echo "$fs-sync --fs $fs --checker sync --files 1 --dirs 1 --crash-limit 16"
+		echo "$fs-mount-sync --fs $fs --mount-options sync --checker sync --files 1 --dirs 1"
+		echo "$fs-reasonable --fs $fs --checker reasonable --files 1 --dirs 1 --crash-limit 16"
+		echo "$fs-recovery --fs $fs --checker recovery --recovery-crashes --double-fsck --torn \
+--files 1 --dirs 1 --crash-limit 4"
+		echo "$fs-failures --fs $fs --checker failed-syscalls --failures 1 --files 1 --dirs 1"
+		echo "$fs-silent --fs $fs --checker silent --files 1 --dirs 1"
+	done
+	local stack
+	while read -r stack; do
+		# shellcheck disable=SC2086  # the stack and its values
+		echo "$(tr ' =' '--' <<<"$stack") --stack ${stack// / --set } --crash-limit 8"
+	done <<-'END'
+		nfs
+		nfs export=async
+		raid5
+		raid5 policy=ppl
+		crypt-lvm type=raid1
+		crypt-lvm type=raid5
+		lvm type=thin
+		lvm type=snapshot
+		lvm type=mirror
+		dm-integrity
+		dm-integrity mode=bitmap damage=flip
+		dm-integrity mode=direct
+		git
+		git fsync=all
+		subversion
+		subversion fsync=dropped
+		cvs
+		rcs
+		mercurial
+		fossil
+		fossil fsync=dropped
+		berkeley-db
+		berkeley-db environment=none
+		sqlite
+		sqlite synchronous=off
+		lmdb
+		lmdb fsync=dropped
+		redis
+		redis appendfsync=no
+		postgresql
+		postgresql fsync=off
+		qemu-disk
+		qemu-disk cache=unsafe
+		vm
+		vm cache=unsafe
+		replace-file
+		replace-file how=truncate
+	END
+}
+
+# spent prints the seconds that the slices have taken.
+spent() { awk -F '\t' '{ s += $4 } END { print s + 0 }' "$slices"; }
+
+# number prints the last value of a key in the JSON file $1; 0: there is none.
+number() { { grep -o "\"$2\":[0-9]*" "$1" || echo :0; } | tail -n 1 | cut -d : -f 2; }
+
+# explored runs or resumes the run $1 for one slice. The other arguments are its flags.
+explored() {
+	local name=$1 dir=$out/$1 json=$out/$1.json began status=0 peak=0 now pid
+	shift
+	local how=(run "$@" --out "$dir")
+	[ ! -e "$dir/run.db" ] || how=(resume "$dir")
+	began=$(date +%s)
+	timeout -k 60 $((slice + 600)) "$fsward" explore "${how[@]}" --guest "$guest" --json \
+		--time "${slice}s" >"$json" 2>"$out/$name.log" 9>&- &
+	pid=$!
+	while kill -0 "$pid" 2>/dev/null; do
+		now=$(ps -o rss= --ppid "$pid" 2>/dev/null | sort -n | tail -n 1) || true
+		peak=$((${now:-0} > peak ? ${now:-0} : peak))
+		sleep 2
+	done
+	wait "$pid" || status=$?
+	printf '%s\t' "$(date -Is)" "$name" "$status" "$(($(date +%s) - began))" "$peak" \
+		"$({ du -sk "$dir" 2>/dev/null || echo 0; } | cut -f 1)" \
+		"$(($(number "$json" guest_available) >> 20))" "$(number "$json" crash_states)" >>"$slices"
+	{ grep '"event":"explored"' "$json" || true; } | { grep -o '"kind":' || true; } | wc -l >>"$slices"
+	# A run that is complete, could not be run, or fills the disk gets no further slice.
+	if grep -q '"complete":true' "$json" || [ ! -e "$dir/run.db" ] ||
+		[ "$(du -sm "$dir" | cut -f 1)" -gt 512 ]; then
+		touch "$out/$name.done"
+	fi
+}
+
+left=1
+while [ "$left" -gt 0 ] && [ "$(spent)" -lt $((minutes * 60)) ]; do
+	left=0
+	while read -r name flags; do
+		if ! [[ $name =~ $only ]] || [ -e "$out/$name.done" ]; then
+			continue
+		fi
+		[ "$(spent)" -lt $((minutes * 60)) ] || break
+		left=1
+		# shellcheck disable=SC2086  # flags
+		explored "$name" $flags </dev/null
+		tail -n 1 "$slices"
+	done < <(entries)
+done
+runs=("$out"/*/run.db)
+"$fsward" explore report -o "$out/table.md" "${runs[@]%/run.db}"
+echo "$(wc -l <"$slices") slices in $(spent) s: $out/table.md"
