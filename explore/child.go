@@ -29,6 +29,7 @@ func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
 	x.noteThreads(r)
 	f, recovered, err := x.examine(ctx, r)
 	if err != nil {
+		before.CutShort += x.totals.CrashStates - before.CrashStates
 		x.totals, x.triedCrashes = before, tried
 		return err
 	}

@@ -25,6 +25,8 @@ func (s *Summary) Unexamined() string {
 	switch {
 	case s.Broken() > 0:
 		return ""
+	case s.CutShort > 0:
+		return ""
 	case s.Runs == 0 && s.Diverged > 0:
 		return fmt.Sprintf("all %d steps diverged in a replay", s.Diverged)
 	case s.Runs == 0:

@@ -14,6 +14,9 @@ type Totals struct {
 	Runs        uint64 `json:"runs"`   // executions: calls of Mutate with new choices
 	CrashStates uint64 `json:"crash_states"`
 	Early       uint64 `json:"early,omitempty"` // crash states with early blocks
+	// CutShort counts the crash states that were examined in steps that the end of the run cut short.
+	// CrashStates does not have them, because the steps are executed again when the run is resumed.
+	CutShort uint64 `json:"cut_short,omitempty"`
 	// Possible counts all crash states that the windows allow. Equal states count each time.
 	Possible       float64 `json:"possible"`
 	ProcessCrashes uint64  `json:"soft_states,omitempty"`

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Explores all file systems and stacks in turn, each a slice of time, until the hours are used up or
+# Explores all file systems and stacks in turn, each for a slice of time, until the hours are used up or
 # everything is explored. Killed at any moment, it continues where it was. OUT has a folder for each
 # run, table.md, and slices.tsv: a line for each slice with its end, run, exit status, seconds, the
 # peak of fsward's memory and the size of the run's folder in KiB, the guest's free memory in MiB,
@@ -94,13 +94,15 @@ number() { { grep -o "\"$2\":[0-9]*" "$1" || echo :0; } | tail -n 1 | cut -d : -
 
 # explored runs or resumes the run $1 for one slice. The other arguments are its flags.
 explored() {
-	local name=$1 dir=$out/$1 json=$out/$1.json began status=0 peak=0 now pid
+	local name=$1 dir=$out/$1 json=$out/$1.json began status=0 peak=0 now pid time
 	shift
+	# Each slice of a run is longer than the one before: a step that is cut short begins again.
+	time=$((slice * (1 + $(grep -c "	$name	" "$slices" || true))))
 	local how=(run "$@" --out "$dir")
 	[ ! -e "$dir/run.db" ] || how=(resume "$dir")
 	began=$(date +%s)
-	timeout -k 60 $((slice + 600)) "$fsward" explore "${how[@]}" --guest "$guest" --json \
-		--time "${slice}s" >"$json" 2>"$out/$name.log" 9>&- &
+	timeout -k 60 $((time + 600)) "$fsward" explore "${how[@]}" --guest "$guest" --json \
+		--time "${time}s" >"$json" 2>"$out/$name.log" 9>&- &
 	pid=$!
 	while kill -0 "$pid" 2>/dev/null; do
 		now=$(ps -o rss= --ppid "$pid" 2>/dev/null | sort -n | tail -n 1) || true

@@ -103,6 +103,14 @@ func early(t explore.Totals) string {
 	return fmt.Sprintf(", %d of them with blocks written early", t.Early)
 }
 
+// cutShort says how many crash states were examined in steps that did not end, if any.
+func cutShort(t explore.Totals) string {
+	if t.CutShort == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d in a step that was cut short", t.CutShort)
+}
+
 // familiar says how many states have features that earlier ones had, if the search looks at them.
 func familiar(t explore.Totals) string {
 	if t.Familiar == 0 {
@@ -185,8 +193,9 @@ func (p *exploreProgress) explored(sum explore.Summary, dir string) {
 		} else if p.runs > 0 && sum.Runs >= p.runs {
 			how = "its runs are done"
 		}
-		fmt.Fprintf(p.out, "%d states%s, %d crash states%s%s, %d errors%s in %.0f s; %s\n", sum.States,
-			familiar(sum.Totals), sum.CrashStates, early(sum.Totals), committed(sum.Totals),
+		fmt.Fprintf(p.out, "%d states%s, %d crash states%s%s%s, %d errors%s in %.0f s; %s\n", sum.States,
+			familiar(sum.Totals), sum.CrashStates, early(sum.Totals), cutShort(sum.Totals),
+			committed(sum.Totals),
 			sum.Broken(), surprised(&sum), sum.Seconds, how)
 		for _, e := range sum.Errors {
 			fmt.Fprintf(p.out, "  %s, %d times: %s\n", e.Kind, e.Count, e.ReplayCommand(dir))

@@ -76,3 +76,33 @@ func TestCrashless(t *testing.T) {
 		}
 	}
 }
+
+// TestCutShort: the crash states of a step that the end of the run cuts short are counted apart. The
+// step is executed again when the run is resumed.
+func TestCutShort(t *testing.T) {
+	cfg, _ := config(t, "sync", "", fakePromises, 1)
+	script, err := parseScript([]byte("mutate: [good, {crash: now}, {crash: now}]\ncheck: good"), fakeAt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Stack.Checker, cfg.NoPrune = script, true
+	ctx, cancel := context.WithCancel(t.Context())
+	system := cfg.System.(*exploretest.System)
+	checks := 0
+	system.Programs["sh"] = func(*exploretest.System, agent.Command) (agent.Exit, error) {
+		if checks++; checks == 2 { // the first is the step itself
+			cancel()
+		}
+		return agent.Exit{}, nil
+	}
+	for _, want := range [][2]uint64{{0, 1}, {2, 1}} {
+		sum, err := explore.Run(ctx, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := [2]uint64{sum.CrashStates, sum.CutShort}; got != want || sum.Unexamined() != "" {
+			t.Errorf("crash states %d, want %d; %q", got, want, sum.Unexamined())
+		}
+		ctx = t.Context()
+	}
+}
