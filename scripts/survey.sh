@@ -48,8 +48,11 @@ entries() {
 	done <<-'END'
 		nfs
 		nfs export=async
-		raid5
-		raid5 policy=ppl
+		raid
+		raid level=raid4
+		raid level=raid6
+		raid level=raid10
+		raid policy=ppl
 		crypt-lvm type=raid1
 		crypt-lvm type=raid5
 		lvm type=thin
