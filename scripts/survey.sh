@@ -24,7 +24,7 @@ guest=${GUEST:-build/guest}
 fsward=${FSWARD:-./fsward}
 mkdir -p "$out"
 exec 9>"$out/lock"
-flock -n 9 || { echo "another survey runs in $out" >&2 && exit 3; }
+flock -w 10 9 || { echo "another survey runs in $out" >&2 && exit 3; }
 slices=$out/slices.tsv
 touch "$slices"
 
@@ -124,19 +124,19 @@ explored() {
 	fi
 }
 
-left=1
-while [ "$left" -gt 0 ] && [ "$(spent)" -lt $((minutes * 60)) ]; do
-	left=0
-	while read -r name flags; do
-		if ! [[ $name =~ $only ]] || [ -e "$out/$name.done" ]; then
-			continue
+# next prints the run that has had the fewest slices, and its flags.
+next() {
+	entries | while read -r name flags; do
+		if [[ $name =~ $only ]] && [ ! -e "$out/$name.done" ]; then
+			echo "$(grep -c "	$name	" "$slices" || true) $name $flags"
 		fi
-		[ "$(spent)" -lt $((minutes * 60)) ] || break
-		left=1
-		# shellcheck disable=SC2086  # flags
-		explored "$name" $flags </dev/null
-		tail -n 1 "$slices"
-	done < <(entries)
+	done | sort -s -n -k 1,1 | head -n 1 | cut -d ' ' -f 2-
+}
+
+while [ "$(spent)" -lt $((minutes * 60)) ] && read -r name flags < <(next); do
+	# shellcheck disable=SC2086  # flags
+	explored "$name" $flags
+	tail -n 1 "$slices"
 done
 runs=("$out"/*/run.db)
 "$fsward" explore report -o "$out/table.md" "${runs[@]%/run.db}"
