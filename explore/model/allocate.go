@@ -52,7 +52,22 @@ func (n *inode) fallocate(s *file, o Op, p Promises, now int) unix.Errno {
 	}
 	// The journal orders changes of space and size. No source says so of the data that moves.
 	n.setContent(c.allocated(o), now, o.Flags&shift == 0)
+	if o.Flags&shift == 0 {
+		n.data[len(n.data)-1].by = o.allocation()
+	}
 	return 0
+}
+
+// allocation returns the range of fallocate(2). The size on the disk may then be the end of the
+// range, even if writes have made the file larger that are not on the disk: ext4 sets i_disksize,
+// for holes and zeros also with FALLOC_FL_KEEP_SIZE (ext4_update_disksize_before_punch,
+// fs/ext4/inode.c; ext4_zero_range, fs/ext4/extents.c).
+func (o Op) allocation() allocation {
+	a := allocation{off: o.Off, end: o.Off + o.Len}
+	if o.Flags != unix.FALLOC_FL_KEEP_SIZE {
+		a.reach = a.end
+	}
+	return a
 }
 
 // allocated returns the content after fallocate(2).

@@ -96,20 +96,17 @@ func (m *matcher) checkContent(n *inode, p string, here *node) error {
 	if meta == anyMoment {
 		meta = m.f.disk.meta
 	}
-	if !m.exact {
-		list = n.withRanges(n.data.since(m.f.disk.sizeSince(n, meta)))
-	}
 	sizes := false
+	if !m.exact {
+		all := n.data.since(m.f.disk.sizeSince(n, meta))
+		list, sizes = n.withRanges(all), n.passes(all, here.Size)
+	}
 	for i, v := range list {
 		if v.value.size == here.Size {
-			if v.value.sum() == here.Sum && (len(n.ranges) == 0 || i == len(list)-1) {
+			partly := len(n.ranges) > 0 || list[i+1:].ordered(meta) // parts of it are too old
+			if v.value.sum() == here.Sum && (i == len(list)-1 || !partly) {
 				return nil
 			}
-			sizes = true
-		}
-		// A write that extends a file does so page by page.
-		if i > 0 && !v.meta && here.Size%sector == 0 &&
-			here.Size > list[i-1].value.size && here.Size < v.value.size {
 			sizes = true
 		}
 	}
@@ -131,12 +128,30 @@ func (m *matcher) checkContent(n *inode, p string, here *node) error {
 	return nil
 }
 
+// passes reports whether the size of a file on the disk may have a value between those of two
+// versions: a write that extends a file does so page by page, and fallocate(2) may make a part of
+// earlier writes the size. Ranges that msync(2) made durable are not beyond it.
+func (n *inode) passes(list history[content], size uint64) bool {
+	for i, v := range list {
+		between := !v.meta && i > 0 && size%sector == 0 && size > list[i-1].value.size
+		reached := v.meta && i > 0 && v.by.reach > 0 && size == v.by.reach
+		if size < v.value.size && (between || reached) && n.hasRanges(v.at, size) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasRanges reports whether a file of a size has all ranges that msync(2) has made durable since a
+// moment.
+func (n *inode) hasRanges(at int, size uint64) bool {
+	return !slices.ContainsFunc(n.ranges, func(r syncedRange) bool { return at < r.at && size < r.end })
+}
+
 // withRanges returns those of several versions that have all ranges that msync(2) made durable.
 func (n *inode) withRanges(list history[content]) (out history[content]) {
 	for _, v := range list {
-		if !slices.ContainsFunc(n.ranges, func(r syncedRange) bool {
-			return v.at < r.at && v.value.size < r.end
-		}) {
+		if n.hasRanges(v.at, v.value.size) {
 			out = append(out, v)
 		}
 	}

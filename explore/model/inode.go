@@ -121,5 +121,5 @@ func (n *inode) setContent(c content, now int, ordered bool) {
 	if c.size != n.data.now().size {
 		n.changed, n.sized = now, now
 	}
-	n.data = append(n.data, version[content]{now, c, ordered})
+	n.data = append(n.data, version[content]{at: now, value: c, meta: ordered})
 }

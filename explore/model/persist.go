@@ -130,11 +130,12 @@ func (d *disk) nameSince(dir *inode, e *name) int { return max(d.meta, dir.store
 func (d *disk) dataSince(n *inode) int { return max(d.data, n.dataAt) }
 
 // sizeSince returns the moment since which a file's size is durable, if all metadata up to the
-// moment meta are. Changes by truncate(2) and fallocate(2) are durable with the metadata.
+// moment meta are. Changes by truncate(2) and fallocate(2) are durable with the metadata. A call
+// that leaves the size alone promises nothing of earlier writes that extended the file.
 func (d *disk) sizeSince(n *inode, meta int) int {
 	since := d.dataSince(n)
-	for _, v := range n.data {
-		if v.meta && v.at <= meta {
+	for i, v := range n.data {
+		if v.meta && v.at <= meta && (i == 0 || v.value.size != n.data[i-1].value.size) {
 			since = max(since, v.at)
 		}
 	}
@@ -143,11 +144,12 @@ func (d *disk) sizeSince(n *inode, meta int) int {
 
 // sectorSince returns the moment since which a range of a file's content is durable, if all
 // metadata up to the moment meta are. With truncate(2) and fallocate(2), only their changes of the
-// range are durable: earlier writes to the file need not be on the disk.
+// range are durable, as far as they are ordered: earlier writes to the file need not be on the disk.
 func (d *disk) sectorSince(n *inode, meta int, off, end uint64) int {
 	since := d.dataSince(n)
 	for i, v := range n.data {
-		if v.meta && v.at <= meta && (i == 0 || v.value.differs(n.data[i-1].value, off, end)) {
+		if v.meta && v.at <= meta &&
+			(i == 0 || v.by.orders(off, end) && v.value.differs(n.data[i-1].value, off, end)) {
 			since = max(since, v.at)
 		}
 	}

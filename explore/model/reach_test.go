@@ -95,3 +95,55 @@ func TestHeld(t *testing.T) {
 		t.Errorf("fsync of a closed slot: %v", r.Errno)
 	}
 }
+
+// TestFallocateKeepsNoWrite: fallocate(2) makes no earlier write to the file durable. Its own range
+// may become the size on the disk, and its zeros are durable in whole blocks only.
+func TestFallocateKeepsNoWrite(t *testing.T) {
+	const keep, zero = unix.FALLOC_FL_KEEP_SIZE, unix.FALLOC_FL_ZERO_RANGE
+	ext4 := journal
+	ext4.Features = []model.Feature{model.ZeroRange}
+	fallocate := func(f *model.FS, mode int, off, n uint64) {
+		apply(t, f, model.Op{Code: model.Open, Path: "/f", Flags: unix.O_RDWR},
+			model.Op{Code: model.Fallocate, Flags: mode, Off: off, Len: n}, model.Op{Code: model.Close})
+	}
+	for _, c := range []struct {
+		mode     int
+		off, len uint64
+		left     string // beside g
+		allowed  bool
+	}{
+		{zero, 0, 5000, "creat /f; truncate /f 5000", true}, // ext4: i_disksize
+		{zero | keep, 0, 5000, "creat /f; truncate /f 5000", true},
+		{keep, 0, 5000, "creat /f; truncate /f 5000", false},
+		{zero, 0, 5000, "creat /f; truncate /f 4096", true}, // the first page was written
+		{zero, 0, 5000, "creat /f; truncate /f 5001", false},
+		{zero, 0, 5000, "creat /f; write /f 1 8192", false}, // the first block is zeros
+		{zero, 100, 5000, "creat /f; write /f 1 8192", true},
+		{0, 0, 9000, "creat /f; truncate /f 9000", true},
+		{0, 0, 9000, "creat /f; truncate /f 8192", false}, // the size is of the metadata
+	} {
+		f := after(t, ext4, "creat /f; sync; write /f 1 8192")
+		fallocate(f, c.mode, c.off, c.len)
+		apply(t, f, script(t, "creat /g; fsync /g")...)
+		if err := f.Allowed(after(t, journal, c.left+"; creat /g").Observed()); (err == nil) != c.allowed {
+			t.Errorf("mode %d of %d bytes at %d leaves %s: %v", c.mode, c.len, c.off, c.left, err)
+		}
+	}
+}
+
+// TestMsyncKeepsItsRange: msync(2) makes its range durable, and no page after it.
+func TestMsyncKeepsItsRange(t *testing.T) {
+	f := after(t, journal, "creat /f; sync; write /f 1 8192")
+	apply(t, f, model.Op{Code: model.Open, Path: "/f", Flags: unix.O_RDWR},
+		model.Op{Code: model.Msync, Len: 4096}, model.Op{Code: model.Close})
+	for left, allowed := range map[string]bool{
+		"creat /f; write /f 1 8192": true,
+		"creat /f; write /f 1 4096": true,
+		"creat /f; write /f 1 2048": false,
+		"creat /f; write /f 2 8192": false,
+	} {
+		if err := f.Allowed(after(t, journal, left).Observed()); (err == nil) != allowed {
+			t.Errorf("%s: %v", left, err)
+		}
+	}
+}

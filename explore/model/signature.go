@@ -123,6 +123,9 @@ func (l labeler) label(i int, n *inode) string {
 	}
 	for _, v := range cs {
 		put(v.at, v.meta, v.value)
+		if l.history && v.by != (allocation{}) {
+			fmt.Fprintf(&b, " by %v", v.by)
+		}
 	}
 	return b.String()
 }
