@@ -12,7 +12,7 @@ import (
 // whole. It is the stable file system of FiSC, computed from the disk after the crash.
 type Committed struct {
 	Commit  uint64 // sequence number of the transaction (ext3), or generation (Btrfs)
-	Entries []File
+	Entries []File // sorted by depth, then by directory and name
 	// Logged says that the disk also has a log of fsync, which recovery replays. It may change the
 	// files that Touches reports.
 	Logged  bool

@@ -1,7 +1,9 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -158,7 +160,8 @@ func (n *namespace) addLink(l *link, r change.Record, names *change.Names) {
 	}
 }
 
-// list returns the files below the root. It enters each directory once, so that a loop of hostile
+// list returns the files below the root: those of a directory by their names, and directories before
+// what is in them. It enters each directory once, so that a loop of hostile
 // entries ends.
 func (n *namespace) list() (out []File, err error) {
 	children := make(map[node][]*link)
@@ -167,6 +170,12 @@ func (n *namespace) list() (out []File, err error) {
 		if l.text != "." && l.text != ".." {
 			children[dir] = append(children[dir], l)
 		}
+	}
+	for _, list := range children {
+		slices.SortFunc(list, func(a, b *link) int {
+			return cmp.Or(cmp.Compare(a.text, b.text), cmp.Compare(a.target.tree, b.target.tree),
+				cmp.Compare(a.target.inode, b.target.inode))
+		})
 	}
 	entered := make(map[node]bool)
 	for queue := []place{{n.root, "."}}; len(queue) > 0; queue = queue[1:] {
