@@ -97,9 +97,16 @@ func (c *Core) Features() []string {
 // Step performs operations on the file system, in one batch, and on the model. If the results
 // differ, it returns an *explore.Failure.
 func (c *Core) Step(e *explore.Env, ops []model.Op) error {
-	results, err := c.try(e, ops)
+	_, err := c.stepAnd(e, ops, nil)
+	return err
+}
+
+// stepAnd is Step with further operations at the end of the batch, which change nothing. It returns
+// their results.
+func (c *Core) stepAnd(e *explore.Env, ops []model.Op, then []agent.Op) ([]agent.Result, error) {
+	results, err := c.try(e, ops, then...)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer c.fs.CloseAll()
 	for i, o := range ops {
@@ -108,15 +115,15 @@ func (c *Core) Step(e *explore.Env, ops []model.Op) error {
 			is.Value, is.Data = results[i].Value, string(results[i].Data)
 		}
 		if err := c.checkResult(o, is); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return results[len(ops):], nil
 }
 
-// try performs operations on the file system, and returns the result of each.
-func (c *Core) try(e *explore.Env, ops []model.Op) (out []agent.Result, err error) {
-	calls := c.calls(ops)
+// try performs operations on the file system, and further ones. It returns the result of each.
+func (c *Core) try(e *explore.Env, ops []model.Op, then ...agent.Op) (out []agent.Result, err error) {
+	calls := append(c.calls(ops), then...)
 	results, err := e.Try(calls...)
 	if err != nil {
 		return nil, err

@@ -59,9 +59,13 @@ func (r *workloadRun) touch(s b3.Step) {
 	}
 }
 
-// keep notes the objects that a persistence point has made persistent, as they are now.
-func (r *workloadRun) keep(e *explore.Env, s b3.Step) error {
-	entries, err := tree(e, r.At)
+// keep notes the objects that a persistence point has made persistent, as they are now. answer is
+// that to agent.Tree. If it was too large for its batch, the tree is read again.
+func (r *workloadRun) keep(e *explore.Env, s b3.Step, answer agent.Result) error {
+	entries, err := entriesOf(answer)
+	if answer.Errno == unix.EOVERFLOW {
+		entries, err = tree(e, r.At)
+	}
 	if err != nil {
 		return err
 	}
@@ -81,10 +85,15 @@ func tree(e *explore.Env, at string) (map[string]agent.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	if errno := results[0].Errno; errno != 0 {
-		return nil, explore.Failuref("unreadable", "the tree cannot be read: %v", errno)
+	return entriesOf(results[0])
+}
+
+// entriesOf returns the entries of an answer to agent.Tree by path. The root is "/".
+func entriesOf(answer agent.Result) (map[string]agent.Entry, error) {
+	if answer.Errno != 0 {
+		return nil, explore.Failuref("unreadable", "the tree cannot be read: %v", answer.Errno)
 	}
-	entries, err := agent.DecodeTree(results[0].Data)
+	entries, err := agent.DecodeTree(answer.Data)
 	if err != nil {
 		return nil, err
 	}
@@ -141,6 +150,8 @@ func differs(was, is agent.Entry) string {
 		return "has another content"
 	case was.Target != is.Target:
 		return fmt.Sprintf("leads to %q, which was %q", is.Target, was.Target)
+	case was.Blocks != is.Blocks:
+		return fmt.Sprintf("takes %d blocks of 512 bytes, which were %d", is.Blocks, was.Blocks)
 	}
 	return ""
 }

@@ -16,7 +16,8 @@ import (
 // Workloads checks one workload of bounded black-box crash testing in each Mutate: after each of
 // its persistence points a crash may leave only what the promises of the file system allow. The
 // number of the workload is the only choice, so that the identity of a state is its rank: bugs of a
-// log tree depend on a history that no signature shows.
+// log tree depend on a history that no signature shows. A persistence point up to which a workload
+// is the same as the one before it was tested there, and is not tested again.
 //
 // After a crash it also compares each object that was ever made persistent and not changed since
 // with the run without a crash, and it looks whether names can be made and removed.
@@ -32,20 +33,35 @@ type Workloads struct {
 
 // Mutate runs a workload from its begin to its end.
 func (c *Workloads) Mutate(e *explore.Env) error {
-	w, err := c.Workload(e.ChooseAt(c.Count, "rank"))
+	steps, tested, err := c.steps(e.ChooseAt(c.Count, "rank"))
 	if err != nil {
 		return err
 	}
 	run := newWorkloadRun(&c.Core)
-	for _, s := range w.Complete() {
-		if err := run.step(e, s); err != nil {
+	for i, s := range steps {
+		if err := run.step(e, s, i >= tested); err != nil {
 			return err
 		}
 	}
-	if err := run.flush(e); err != nil || c.NoUnmount || c.torn {
+	if err := run.end(e); err != nil || c.NoUnmount || c.torn {
 		return err
 	}
 	return c.unmounted(e)
+}
+
+// steps returns the steps of a workload, and the number of those with which the workload before it
+// begins, too.
+func (c *Workloads) steps(i uint32) (steps b3.Workload, shared int, err error) {
+	w, err := c.Workload(i)
+	if err != nil || i == 0 {
+		return w.Complete(), 0, err
+	}
+	before, err := c.Workload(i - 1)
+	steps, before = w.Complete(), before.Complete()
+	for shared < min(len(steps), len(before)) && steps[shared] == before[shared] {
+		shared++
+	}
+	return steps, shared, err
 }
 
 // unmounted unmounts cleanly, mounts again, and compares the tree with the model.
@@ -85,11 +101,12 @@ func newWorkloadRun(c *Core) *workloadRun {
 // maxBatch is the number of operations that are performed at once.
 const maxBatch = 1000
 
-// step queues a step. After a persistence point it performs all queued ones, and asks for crashes.
-func (r *workloadRun) step(e *explore.Env, s b3.Step) error {
+// step queues a step. After a persistence point it performs all queued ones, and with crash it asks
+// for crashes.
+func (r *workloadRun) step(e *explore.Env, s b3.Step, crash bool) error {
 	r.touch(s)
 	if s.Verb == b3.DropCaches {
-		if err := r.flush(e); err != nil {
+		if _, err := r.flush(e); err != nil {
 			return err
 		}
 		return e.Sh("echo 3 > /proc/sys/vm/drop_caches")
@@ -99,39 +116,53 @@ func (r *workloadRun) step(e *explore.Env, s b3.Step) error {
 		if len(r.ops) < maxBatch {
 			return nil
 		}
-		return r.flush(e)
-	}
-	if err := r.flush(e); err != nil {
+		_, err := r.flush(e)
 		return err
 	}
-	return r.persisted(e, s)
+	answers, err := r.flush(e, agent.Tree(r.At))
+	if err != nil {
+		return err
+	}
+	return r.persisted(e, s, answers[0], crash)
 }
 
-// flush performs the queued operations in one batch. At its end the agent closes the files that are
-// not held. They are opened again at the begin of the next one.
-func (r *workloadRun) flush(e *explore.Env) error {
-	ops := r.ops
-	r.ops = nil
-	if len(ops) == 0 {
+// end performs what is still queued. Files that are only to be closed are left to the unmount.
+func (r *workloadRun) end(e *explore.Env) error {
+	if !slices.ContainsFunc(r.ops, func(o model.Op) bool { return o.Code != model.Close }) {
 		return nil
 	}
-	if err := r.Step(e, ops); err != nil {
-		return err
+	_, err := r.flush(e)
+	return err
+}
+
+// flush performs the queued operations in one batch, and after them others that change nothing,
+// whose answers it returns. At its end the agent closes the files that are not held. They are opened
+// again at the begin of the next one.
+func (r *workloadRun) flush(e *explore.Env, then ...agent.Op) ([]agent.Result, error) {
+	ops := r.ops
+	r.ops = nil
+	if len(ops)+len(then) == 0 {
+		return nil, nil
+	}
+	answers, err := r.stepAnd(e, ops, then)
+	if err != nil {
+		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.slots)) {
 		if r.slots[name] < agent.FirstHeld {
 			r.ops = append(r.ops, r.reopen(name))
 		}
 	}
-	return nil
+	return answers, nil
 }
 
-// persisted asks for crashes after a persistence point.
-func (r *workloadRun) persisted(e *explore.Env, s b3.Step) error {
+// persisted notes what a persistence point has made persistent. tree is the answer to agent.Tree
+// after it. With crash, it asks for crashes.
+func (r *workloadRun) persisted(e *explore.Env, s b3.Step, tree agent.Result, crash bool) error {
 	if r.torn {
 		return nil
 	}
-	if err := r.keep(e, s); err != nil {
+	if err := r.keep(e, s, tree); err != nil || !crash {
 		return err
 	}
 	property := s.Verb.String()

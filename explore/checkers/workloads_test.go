@@ -81,3 +81,17 @@ func TestWorkloadsFindBugs(t *testing.T) {
 		}
 	}
 }
+
+// TestWorkloadsShareAPrefix checks that a persistence point is tested once if workloads that follow
+// each other are the same up to it, and that a bug at it is found in the first.
+func TestWorkloadsShareAPrefix(t *testing.T) {
+	const a, b = "creat foo; sync; creat bar; fsync bar", "creat foo; sync; creat baz; fsync baz"
+	one, both := runWorkloads(t, "", a), runWorkloads(t, "", a, b)
+	if one.Asked["sync"] == 0 || both.Asked["sync"] != one.Asked["sync"] ||
+		both.Asked["fsync"] != 2*one.Asked["fsync"] {
+		t.Errorf("one workload asks %v, two ask %v", one.Asked, both.Asked)
+	}
+	if sum := runWorkloads(t, "sync does nothing", a, b); sum.Broken() != 1 {
+		t.Errorf("a bug at the shared point: %+v", sum)
+	}
+}
