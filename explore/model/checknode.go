@@ -96,24 +96,28 @@ func (m *matcher) checkContent(n *inode, p string, here *node) error {
 	if meta == anyMoment {
 		meta = m.f.disk.meta
 	}
-	sizes := false
+	data, known, sizes := here.data, here.complete, false
 	if !m.exact {
 		all := n.data.since(m.f.disk.sizeSince(n, meta))
 		list, sizes = n.withRanges(all), n.passes(all, here.Size)
 	}
 	for i, v := range list {
 		if v.value.size == here.Size {
-			partly := len(n.ranges) > 0 || list[i+1:].ordered(meta) // parts of it are too old
-			if v.value.sum() == here.Sum && (i == len(list)-1 || !partly) {
+			sizes = true
+			if v.value.sum() != here.Sum {
+				continue
+			}
+			partly := len(n.ranges) > 0 || list[i+1:].ordered(meta) // parts of it may be too old
+			if i == len(list)-1 || !partly {
 				return nil
 			}
-			sizes = true
+			data, known = v.value.bytes(), true // it was not read if another file has the same now
 		}
 	}
 	if !sizes {
 		return mismatchf("size", "/%s has %d bytes; it had %s", p, here.Size, sizesOf(list))
 	}
-	if !here.complete {
+	if !known {
 		return mismatchf("undecided", "/%s: its contents were not read", p)
 	}
 	for off := uint64(0); off < here.Size; off += sector {
@@ -121,7 +125,7 @@ func (m *matcher) checkContent(n *inode, p string, here *node) error {
 		if !m.exact {
 			list = n.data.since(m.f.disk.sectorSince(n, meta, off, end))
 		}
-		if err := m.checkSector(list, off, here.data[off:end]); err != nil {
+		if err := m.checkSector(list, off, data[off:end]); err != nil {
 			return mismatchf("contents", "/%s, %d bytes long, at offset %d: %v", p, here.Size, off, err)
 		}
 	}

@@ -108,6 +108,13 @@ func (c content) read(b []byte, off uint64) {
 	}
 }
 
+// bytes returns the content.
+func (c content) bytes() []byte {
+	b := make([]byte, c.size)
+	c.read(b, 0)
+	return b
+}
+
 // differs reports whether two contents may differ in a range. It compares their parts, so zeros and
 // bytes beyond the end are equal.
 func (c content) differs(d content, off, end uint64) bool {

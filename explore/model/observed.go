@@ -187,8 +187,7 @@ func (f *FS) Observed() *Observed {
 		if n.kind == File {
 			c := n.data.now()
 			here.Size, here.Sum = c.size, c.sum()
-			here.data, here.complete = make([]byte, c.size), true
-			c.read(here.data, 0)
+			here.data, here.complete = c.bytes(), true
 		}
 		s.nodes[p] = here
 		s.names[e.Inode]++

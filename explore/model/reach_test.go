@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"fmt"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -145,5 +146,40 @@ func TestMsyncKeepsItsRange(t *testing.T) {
 		if err := f.Allowed(after(t, journal, left).Observed()); (err == nil) != allowed {
 			t.Errorf("%s: %v", left, err)
 		}
+	}
+}
+
+// TestContentOfAnotherFile: a file may have an older content, which was not read because another
+// file has the same now.
+func TestContentOfAnotherFile(t *testing.T) {
+	f := after(t, journal, "creat /f; sync; write /f 1 8192")
+	apply(t, f, model.Op{Code: model.Open, Path: "/f", Flags: unix.O_RDWR},
+		model.Op{Code: model.Fallocate, Flags: unix.FALLOC_FL_KEEP_SIZE, Off: 8192, Len: 8192},
+		model.Op{Code: model.Close})
+	apply(t, f, script(t, "creat /g; fsync /g")...)
+	left, err := model.Look(lookAt(after(t, journal, "creat /f; creat /g")), "/", f)
+	if err == nil {
+		err = f.Allowed(left)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// lookAt answers operations that read the tree of a model without extended attributes. It refuses
+// to read contents.
+func lookAt(f *model.FS) model.Perform {
+	return func(ops ...agent.Op) (out []agent.Result, err error) {
+		for _, o := range ops {
+			switch {
+			case o.ReadsTree():
+				out = append(out, agent.Result{Data: agent.EncodeTree(f.Observed().Entries())})
+			case o.Code == agent.Listxattr("").Code:
+				out = append(out, agent.Result{})
+			default:
+				return nil, fmt.Errorf("%v is not needed", o)
+			}
+		}
+		return out, nil
 	}
 }
