@@ -13,6 +13,7 @@ import (
 
 	"fsward/explore/b3"
 	"fsward/explore/campaign"
+	"fsward/explore/spec"
 )
 
 // campaignStart is campaign start as its flags describe it.
@@ -39,7 +40,8 @@ func campaignStartCommand() *cobra.Command {
   survey   fsward explore survey, one unit for each file system
   fsck     fsward fsck run, one unit for each combination of values of --vary
 
-A worker takes no files from another machine: flags that name files are refused.
+A campaign carries the file of --set of b3, and of --stack of explore; other flags that name files
+are refused.
 
 With --dir the command tests the units itself, --guests at a time, until everything is done; more
 workers may join. With --nats it puts the units into the queue and ends, unless --guests is given.
@@ -122,13 +124,50 @@ func (s *campaignStart) definition(kind string, args []string) (d campaign.Defin
 	}
 	rest := command.Flags().Args()
 	if kind == "b3" {
-		return d, s.ranks(&d)
+		if err := s.ranks(&d); err != nil {
+			return d, err
+		}
+		return d, s.carry(&d)
 	}
 	if len(rest) > 0 {
 		d.Axes = append(d.Axes, campaign.Axis{Values: rest})
 	}
 	d.Last = campaign.Combinations(d.Axes) - 1
-	return d, nil
+	return d, s.carry(&d)
+}
+
+// carry has a campaign carry the files that its flags name.
+func (s *campaignStart) carry(d *campaign.Definition) error {
+	k, err := campaign.KindOf(d.Kind)
+	if err != nil {
+		return err
+	}
+	for i, f := range d.Flags {
+		if k.TakesFile(f.Name) {
+			err = errors.Join(err, d.Carry(i))
+		}
+	}
+	return errors.Join(err, checkCarried(d))
+}
+
+// checkCarried returns an error for a file of a campaign that no unit could use, or that names files
+// of the machine that runs it.
+func checkCarried(d *campaign.Definition) error {
+	for _, f := range d.Files {
+		var err error
+		switch d.Kind {
+		case "b3":
+			_, err = b3.Decode([]byte(f.Text))
+		case "explore":
+			_, err = spec.Alone(f.Text)
+		default:
+			err = errors.New("units of this kind have no files")
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+	}
+	return nil
 }
 
 // flagValues returns a flag of a command as flags of a campaign: one for each value of a list.
@@ -184,7 +223,7 @@ func (s *campaignStart) ranks(d *campaign.Definition) error {
 	if err := d.Check(); err != nil && len(d.Axes) > 0 {
 		return errors.New("--vary is not for b3: start a campaign for each value")
 	}
-	r := b3Run{}
+	var r b3Run
 	var flags []campaign.Flag
 	for _, f := range d.Flags {
 		switch f.Name {
@@ -204,10 +243,6 @@ func (s *campaignStart) ranks(d *campaign.Definition) error {
 	if err != nil {
 		return err
 	}
-	set, err := b3.Load(r.set)
-	if err != nil {
-		return err
-	}
-	d.First, d.Last, d.Unit, d.Set = w.From, w.To, s.unit, set.Version()
+	d.First, d.Last, d.Unit, d.Set = w.From, w.To, s.unit, w.Version
 	return nil
 }

@@ -103,6 +103,11 @@ func (o *b3Run) workloads() (*spec.Workloads, error) {
 		if w.Set, err = filepath.Abs(o.set); err != nil {
 			return nil, err
 		}
+		text, err := os.ReadFile(o.set)
+		if err != nil {
+			return nil, err
+		}
+		w.SetText = string(text)
 	}
 	if o.ranks != "" {
 		first, last, ok := strings.Cut(o.ranks, "-")

@@ -100,7 +100,7 @@ func (f *workerFlags) checkVersion() (func(*campaign.Definition) error, error) {
 		case k.Guest && d.Guest != "" && d.Guest != guest:
 			return fmt.Errorf("it is for the guest %s, and that in %s is %s", d.Guest, f.guest, guest)
 		}
-		return nil
+		return checkCarried(d)
 	}, nil
 }
 
@@ -132,8 +132,9 @@ func workerCommand() *cobra.Command {
 		Use:   "worker --nats URL | --dir DIR",
 		Short: "Run units of campaigns, on any machine",
 		Long: `Takes units of the campaigns of a server, and runs them. It runs only commands and
-flags that fsward campaign start offers, and takes no files from the server. Campaigns of another
-version of fsward or of the guest are refused, and stderr says why.
+flags that fsward campaign start offers. The files that it takes from the server are sets of
+workloads, and stacks, whose commands run in the guest. Campaigns of another version of fsward or of
+the guest are refused, and stderr says why.
 
 If the server is away, units that run are finished, and their results wait. A worker that is asked
 to end gives its units back; the units of one that is killed go to others after half a minute.

@@ -107,6 +107,11 @@ func Load(name string) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
+	return DecodeNamed(name, text)
+}
+
+// DecodeNamed reads a set from the YAML of a file, after which it is named.
+func DecodeNamed(name string, text []byte) (*Set, error) {
 	s, err := Decode(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -76,7 +77,7 @@ func TestArgs(t *testing.T) {
 	d.Flags = []Flag{{"checker", "sync"}, {"guarded", "true"}}
 	d.Axes = []Axis{{"fs", []string{"ext3", "btrfs"}}, {"seed", []string{"1", "2", "3"}}}
 	d.Last = Combinations(d.Axes) - 1
-	got, err := d.Args(Unit{d.Digest(), 4, 4}, "--out=x")
+	got, err := d.Args(Unit{d.Digest(), 4, 4}, "", "--out=x")
 	want := "explore run --checker=sync --guarded=true --fs=btrfs --seed=2 --out=x"
 	if err != nil || strings.Join(got, " ") != want || d.Check() != nil {
 		t.Errorf("%q, want %q; %v, %v", got, want, err, d.Check())
@@ -87,15 +88,69 @@ func TestArgs(t *testing.T) {
 	d = NewDefinition("a", "survey")
 	d.Axes = []Axis{{"", []string{"ext3", "vfat"}}}
 	d.Last = 1
-	if got, err = d.Args(Unit{d.Digest(), 1, 1}, "--out=x"); err != nil || d.Check() != nil ||
+	if got, err = d.Args(Unit{d.Digest(), 1, 1}, "", "--out=x"); err != nil || d.Check() != nil ||
 		strings.Join(got, " ") != "explore survey --out=x vfat" {
 		t.Errorf("%q, %v, %v", got, err, d.Check())
 	}
 	b3 := testDefinition("b", 100, 64)
-	if got, _ = b3.Args(Unit{b3.Digest(), 64, 99}); strings.Join(got, " ") !=
+	if got, _ = b3.Args(Unit{b3.Digest(), 64, 99}, ""); strings.Join(got, " ") !=
 		"explore b3 --fs=ext3 --set=seq-1 --range=64-99" {
 		t.Errorf("%q", got)
 	}
+}
+
+// TestFiles checks that a campaign carries a file, which a unit finds in its folder, and that it has
+// exactly the files that its flags name.
+func TestFiles(t *testing.T) {
+	dir, text := t.TempDir(), "length: 1\n"
+	own := filepath.Join(dir, "own.yaml")
+	if err := os.WriteFile(own, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d := testDefinition("b", 10, 10)
+	d.Flags = []Flag{{"fs", "ext3"}, {"set", own}}
+	if d.Check() == nil {
+		t.Error("a path is a value")
+	}
+	if err := errors.Join(d.Carry(0), d.Carry(1), d.Check()); err != nil || len(d.Files) != 1 {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	unit := t.TempDir()
+	err := d.WriteFiles(unit)
+	args, argsErr := d.Args(Unit{d.Digest(), 0, 9}, unit)
+	if err != nil || argsErr != nil {
+		t.Fatal(err, argsErr)
+	}
+	path := strings.TrimPrefix(args[3], "--set=")
+	if is, err := os.ReadFile(path); err != nil || string(is) != text {
+		t.Errorf("%v: %q, %v", args, is, err)
+	}
+	for name, change := range map[string]func(*Definition){
+		"another text": func(d *Definition) { d.Files[0].Text += " " },
+		"no file":      func(d *Definition) { d.Files = nil },
+		"nobody's":     func(d *Definition) { d.Files = append(d.Files, NewFile("x")) },
+		"twice":        func(d *Definition) { d.Files = append(d.Files, d.Files[0]) },
+		"a path":       func(d *Definition) { d.Files[0].Name = "file-../x" },
+		"escape":       func(d *Definition) { *d = withFile(*d, "\x1b[2J") },
+		"too large":    func(d *Definition) { *d = withFile(*d, strings.Repeat("x", maxCarried+1)) },
+	} {
+		bad := withFile(d, text)
+		if change(&bad); bad.Check() == nil {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+	other := withFile(d, text)
+	other.Kind, other.Flags[0] = "fsck", Flag{"fs", "ext3"}
+	if other.Check() == nil {
+		t.Error("a kind without files carries one")
+	}
+}
+
+// withFile returns a definition whose flag set names a file with a text.
+func withFile(d Definition, text string) Definition {
+	d.Files = []File{NewFile(text)}
+	d.Flags = []Flag{{"fs", "ext3"}, {"set", d.Files[0].Name}}
+	return d
 }
 
 // TestPrograms checks that the names of repair programs are values, and files are not.
@@ -259,7 +314,10 @@ func FuzzDecode(f *testing.F) {
 	finding := Finding{Kind: "lost", Unit: "0-9", Summary: "x"}
 	finding.Key = finding.key()
 	finding.Object = objectName(finding.Unit, finding.Key)
-	for _, v := range []checked{&d,
+	carries := d
+	carries.Files = []File{NewFile("length: 1\n")}
+	carries.Flags = []Flag{{"fs", "ext3"}, {"set", carries.Files[0].Name}}
+	for _, v := range []checked{&d, &carries,
 		&Record{Definition: d, State: Running, Made: "2026-11-26T12:00:00Z"},
 		&Unit{d.Digest(), 0, 9}, &finding, &attempt{1, "x"},
 		&Result{Unit: Unit{d.Digest(), 0, 9}, Outcome: Tested, Findings: []Count{{finding.Key, 2}}}} {
@@ -290,11 +348,12 @@ func FuzzDecode(f *testing.F) {
 			if !ok {
 				continue
 			}
-			args, err := d.Args(Unit{d.Digest(), d.First, d.First})
+			args, err := d.Args(Unit{d.Digest(), d.First, d.First}, "/dir")
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, a := range args[2:] {
+				a = strings.Replace(a, "=/dir/", "=", 1) // a file
 				if strings.ContainsAny(a, "\n\x00/\\'\"$`;&") {
 					t.Errorf("the argument %q", a)
 				}

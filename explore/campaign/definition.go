@@ -62,6 +62,7 @@ type Definition struct {
 	Build string `json:"build"`
 	Set   string `json:"set,omitempty"`
 	Guest string `json:"guest,omitempty"`
+	Files []File `json:"files,omitempty"` // which flags name
 }
 
 // Size returns the number of indexes.
@@ -96,6 +97,9 @@ func (d *Definition) check() error {
 		names = append(names, a.Name)
 	}
 	if err := k.checkRequired(names); err != nil {
+		return err
+	}
+	if err := d.checkFiles(k); err != nil {
 		return err
 	}
 	for _, text := range []string{d.Build, d.Set, d.Guest} {
@@ -187,8 +191,8 @@ func (d *Definition) flags(index uint64) []Flag {
 }
 
 // Args returns the command line of a unit: the subcommand, its flags, and the worker's own, such as
-// the folder for what is found.
-func (d *Definition) Args(u Unit, own ...string) ([]string, error) {
+// the folder for what is found. WriteFiles has written the campaign's files to dir.
+func (d *Definition) Args(u Unit, dir string, own ...string) ([]string, error) {
 	k, err := KindOf(d.Kind)
 	if err != nil {
 		return nil, err
@@ -196,6 +200,7 @@ func (d *Definition) Args(u Unit, own ...string) ([]string, error) {
 	args := slices.Clone(k.Command)
 	var arguments []string
 	for _, f := range d.flags(u.From) {
+		f = d.onDisk(f, dir)
 		if f.Name == "" {
 			arguments = append(arguments, f.Value)
 			continue

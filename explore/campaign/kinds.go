@@ -19,6 +19,7 @@ type Kind struct {
 	// Argument is the form of an argument; nil: the command takes none.
 	Argument *regexp.Regexp
 	flags    map[string]*regexp.Regexp // the form of each flag's values
+	files    []string                  // flags whose value may be a file that the campaign carries
 	subject  []string                  // flags that say what is tested, and so belong to a finding
 	required []string                  // one flag of each list, separated by |
 }
@@ -76,6 +77,7 @@ var kinds = map[string]*Kind{
 		Command: []string{"explore", "b3"}, Guest: true, Range: "range",
 		flags: merged(crashFlags, checkFlags, systemFlags, map[string]*regexp.Regexp{
 			"set": nameValue, "no-unmount": boolValue, "in-order": boolValue}),
+		files:    []string{"set"},
 		subject:  []string{"fs", "mount-options", "mkfs-options"},
 		required: []string{"fs", "set"},
 	},
@@ -83,6 +85,7 @@ var kinds = map[string]*Kind{
 		Command: []string{"explore", "run"}, Guest: true,
 		flags: merged(crashFlags, checkFlags, searchFlags, systemFlags, map[string]*regexp.Regexp{
 			"checker": nameValue, "stack": nameValue, "set": settingValue, "guarded": boolValue}),
+		files:    []string{"stack"},
 		subject:  []string{"fs", "mount-options", "mkfs-options", "stack", "set", "checker"},
 		required: []string{"fs|stack"},
 	},
@@ -128,7 +131,7 @@ func (k *Kind) checkFlag(name, value string) error {
 	case !ok:
 		return fmt.Errorf("--%s is not a flag that a campaign may use", name)
 	case !form.MatchString(value):
-		return fmt.Errorf("--%s=%q is not a value that a campaign may use; files stay on their machine",
+		return fmt.Errorf("--%s=%q is not a value that a campaign may use; this file stays on its machine",
 			name, value)
 	}
 	return nil

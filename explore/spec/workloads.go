@@ -13,10 +13,11 @@ import (
 
 // Workloads are the workloads of a run: a part of a set, or a list.
 type Workloads struct {
-	Set     string `json:"set,omitempty"`     // name, or absolute path of a file
-	Version string `json:"version,omitempty"` // of the set; "": any
-	From    uint64 `json:"from,omitempty"`    // the first rank
-	To      uint64 `json:"to,omitempty"`      // the last rank
+	Set     string `json:"set,omitempty"`      // name, or path of a file
+	SetText string `json:"set_text,omitempty"` // of the file; "": Set is a name
+	Version string `json:"version,omitempty"`  // of the set; "": any
+	From    uint64 `json:"from,omitempty"`     // the first rank
+	To      uint64 `json:"to,omitempty"`       // the last rank
 	// Texts are the workloads in place of a set.
 	Texts []string `json:"texts,omitempty"`
 	// NoUnmount leaves out the comparison with the tree after a clean unmount.
@@ -40,7 +41,7 @@ func (w *Workloads) Load() (count uint32, at func(i uint32) (b3.Workload, error)
 		}
 		return uint32(len(list)), func(i uint32) (b3.Workload, error) { return list[i], nil }, nil
 	}
-	s, err := b3.Load(w.Set)
+	s, err := w.set()
 	if err != nil {
 		return 0, nil, err
 	}
@@ -58,6 +59,15 @@ func (w *Workloads) Load() (count uint32, at func(i uint32) (b3.Workload, error)
 	return uint32(w.To - w.From + 1), func(i uint32) (b3.Workload, error) {
 		return s.At(w.From + uint64(i))
 	}, nil
+}
+
+// set returns the set. A run keeps the text of one from a file, so that it can be replayed on
+// another machine.
+func (w *Workloads) set() (*b3.Set, error) {
+	if w.SetText == "" {
+		return b3.Load(w.Set)
+	}
+	return b3.DecodeNamed(w.Set, []byte(w.SetText))
 }
 
 // checker returns the checker that runs the workloads.

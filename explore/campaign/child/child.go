@@ -66,7 +66,10 @@ func (r *Runner) run(ctx context.Context, t campaign.Task, dir string) (d campai
 	if kind.Guest {
 		own = append(own, "--guest="+r.Guest)
 	}
-	args, err := t.Definition.Args(t.Unit, own...)
+	if err := t.Definition.WriteFiles(dir); err != nil {
+		return d, err
+	}
+	args, err := t.Definition.Args(t.Unit, dir, own...)
 	if err != nil {
 		return d, err
 	}
