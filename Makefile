@@ -12,7 +12,7 @@ GOLANGCI_LINT_VERSION := v2.15.0
 GOTESTSUM_VERSION := v1.13.0
 
 .PHONY: help setup build run test test-disks test-apart vm-test layout restarts apparmor reconnect \
-	migrate planted repair-planted repair-paths search-table variants lint fuzz bench simulate \
+	migrate planted repair-planted repair-paths search-table variants lint fuzz bench kills simulate \
 	soak survey shapes cliffs matrix mutants man clean guest guest-debug
 
 ## list the targets
@@ -178,6 +178,12 @@ fuzz: setup
 ## run the benchmarks, each beside a peer
 bench: setup guest
 	@scripts/bench.sh
+
+## kill processes of a campaign with kill -9 at KILLS random moments, and check that everything
+## counts once; about a second each
+KILLS ?= 200
+kills: setup
+	FSWARD_CAMPAIGN_KILLS=$(KILLS) go test -count 1 -v -timeout 1h -run '^TestKilled$$' ./explore/campaign
 
 ## measure a campaign's queue with 100 and with 1,000 workers in virtual time: 3.8 million workloads,
 ## about five minutes

@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -138,4 +140,46 @@ func publishAll(b *testing.B, q *Queue) {
 	if err != nil {
 		b.Fatal(err)
 	}
+}
+
+// BenchmarkSpeedup measures what the queue leaves of the speed of n workers in this process, if each
+// unit takes 200 ms: efficiency is the time without a queue by the time with it.
+func BenchmarkSpeedup(b *testing.B) {
+	const each, unitTime = 20, 200 * time.Millisecond
+	for _, workers := range []int{1, 2, 4, 8, 16, 32, 64} {
+		b.Run(strconv.Itoa(workers), func(b *testing.B) {
+			for b.Loop() {
+				speedup(b, workers, each, unitTime)
+			}
+		})
+	}
+}
+
+// speedup has workers test some units each that take a time, and reports the efficiency. It ends the
+// clock with the last unit: then workers still wait for more.
+func speedup(b *testing.B, workers, each int, unitTime time.Duration) {
+	b.Helper()
+	n := uint64(workers * each)
+	q := benchmarked(b, n)
+	var left atomic.Int64
+	left.Store(int64(n))
+	var took time.Duration
+	began := time.Now()
+	var all sync.WaitGroup
+	for i := range workers {
+		w := newWorker(q.client, fmt.Sprintf("w%d", i), func(context.Context, Task) (Done, error) {
+			time.Sleep(unitTime)
+			return Done{}, nil
+		})
+		w.OnEvent = func(e Event) {
+			if e.Event == "tested" && left.Add(-1) == 0 {
+				took = time.Since(began)
+			}
+		}
+		all.Go(func() { run(b, w) })
+	}
+	all.Wait()
+	isDone(b, q, n)
+	b.ReportMetric(float64(each)*unitTime.Seconds()/took.Seconds(), "efficiency")
+	b.ReportMetric(float64(n)/took.Seconds(), "units/s")
 }

@@ -12,13 +12,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// A worker that ends without a word loses its unit to another, and the unit counts once.
-func TestLostWorker(t *testing.T) {
-	c := connect(t, t.TempDir())
-	q := submitted(t, c, testDefinition("a", 20, 4))
-	if l, err := q.fetch(time.Second); l == nil || err != nil { // and nothing is heard of it
-		t.Fatalf("%v, %v", l, err)
-	}
+// runsEachOnce has a worker test a campaign of 20 indexes in 5 units, each of which must run once.
+func runsEachOnce(t *testing.T, c *Client, q *Queue) {
+	t.Helper()
 	var seen runs
 	run(t, newWorker(c, "w", func(_ context.Context, task Task) (Done, error) {
 		seen.add(task.Unit)
@@ -28,6 +24,16 @@ func TestLostWorker(t *testing.T) {
 	if units, most := seen.most(); units != 5 || most != 1 {
 		t.Errorf("%d units ran, at most %d times", units, most)
 	}
+}
+
+// A worker that ends without a word loses its unit to another, and the unit counts once.
+func TestLostWorker(t *testing.T) {
+	c := connect(t, t.TempDir())
+	q := submitted(t, c, testDefinition("a", 20, 4))
+	if l, err := q.fetch(time.Second); l == nil || err != nil { // and nothing is heard of it
+		t.Fatalf("%v, %v", l, err)
+	}
+	runsEachOnce(t, c, q)
 }
 
 // A worker that was silent for longer than its lease, as behind a network partition, finishes its
@@ -89,15 +95,7 @@ func TestLostUnits(t *testing.T) {
 	if s := status(t, q); s.Waiting != 4 || s.Left != 20 {
 		t.Fatalf("%+v", s)
 	}
-	var seen runs
-	run(t, newWorker(c, "w", func(_ context.Context, task Task) (Done, error) {
-		seen.add(task.Unit)
-		return Done{}, nil
-	}))
-	isDone(t, q, 20)
-	if units, most := seen.most(); units != 5 || most != 1 {
-		t.Errorf("%d units ran, at most %d times", units, most)
-	}
+	runsEachOnce(t, c, q)
 }
 
 // One case that cannot be run is found by splitting its unit. The others are tested, once.
