@@ -73,8 +73,8 @@ func (d *Definition) checkFiles(k *Kind) error {
 	return nil
 }
 
-// Carry replaces the path that a flag has by the file, which the campaign carries from then on. Where
-// the flag's value is a name, it does nothing.
+// Carry replaces the path that a flag has by the file, which the campaign carries from then on. It
+// does nothing where the flag's value is a name.
 func (d *Definition) Carry(flag int) error {
 	f := &d.Flags[flag]
 	if !strings.ContainsAny(f.Value, "/.") {

@@ -122,7 +122,8 @@ func (c *Core) stepAnd(e *explore.Env, ops []model.Op, then []agent.Op) ([]agent
 }
 
 // try performs operations on the file system, and further ones. It returns the result of each.
-func (c *Core) try(e *explore.Env, ops []model.Op, then ...agent.Op) (out []agent.Result, err error) {
+func (c *Core) try(e *explore.Env, ops []model.Op,
+	then ...agent.Op) (out []agent.Result, err error) {
 	calls := append(c.calls(ops), then...)
 	results, err := e.Try(calls...)
 	if err != nil {

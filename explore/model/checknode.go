@@ -149,7 +149,8 @@ func (n *inode) passes(list history[content], size uint64) bool {
 // hasRanges reports whether a file of a size has all ranges that msync(2) has made durable since a
 // moment.
 func (n *inode) hasRanges(at int, size uint64) bool {
-	return !slices.ContainsFunc(n.ranges, func(r syncedRange) bool { return at < r.at && size < r.end })
+	beyond := func(r syncedRange) bool { return at < r.at && size < r.end }
+	return !slices.ContainsFunc(n.ranges, beyond)
 }
 
 // withRanges returns those of several versions that have all ranges that msync(2) made durable.

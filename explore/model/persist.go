@@ -144,7 +144,7 @@ func (d *disk) sizeSince(n *inode, meta int) int {
 
 // sectorSince returns the moment since which a range of a file's content is durable, if all
 // metadata up to the moment meta are. With truncate(2) and fallocate(2), only their changes of the
-// range are durable, as far as they are ordered: earlier writes to the file need not be on the disk.
+// range are durable, as far as they are ordered: earlier writes to it need not be on the disk.
 func (d *disk) sectorSince(n *inode, meta int, off, end uint64) int {
 	since := d.dataSince(n)
 	for i, v := range n.data {

@@ -126,7 +126,8 @@ func TestFallocateKeepsNoWrite(t *testing.T) {
 		f := after(t, ext4, "creat /f; sync; write /f 1 8192")
 		fallocate(f, c.mode, c.off, c.len)
 		apply(t, f, script(t, "creat /g; fsync /g")...)
-		if err := f.Allowed(after(t, journal, c.left+"; creat /g").Observed()); (err == nil) != c.allowed {
+		left := after(t, journal, c.left+"; creat /g").Observed()
+		if err := f.Allowed(left); (err == nil) != c.allowed {
 			t.Errorf("mode %d of %d bytes at %d leaves %s: %v", c.mode, c.len, c.off, c.left, err)
 		}
 	}

@@ -96,7 +96,8 @@ func TestReadCommitted(t *testing.T) {
 		} else {
 			dirLinks = map[string]uint64{".": 1, "d": 1}
 		}
-		want = append(want, File{Path: "d/f", Mode: unix.S_IFREG | unix.S_ISUID | 0o640, Links: 2, Size: 5})
+		want = append(want,
+			File{Path: "d/f", Mode: unix.S_IFREG | unix.S_ISUID | 0o640, Links: 2, Size: 5})
 		for i := range want {
 			want[i].UID, want[i].GID = uid, gid
 			want[i].Links = cmp.Or(want[i].Links, dirLinks[want[i].Path])
