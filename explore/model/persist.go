@@ -54,6 +54,7 @@ func (d *disk) sync(t *tree, now int) {
 // fsync makes inode i durable, with everything that the promises of the file system add.
 func (d *disk) fsync(t *tree, i, now int, dataOnly bool) {
 	n := t.inodes[i]
+	unchanged := d.isUnchanged(n)
 	n.dataAt = now
 	if dataOnly {
 		// Reading the data needs the size. In an ordered file system, a durable change of size
@@ -67,12 +68,22 @@ func (d *disk) fsync(t *tree, i, now int, dataOnly bool) {
 	if d.promises.Ordered && !d.promises.FsyncAlone {
 		d.meta = max(d.meta, n.changed)
 	}
+	if unchanged {
+		return
+	}
 	if d.promises.FsyncNames {
 		t.keepNames(i, now)
 	}
 	if d.promises.FsyncEntries && n.kind == Dir {
 		t.keepEntries(n, now)
 	}
+}
+
+// isUnchanged reports whether an inode is durable as it is. fsync then does nothing more, also if a
+// directory above it was renamed, or one below it has new files.
+func (d *disk) isUnchanged(n *inode) bool {
+	written := n.kind == File && n.data[len(n.data)-1].at > d.dataSince(n)
+	return n.changed <= d.metaSince(n) && !written
 }
 
 // msync makes the content of a range of a file durable, with the size that reading it needs.

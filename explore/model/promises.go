@@ -21,8 +21,9 @@ package model
 // inode that it once referred to, or to none, and a range of a file that no later operation wrote
 // holds its old data.
 type Promises struct {
-	// FsyncNames: fsync of a file also makes its names and their directories durable. Btrfs
-	// (btrfs_log_inode_parent, btrfs_log_new_ancestors), F2FS (need_do_checkpoint).
+	// FsyncNames: fsync of a file that has changed also makes its names and their directories durable.
+	// Btrfs (btrfs_log_inode_parent, btrfs_log_new_ancestors; not after skip_inode_logging), F2FS
+	// (need_do_checkpoint).
 	FsyncNames bool `yaml:"fsync_names"`
 	// Ordered: changes of names, modes, sizes and attributes reach the disk in the order of the
 	// operations. So fsync of a file makes all operations durable, on any file, up to the file's own
@@ -36,8 +37,8 @@ type Promises struct {
 	// durable. If the file's data did not change, fsync writes nothing; otherwise it writes only the
 	// data (NILFS2: nilfs_sync_file, nilfs_inode_dirty, order=relaxed).
 	FsyncAlone bool `yaml:"fsync_alone"`
-	// FsyncEntries: fsync of a directory also makes the new files in it durable, with the names in it
-	// and below. Btrfs (log_new_dir_dentries).
+	// FsyncEntries: fsync of a directory that has changed also makes the new files in it durable, with
+	// the names in it and below. Btrfs (log_new_dir_dentries).
 	FsyncEntries bool `yaml:"fsync_entries"`
 	// AtomicRename: after a crash a renamed file has exactly one of its two names. All file systems
 	// with a journal or copy on write.
