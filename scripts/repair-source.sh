@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fetches source packages of Debian into DIR, each as DIR/PACKAGE_VERSION.orig.tar.gz or .xz. The
+# Fetches sources of Debian packages into DIR, each as DIR/PACKAGE_VERSION.orig.tar.gz or .xz. The
 # machine's own list of packages stays as it is.
 #
 #   scripts/repair-source.sh DIR PACKAGE...
@@ -23,5 +23,5 @@ options=(
 apt-get "${options[@]}" update >/dev/null
 cd "$dir"
 for package in "$@"; do
-	apt-get "${options[@]}" source --download-only "$package" >/dev/null
+	apt-get "${options[@]}" source --download-only --tar-only "$package" >/dev/null
 done

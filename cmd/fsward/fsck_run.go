@@ -52,10 +52,11 @@ Exit status: 0 found nothing, 1 found something, 2 wrong usage, 3 could not run.
 	c.Flags().StringVar(&cfg.Image, "image", "", "damage copies of `IMG` instead of a made image")
 	c.Flags().StringSliceVar(&cfg.Modes, "mode", nil,
 		"try only these repair `MODES` of the program, separated by commas (default: all)")
-	c.Flags().StringVar(&cfg.Damage, "damage", "", "instead of damaging fields, take the images of "+
-		"a repair program's own tests: suite:`DIR`")
+	c.Flags().StringVar(&cfg.Damage, "damage", "", "`WHAT` to damage: MAP.yaml has the fields; "+
+		"suite:DIR and image:IMG take images that are damaged already, such as those of a program's "+
+		"own tests (default: the fields that fsward knows)")
 	c.Flags().StringVar(&cfg.Model, "model", damage.Single, "`MODEL` of damages: a is one field at "+
-		"a time, pairs two at once")
+		"a time, pairs two at once, b the bytes that repairs of a suite's images change")
 	c.Flags().StringVar(&cfg.Fields, "fields", "", "damage only fields whose names match `PATTERN`, "+
 		"such as ^inode.mode@ (default: all)")
 	c.Flags().StringSliceVar(&cfg.Checks, "check", []string{campaign.Consistency},

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strings"
 	"time"
 
 	"fsward/repair/adapter"
@@ -29,7 +27,7 @@ type Config struct {
 	Image   string   `json:"image,omitempty"` // path; "": an image is made
 	Checks  []string `json:"checks,omitempty"`
 	Modes   []string `json:"modes,omitempty"`  // of the program; none: all
-	Damage  string   `json:"damage,omitempty"` // suite:DIR; "": of fields of the image
+	Damage  string   `json:"damage,omitempty"` // see Campaign.list; "": of fields of the image
 	Model   string   `json:"model,omitempty"`  // of damages; see damage.Models
 	Fields  string   `json:"fields,omitempty"` // pattern of the fields to damage; "": all
 	Workers int      `json:"workers"`
@@ -53,7 +51,9 @@ type Campaign struct {
 	version string
 	checks  *checks
 	model   damages
-	state   *state
+	// repaired are what model B damages; nil: another model.
+	repaired []damage.Repaired
+	state    *state
 }
 
 // damages are what a campaign tries, by number.
@@ -63,9 +63,6 @@ type damages interface {
 	Fields() (fields, groups int)
 	At(n uint64) (*damage.Damage, error) // the error is damage.ErrNone if there is none
 }
-
-// suitePrefix stands before the folder of a suite in Config.Damage.
-const suitePrefix = "suite:"
 
 // Create makes the folder of a new campaign, which must not exist or be empty.
 func Create(ctx context.Context, dir string, cfg Config) (c *Campaign, err error) {
@@ -107,6 +104,9 @@ func (c *Campaign) saveFolder() error {
 	if err := os.WriteFile(filepath.Join(c.dir, adapterFile), c.text, 0o644); err != nil {
 		return err
 	}
+	if err := c.saveRepaired(); err != nil {
+		return err
+	}
 	text, err := json.MarshalIndent(c.Config, "", "  ")
 	if err != nil {
 		return err
@@ -136,6 +136,9 @@ func Open(ctx context.Context, dir string) (*Campaign, error) {
 	if c.base, err = testimage.Load(filepath.Join(dir, baseFile), c.tmp); err != nil {
 		return nil, err
 	}
+	if err := c.loadRepaired(); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
 	if err := c.prepare(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
@@ -144,53 +147,23 @@ func Open(ctx context.Context, dir string) (*Campaign, error) {
 
 // prepare reads the image's fields, and runs the program on the image without damage: it must call
 // it consistent.
-func (c *Campaign) prepare(ctx context.Context) error {
-	var err error
+func (c *Campaign) prepare(ctx context.Context) (err error) {
 	if err := c.program.Keep(c.Modes); err != nil {
 		return err
 	}
 	if c.checks, err = newChecks(c.Checks, c.FS, c.base); err != nil {
 		return err
 	}
-	if err := c.list(); err != nil {
-		return err
-	}
 	w, err := newWorker(c.program, c.base, c.checks)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, w.close()) }()
 	c.version = c.program.VersionText(ctx)
-	return errors.Join(w.sound(), w.close())
-}
-
-// list lists the damages.
-func (c *Campaign) list() error {
-	if dir, is := strings.CutPrefix(c.Damage, suitePrefix); is {
-		if len(c.checks.whole()) > 0 {
-			return fmt.Errorf("the images of a suite have no state before the damage, which %s needs",
-				strings.Join(c.checks.whole(), ", "))
-		}
-		s, err := damage.NewSuite(dir)
-		c.model = s
-		return err
-	} else if c.Damage != "" {
-		return fmt.Errorf("damage %q is not %sDIR", c.Damage, suitePrefix)
-	}
-	m, err := damage.NewModel(c.base, c.FS)
-	if err != nil {
+	if err := w.sound(); err != nil {
 		return err
 	}
-	if c.Fields != "" {
-		pattern, err := regexp.Compile(c.Fields)
-		if err == nil {
-			m, err = m.Only(pattern)
-		}
-		if err != nil {
-			return fmt.Errorf("fields: %w", err)
-		}
-	}
-	c.model = m
-	return m.Use(c.Model)
+	return c.list(ctx, w)
 }
 
 // Close frees the image, and ends what checks have started.

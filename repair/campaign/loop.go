@@ -14,7 +14,6 @@ import (
 	"fsward/interp"
 	"fsward/repair/adapter"
 	"fsward/repair/damage"
-	"fsward/repair/testimage"
 )
 
 // A job is one damage to try.
@@ -132,20 +131,9 @@ func (c *Campaign) work(ctx, failed context.Context, jobs <-chan job,
 // that cannot be read, or is too large.
 func (c *Campaign) tryDamage(ctx context.Context, w *worker, d *damage.Damage,
 	found chan<- *Finding) (tried bool, err error) {
-	w.damage, w.base = *d, c.base
-	if d.Image != "" {
-		own, err := testimage.Unpack(context.Background(), d.Image, c.FS, c.tmp)
-		if err != nil {
-			return false, nil // suites have files that only look like images
-		}
-		defer func() {
-			w.base = c.base
-			err = errors.Join(err, own.Close())
-		}()
-		if own.Size() > maxSuite {
-			return false, nil
-		}
-		w.base = own
+	w.damage = *d
+	if ok, err := w.use(c, d); !ok {
+		return false, err
 	}
 	for i := range c.program.Repairs {
 		if err := c.tryMode(ctx, w, d, &c.program.Repairs[i], found); err != nil {
@@ -166,6 +154,9 @@ func (c *Campaign) tryMode(ctx context.Context, w *worker, d *damage.Damage, m *
 	found chan<- *Finding) error {
 	t, err := w.try(d.Patches, m)
 	if err != nil {
+		return err
+	}
+	if t.failures, err = w.unknown(t, d, m); err != nil {
 		return err
 	}
 	c.state.tried(t, pathOf(w.program, m, t.runs[0]), w.states.Swap(0))

@@ -102,9 +102,12 @@ func (w *worker) confirm(ctx context.Context, f *Finding, m *adapter.Mode, times
 
 // shows reports whether a trial has the failure of a finding.
 func (t *trial) shows(f *Finding) bool {
-	return slices.ContainsFunc(t.failures, func(have Failure) bool {
-		return have.Kind == f.Kind && slices.Equal(have.Messages, f.Messages)
-	})
+	return slices.ContainsFunc(t.failures, f.same)
+}
+
+// same reports whether two failures look alike.
+func (f Failure) same(other Failure) bool {
+	return f.Kind == other.Kind && slices.Equal(f.Messages, other.Messages)
 }
 
 // A changedByte is one byte of a damage.

@@ -49,7 +49,7 @@ func planted(bug, mode, path string) int {
 	first, fixed := binary.LittleEndian.Uint32(b[8:]), bytes.Clone(b)
 	wrong := repairToy(fixed, bug)
 	switch {
-	case bug == "crashes" && first > 1<<30:
+	case bug == "crashes" && (first > 1<<30 || binary.LittleEndian.Uint32(b) == 0):
 		fmt.Println("SIGSEGV") // as a program says that catches the signal itself
 		return 139
 	case bug == "hangs" && first > 1<<30:

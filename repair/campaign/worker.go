@@ -26,9 +26,6 @@ const imageName = "disk.img"
 // failure, and a second file may stand beside the image.
 const spare = 64 << 20
 
-// maxSuite bounds the images of a suite, in bytes.
-const maxSuite = 256 << 20
-
 // A worker runs a program on damaged copies of an image, one after the other.
 type worker struct {
 	program *adapter.Program
@@ -38,6 +35,7 @@ type worker struct {
 	image   *os.File // the copy in the sandbox
 	linux   *linux.Machine
 	damage  damage.Damage // that is tried, for checks of its field
+	own     ownImage      // the image of a suite that is the base; zero: the campaign's
 	// again makes try repeat the costly checks of a repair whose messages were seen before.
 	again bool
 	// states counts the crash states that were repaired.
@@ -54,9 +52,9 @@ func newWorker(p *adapter.Program, base *testimage.Image, c *checks) (*worker, e
 }
 
 func (w *worker) close() error {
-	var err error
+	err := w.own.close()
 	if w.image != nil {
-		err = w.image.Close()
+		err = errors.Join(err, w.image.Close())
 	}
 	if w.linux != nil {
 		err = errors.Join(err, w.linux.Close())

@@ -1,5 +1,6 @@
 // Package damage numbers the damages of an image with which repair programs are tested: SWIFT's
-// model A, which changes one field at a time. Start with NewModel.
+// model A, which changes one field at a time, and its model B, which changes what repairs of test
+// images change. Start with NewModel.
 package damage
 
 import (
@@ -15,7 +16,7 @@ type Damage struct {
 	Spec    string         // what is done, as text that Model.Parse reads
 	What    string         // the same for people, with the old value
 	Patches []interp.Patch // bytes that differ from the image, in order
-	Image   string         // path of a damaged image; "": the damage is of the campaign's image
+	Image   string         // path of the image that is damaged; "": that of the campaign
 }
 
 // Bytes returns the number of bytes that the damage changes.
@@ -39,6 +40,10 @@ type Field struct {
 	Known bool   // Old is known
 	// set returns the changes of a disk for a value. The error is ErrNone if there are none.
 	set func(disk interp.Disk, value uint64) (interp.Corruption, error)
+	// Of a field of another image than the campaign's: its path, its old bytes, and values to try.
+	image string
+	disk  interp.Disk
+	given []uint64
 }
 
 // Name returns the group and the place.
@@ -55,7 +60,10 @@ func (f *Field) Damage(base interp.Disk, value uint64) (*Damage, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Damage{Group: f.Group, What: c.What, Spec: f.Name()}
+	d := &Damage{Group: f.Group, What: c.What, Spec: f.Name(), Image: f.image}
+	if f.disk != nil {
+		base = f.disk
+	}
 	if f.Width > 0 {
 		d.Spec = fmt.Sprintf("%s=%#x", f.Name(), value)
 	}

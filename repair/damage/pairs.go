@@ -8,23 +8,19 @@ import (
 	"fsward/interp"
 )
 
-// Names of models: Single damages one field at a time, Pairs two.
+// Names of models: Single damages one field at a time, Pairs two. Test damages what repairs of the
+// images of a suite change (NewRepaired).
 const (
 	Single = "a"
+	Test   = "b"
 	Pairs  = "pairs"
 )
 
 // Models lists the names of models.
-func Models() []string { return []string{Single, Pairs} }
+func Models() []string { return []string{Single, Test, Pairs} }
 
-// Use makes the damages those of a model by name; "" is Single.
-func (m *Model) Use(name string) error {
-	if name != "" && !slices.Contains(Models(), name) {
-		return fmt.Errorf("model %q is not one of %v", name, Models())
-	}
-	m.pairs = name == Pairs
-	return nil
-}
+// UsePairs makes the damages those of two fields at once.
+func (m *Model) UsePairs() { m.pairs = true }
 
 // pair returns a damage of two fields: one of the first damages, and another in the image that it
 // leaves, so that checksums are right. Consecutive numbers pair different fields.

@@ -37,6 +37,9 @@ func NewSuite(dir string) (*Suite, error) {
 	return s, err
 }
 
+// Name returns the name of the image with a number.
+func (s *Suite) Name(n uint64) string { return s.paths[n] }
+
 // Count returns the number of images.
 func (s *Suite) Count() uint64 { return uint64(len(s.paths)) }
 
@@ -51,9 +54,18 @@ func (s *Suite) At(n uint64) (*Damage, error) {
 	if n >= s.Count() {
 		return nil, fmt.Errorf("image %d of %d", n, s.Count())
 	}
-	name := s.paths[n]
+	return s.image(s.paths[n]), nil
+}
+
+// image returns the damage that is an image with a name.
+func (s *Suite) image(name string) *Damage {
 	// e2fsprogs has a folder with an image.gz for each test.
 	test := strings.TrimSuffix(name, "/image.gz")
 	return &Damage{Group: "suite." + test, Spec: "suite:" + name, What: "image " + name,
-		Image: filepath.Join(s.dir, name)}, nil
+		Image: filepath.Join(s.dir, name)}
+}
+
+// NewImage returns the suite of one image. The name of the file does not matter.
+func NewImage(path string) *Suite {
+	return &Suite{dir: filepath.Dir(path), paths: []string{filepath.Base(path)}}
 }

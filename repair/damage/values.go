@@ -15,7 +15,7 @@ func (f *Field) interesting(donors []uint64) []uint64 {
 	if f.Known {
 		list = append(list, f.Old+1, f.Old-1)
 	}
-	list = append(list, donors...)
+	list = slices.Concat(list, f.given, donors)
 	if f.Known {
 		for bit := range 8 * f.Width {
 			list = append(list, f.Old^1<<bit)

@@ -1,0 +1,183 @@
+package campaign
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"fsward/repair/damage"
+	"fsward/repair/fieldmap"
+)
+
+// What stands before a path in Config.Damage: a folder of damaged images, and one of them. A path
+// that ends with .yaml is a map of fields.
+const (
+	suitePrefix = "suite:"
+	imagePrefix = "image:"
+)
+
+// repairedFile has the bytes that repairs of a suite change.
+const repairedFile = "repaired.json"
+
+// list lists the damages. w runs the program for those that depend on what it does.
+func (c *Campaign) list(ctx context.Context, w *worker) error {
+	switch {
+	case c.Model != "" && !slices.Contains(damage.Models(), c.Model):
+		return fmt.Errorf("model %q is not one of %s", c.Model, strings.Join(damage.Models(), ", "))
+	case strings.HasPrefix(c.Damage, suitePrefix):
+		s, err := damage.NewSuite(strings.TrimPrefix(c.Damage, suitePrefix))
+		if err != nil {
+			return err
+		}
+		return c.listSuite(ctx, w, s)
+	case strings.HasPrefix(c.Damage, imagePrefix):
+		return c.listSuite(ctx, w, damage.NewImage(strings.TrimPrefix(c.Damage, imagePrefix)))
+	case c.Model == damage.Test:
+		return fmt.Errorf("model %s damages what repairs of damaged images change: it needs --damage "+
+			"%sDIR or %sIMG", damage.Test, suitePrefix, imagePrefix)
+	}
+	m, err := c.fields()
+	if err != nil {
+		return err
+	}
+	if c.Model == damage.Pairs {
+		m.UsePairs()
+	}
+	return c.useModel(m)
+}
+
+// fields lists the fields of the image: by the map that the configuration names, or as NewModel
+// does.
+func (c *Campaign) fields() (*damage.Model, error) {
+	if c.Damage == "" {
+		return damage.NewModel(c.base, c.FS)
+	}
+	if !strings.HasSuffix(c.Damage, ".yaml") {
+		return nil, fmt.Errorf("damage %q is not %sDIR, %sIMG or MAP.yaml", c.Damage, suitePrefix,
+			imagePrefix)
+	}
+	text, err := readBounded(c.Damage)
+	if err != nil {
+		return nil, err
+	}
+	m, err := fieldmap.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Damage, err)
+	}
+	return damage.Mapped(c.base, m)
+}
+
+// useModel makes damages those of a model, of the fields that the configuration selects.
+func (c *Campaign) useModel(m *damage.Model) error {
+	c.model = m
+	if c.Fields == "" {
+		return nil
+	}
+	pattern, err := regexp.Compile(c.Fields)
+	if err == nil {
+		m, err = m.Only(pattern)
+	}
+	if err != nil {
+		return fmt.Errorf("fields: %w", err)
+	}
+	c.model = m
+	return nil
+}
+
+// listSuite makes damages the images of a suite, or, with model B, further damages of them.
+func (c *Campaign) listSuite(ctx context.Context, w *worker, s *damage.Suite) error {
+	if len(c.checks.whole()) > 0 {
+		return fmt.Errorf("the images of a suite have no state before the damage, which %s needs",
+			strings.Join(c.checks.whole(), ", "))
+	}
+	c.model = s
+	switch c.Model {
+	case "", damage.Single:
+		return nil
+	case damage.Pairs:
+		return fmt.Errorf("model %s needs the fields of an image, and a suite has none", c.Model)
+	}
+	if c.repaired == nil {
+		for n := range s.Count() {
+			r, err := c.repairOf(ctx, w, s, n)
+			if err != nil {
+				return err
+			}
+			if r != nil {
+				c.repaired = append(c.repaired, *r)
+			}
+		}
+	}
+	m, err := damage.NewRepaired(s, c.repaired)
+	if err != nil {
+		return err
+	}
+	return c.useModel(m)
+}
+
+// repairOf runs the program's first repair on an image of a suite, and returns the bytes that it
+// changes. It returns nil if that is no image, or if the run is broken.
+func (c *Campaign) repairOf(ctx context.Context, w *worker, s *damage.Suite, n uint64) (
+	*damage.Repaired, error,
+) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	d, err := s.At(n)
+	if err != nil {
+		return nil, err
+	}
+	if ok, err := w.use(c, d); !ok {
+		return nil, err
+	}
+	if err := w.reset(nil); err != nil {
+		return nil, err
+	}
+	run, err := w.run(&c.program.Repairs[0])
+	if err != nil || broken(w.program, run) != "" {
+		return nil, err
+	}
+	now, err := w.contents()
+	if err != nil {
+		return nil, nil // the program left no image
+	}
+	defer now.Close()
+	changes, err := damage.Changes(w.base, now)
+	if err != nil || len(changes) == 0 {
+		return nil, err
+	}
+	return &damage.Repaired{Suite: s.Name(n), Changes: changes}, nil
+}
+
+// saveRepaired and loadRepaired keep what repairs change, so that a campaign that goes on has the
+// same damages.
+func (c *Campaign) saveRepaired() error {
+	if c.repaired == nil {
+		return nil
+	}
+	text, err := json.Marshal(c.repaired)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(c.dir, repairedFile), append(text, '\n'), 0o644)
+}
+
+func (c *Campaign) loadRepaired() error {
+	text, err := readBounded(filepath.Join(c.dir, repairedFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &c.repaired)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", repairedFile, err)
+	}
+	return nil
+}
