@@ -2,23 +2,29 @@
 // figures 8 and 9 of SWIFT (EuroSys 2012) do. The program was built with --coverage. Each damaged
 // image is repaired in a sandbox, and gcov counts the lines.
 //
-//	repaircover FS PROGRAM SOURCES COUNT [SUITE]
+//	repaircover FS PROGRAM SOURCES COUNT MODES [SUITE]
 //
-// SOURCES is the folder with the program's .gcno files. COUNT damages are tried, spread over all of
-// the first ones. With SUITE, the images in that folder are tried instead.
+// SOURCES is a folder below which the program's .gcno files are. COUNT damages are tried, spread
+// over all of the first ones, each with all MODES of the program that fsward knows for FS, separated
+// by commas. With SUITE, the images in that folder are tried instead.
 package main
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"fsward/repair/adapter"
 	"fsward/repair/damage"
 	"fsward/repair/linux"
 	"fsward/repair/sandbox"
@@ -40,24 +46,31 @@ type source interface {
 }
 
 func run(args []string) (err error) {
-	if len(args) < 4 {
-		return errors.New("usage: repaircover FS PROGRAM SOURCES COUNT [SUITE]")
+	if len(args) < 5 {
+		return errors.New("usage: repaircover FS PROGRAM SOURCES COUNT MODES [SUITE]")
 	}
-	fs, program, sources := args[0], args[1], args[2]
+	name, sources := args[0], args[2]
 	count, err := strconv.ParseUint(args[3], 10, 64)
 	if err != nil {
 		return err
 	}
-	base, err := testimage.Build(context.Background(), fs, os.TempDir())
+	program, _, err := adapter.Find("", name)
+	if err != nil {
+		return err
+	}
+	if err := program.Keep(strings.Split(args[4], ",")); err != nil {
+		return err
+	}
+	base, err := testimage.Build(context.Background(), name, os.TempDir())
 	if err != nil {
 		return err
 	}
 	defer base.Close()
 	var list source
-	if len(args) > 4 {
-		list, err = damage.NewSuite(args[4])
+	if len(args) > 5 {
+		list, err = damage.NewSuite(args[5])
 	} else {
-		list, err = damage.NewModel(base, fs)
+		list, err = damage.NewModel(base, name)
 	}
 	if err != nil {
 		return err
@@ -72,7 +85,7 @@ func run(args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, box.Close()) }()
-	c := &coverage{fs: fs, program: program, base: base, box: box, dir: dir}
+	c := &coverage{fs: name, binary: args[1], program: program, base: base, box: box, dir: dir}
 	tried := 0
 	count = min(count, list.First())
 	for i := range count {
@@ -93,10 +106,12 @@ func run(args []string) (err error) {
 
 // coverage collects what runs of a program reach, below a folder.
 type coverage struct {
-	fs, program string
-	base        *testimage.Image
-	box         *sandbox.Box
-	dir         string
+	fs      string
+	binary  string // the program that was built to count
+	program *adapter.Program
+	base    *testimage.Image
+	box     *sandbox.Box
+	dir     string
 }
 
 // image is the name of the damaged image in the folder, and counters that of gcov's counts.
@@ -105,7 +120,10 @@ const (
 	counters = "gcda"
 )
 
-// repair damages the image and repairs it. What the program says does not matter.
+// maxImage bounds the images of a suite, in bytes.
+const maxImage = 256 << 20
+
+// repair damages the image and repairs it in each mode. What the program says does not matter.
 func (c *coverage) repair(d *damage.Damage) (err error) {
 	base := c.base
 	if d.Image != "" {
@@ -113,11 +131,33 @@ func (c *coverage) repair(d *damage.Damage) (err error) {
 			return nil // no image
 		}
 		defer base.Close()
+		if base.Size() > maxImage {
+			return nil
+		}
 	}
+	for i := range c.program.Repairs {
+		if err := c.write(base, d); err != nil {
+			return err
+		}
+		argv := c.program.Repairs[i].Argv(filepath.Join(sandbox.Work, image), "")
+		argv[0] = c.binary
+		_, err := c.box.Run(sandbox.Command{Time: 20 * time.Second, OutputBytes: 1 << 20, Argv: argv,
+			Input: c.program.Input,
+			Env:   append(c.program.Env(), "GCOV_PREFIX="+filepath.Join(sandbox.Work, counters))})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes the damaged image.
+func (c *coverage) write(base *testimage.Image, d *damage.Damage) error {
 	f, err := os.Create(filepath.Join(c.dir, image))
 	if err != nil {
 		return err
 	}
+	defer f.Close()
 	if err := base.CopyTo(f); err != nil {
 		return err
 	}
@@ -126,51 +166,106 @@ func (c *coverage) repair(d *damage.Damage) (err error) {
 			return err
 		}
 	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	_, err = c.box.Run(sandbox.Command{Time: 20 * time.Second, OutputBytes: 1 << 20,
-		Argv: []string{c.program, "-fy", filepath.Join(sandbox.Work, image)},
-		Env: []string{"PATH=/usr/sbin:/usr/bin",
-			"GCOV_PREFIX=" + filepath.Join(sandbox.Work, counters)}})
-	return err
+	return nil
 }
 
-// executed matches gcov's summary of a file.
-var executed = regexp.MustCompile(`Lines executed:([0-9.]+)% of ([0-9]+)`)
+// A sum counts lines.
+type sum struct{ lines, reached float64 }
 
-// count runs gcov on each file of the program's sources and prints the sum.
+func (s *sum) add(lines, percent float64) {
+	s.lines += lines
+	s.reached += lines * percent / 100
+}
+
+func (s *sum) print(name string) {
+	fmt.Printf("%-32s %5.1f%% of %5.0f lines\n", name, 100*s.reached/s.lines, s.lines)
+}
+
+// count runs gcov on each file of the program's sources, and prints the sums by folder.
 func (c *coverage) count(sources string) error {
-	names, err := filepath.Glob(filepath.Join(sources, "*.gcno"))
-	if err != nil || len(names) == 0 {
-		return fmt.Errorf("%s has no .gcno files: %w", sources, err)
+	names, err := notes(sources)
+	if err != nil {
+		return err
 	}
-	var lines, reached float64
+	var all sum
+	folders := map[string]*sum{}
 	for _, gcno := range names {
-		name := filepath.Base(gcno[:len(gcno)-len(".gcno")])
-		data := filepath.Join(c.dir, counters, gcno[:len(gcno)-len("gcno")]+"gcda")
-		cmd := exec.Command("gcov", "-n", "-o", filepath.Dir(data), name+".gcda")
-		if err := os.MkdirAll(filepath.Dir(data), 0o755); err != nil {
-			return err
-		}
-		text, err := os.ReadFile(gcno)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(filepath.Dir(data), name+".gcno"), text, 0o600)
-		}
+		lines, percent, err := c.countFile(gcno)
 		if err != nil {
 			return err
 		}
-		out, err := cmd.Output() // a file without counts has 0%
-		m := executed.FindSubmatch(out)
-		if m == nil {
-			fmt.Printf("%-20s no lines: %v\n", name, err)
+		folder, err := filepath.Rel(sources, filepath.Dir(gcno))
+		if err != nil {
+			return err
+		}
+		if folders[folder] == nil {
+			folders[folder] = &sum{}
+		}
+		one := &sum{}
+		for _, s := range []*sum{&all, folders[folder], one} {
+			s.add(lines, percent)
+		}
+		if lines > 0 {
+			one.print(filepath.Join(folder, strings.TrimSuffix(filepath.Base(gcno), notesSuffix)))
+		}
+	}
+	for _, folder := range slices.Sorted(maps.Keys(folders)) {
+		folders[folder].print("folder " + folder)
+	}
+	all.print("all")
+	return nil
+}
+
+// notesSuffix is that of gcc's notes for gcov.
+const notesSuffix = ".gcno"
+
+// notes lists the notes below a folder.
+func notes(sources string) (names []string, err error) {
+	err = filepath.WalkDir(sources, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && strings.HasSuffix(path, notesSuffix) {
+			names = append(names, path)
+		}
+		return err
+	})
+	if err == nil && len(names) == 0 {
+		err = fmt.Errorf("%s has no %s files", sources, notesSuffix)
+	}
+	return names, err
+}
+
+// executed matches gcov's summary of a file.
+var executed = regexp.MustCompile(`File '([^'\n]*)'\nLines executed:([0-9.]+)% of ([0-9]+)`)
+
+// countFile runs gcov on the counts of a file, and returns its lines without those of headers. A
+// file that no run reached has no counts, and 0%.
+func (c *coverage) countFile(gcno string) (lines, percent float64, err error) {
+	if gcno, err = filepath.Abs(gcno); err != nil {
+		return 0, 0, err
+	}
+	name := strings.TrimSuffix(filepath.Base(gcno), notesSuffix)
+	folder := filepath.Join(c.dir, counters, filepath.Dir(gcno))
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return 0, 0, err
+	}
+	text, err := os.ReadFile(gcno)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, name+notesSuffix), text, 0o600)
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	out, err := exec.Command("gcov", "-n", "-o", folder, name+".gcda").Output()
+	if err != nil {
+		return 0, 0, fmt.Errorf("gcov of %s: %w", gcno, err)
+	}
+	for _, m := range executed.FindAllSubmatch(out, -1) {
+		if filepath.Base(string(m[1])) != name+".c" {
 			continue
 		}
-		percent, _ := strconv.ParseFloat(string(m[1]), 64)
-		n, _ := strconv.ParseFloat(string(m[2]), 64)
-		fmt.Printf("%-20s %5.1f%% of %5.0f lines\n", name, percent, n)
-		lines, reached = lines+n, reached+percent*n/100
+		if percent, err = strconv.ParseFloat(string(m[2]), 64); err == nil {
+			lines, err = strconv.ParseFloat(string(m[3]), 64)
+		}
+		return lines, percent, err
 	}
-	fmt.Printf("%-20s %5.1f%% of %5.0f lines\n", "all", 100*reached/lines, lines)
-	return nil
+	return 0, 0, nil // a file without lines
 }

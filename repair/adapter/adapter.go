@@ -71,7 +71,19 @@ const UndoFile = "{undo}"
 type Undoing struct {
 	Repair   []string `yaml:"repair"`
 	Run      []string `yaml:"run"`
-	Statuses []Status `yaml:"statuses"` // of both; default: those of the program
+	Statuses []Status `yaml:"statuses"` // of Run; default: those of the program
+	// Notes are bytes that undoing may leave different after a repair that did not end.
+	Notes []Note `yaml:"notes"`
+}
+
+// RepairMode returns the repair with an undo file.
+func (u *Undoing) RepairMode() *Mode {
+	return &Mode{Name: "with undo file", Run: u.Repair}
+}
+
+// UndoMode returns what restores the image.
+func (u *Undoing) UndoMode() *Mode {
+	return &Mode{Name: "undo", Run: u.Run, Statuses: u.Statuses}
 }
 
 // A Note is a range of the image's bytes. In YAML it is [offset, length].
@@ -139,8 +151,7 @@ func (p *Program) check() error {
 	}
 	modes := slices.Clone(p.Repairs)
 	if u := p.Undo; u != nil {
-		modes = append(modes, Mode{Name: "undo, repair", Run: u.Repair, Statuses: u.Statuses},
-			Mode{Name: "undo, run", Run: u.Run, Statuses: u.Statuses})
+		modes = append(modes, *u.RepairMode(), *u.UndoMode())
 		if !slices.Contains(u.Repair, UndoFile) || !slices.Contains(u.Run, UndoFile) {
 			return fmt.Errorf("undo needs the argument %s in repair and in run", UndoFile)
 		}

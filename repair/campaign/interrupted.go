@@ -1,13 +1,11 @@
 package campaign
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
-	"sync"
 
 	"go.uber.org/zap"
 
@@ -19,6 +17,7 @@ import (
 	"fsward/repair"
 	"fsward/repair/adapter"
 	"fsward/repair/damage"
+	"fsward/repair/growing"
 	"fsward/repair/sandbox"
 	"fsward/repair/tree"
 )
@@ -27,69 +26,42 @@ import (
 // sampled.
 const maxCrashStates = 16
 
-// writeLog records the writes of a repair as events.
-type writeLog struct {
-	mu      sync.Mutex
-	events  []crash.Event
-	durable uint64 // number of the last durable write
-}
-
-// Handle performs a write and records it.
-func (l *writeLog) Handle(_ context.Context, r *blocktap.Request, do func() error) error {
-	if err := do(); err != nil {
-		return err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	w := crash.Write{ID: r.Seq, Off: r.Off, Len: r.Len, Data: bytes.Clone(r.Data)}
-	l.events = append(l.events, crash.Event{Kind: crash.Issued, At: r.Seq, Write: w})
-	return nil
-}
-
-// Flushing does nothing: what a flush covers is known when it ends.
-func (l *writeLog) Flushing() {}
-
-// Flushed records that the writes up to number seq are durable.
-func (l *writeLog) Flushed(seq uint64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var ids []uint64
-	for _, ev := range l.events {
-		if ev.Kind == crash.Issued && ev.Write.ID <= seq && ev.Write.ID > l.durable {
-			ids = append(ids, ev.Write.ID)
-		}
-	}
-	l.durable = max(l.durable, seq)
-	if len(ids) > 0 {
-		l.events = append(l.events, crash.Event{Kind: crash.Settled, At: seq, IDs: ids})
-	}
-}
-
-func (l *writeLog) all(yield func(crash.Event, error) bool) {
-	for _, ev := range l.events {
-		if !yield(ev, nil) {
-			return
-		}
-	}
-}
-
 // An interrupter interrupts a worker's repairs by crashes.
 type interrupter struct{ *worker }
 
-// record runs a repair of a damaged image that is served by FUSE, and returns its writes.
+// Folders of the mounts in a sandbox that records: of the image, and of the undo file.
+const (
+	imageDir = "image"
+	undoDir  = "undo"
+)
+
+// record runs a repair of a damaged image, which is served by FUSE, as is the undo file. It returns
+// the writes of both.
 func (w *interrupter) record(base interp.Disk, m *adapter.Mode) (log *writeLog, err error) {
 	dir, err := os.MkdirTemp("", "fsward-repair-")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.Remove(dir)) }()
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	for _, d := range []string{imageDir, undoDir} {
+		if err := os.Mkdir(filepath.Join(dir, d), 0o755); err != nil {
+			return nil, err
+		}
+	}
+	log = &writeLog{}
+	// The server of the image keeps children from inheriting the connections of both.
+	undo, err := growing.Mount(filepath.Join(dir, undoDir), maxUndo, &undoLog{log: log})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, undo.Unmount()) }()
 	disk, err := overlay.New(base)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, disk.Close()) }()
-	log = &writeLog{}
-	server, err := fuse.Mount(dir, blocktap.NewDevice(disk, log), zap.NewNop())
+	server, err := fuse.Mount(filepath.Join(dir, imageDir),
+		blocktap.NewDevice(disk, &imageLog{log: log}), zap.NewNop())
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +71,8 @@ func (w *interrupter) record(base interp.Disk, m *adapter.Mode) (log *writeLog, 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, box.Close()) }()
-	_, err = w.runIn(box, m, fuse.FileName)
+	_, err = w.runIn(box, m, filepath.Join(imageDir, fuse.FileName),
+		filepath.Join(undoDir, growing.FileName))
 	return log, err
 }
 
@@ -132,7 +105,11 @@ func (w *interrupter) interrupt(t *trial, m *adapter.Mode) error {
 		return err
 	}
 	if w.program.Undo != nil {
-		if err := w.undo(t); err != nil || len(t.failures) > 0 {
+		err := w.undo(t)
+		if err == nil && len(t.failures) == 0 {
+			err = w.crashUndo(t)
+		}
+		if err != nil || len(t.failures) > 0 {
 			return err
 		}
 	}
@@ -158,11 +135,8 @@ func (w *interrupter) afterCrash(t *trial, m *adapter.Mode, s *crash.State,
 	if err := w.reset(t.patches); err != nil {
 		return nil, err
 	}
-	for off, page := range s.Pages() {
-		page = page[:min(uint64(len(page)), s.Size()-off)]
-		if _, err := w.image.WriteAt(page, int64(off)); err != nil {
-			return nil, err
-		}
+	if err := w.writeState(s, w.base.Size()); err != nil {
+		return nil, err
 	}
 	first, err := w.run(m)
 	if err != nil {
@@ -188,6 +162,19 @@ func (w *interrupter) afterCrash(t *trial, m *adapter.Mode, s *crash.State,
 	}
 	t.runs = append(t.runs, first, second)
 	return f, nil
+}
+
+// writeState makes the damaged image, of a size in bytes, what a crash left.
+func (w *worker) writeState(s *crash.State, size uint64) error {
+	for addr, page := range s.Pages() {
+		if disk, off := interp.Locate(addr); disk == 0 {
+			page = page[:min(uint64(len(page)), size-off)]
+			if _, err := w.image.WriteAt(page, int64(off)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // treeNow reads the tree of the image as it is. It is nil if fsward cannot read it.

@@ -34,13 +34,17 @@ func toyImage() []byte {
 	return b
 }
 
-// planted runs a planted checker on an image, and returns its exit status.
-func planted(bug, mode, path string) int {
+// planted runs a planted checker on an image, and returns its exit status. Mode save keeps the image
+// in an undo file first.
+func planted(bug, mode, path, undo string) int {
 	switch bug {
 	case "loses":
 		return losesFile(mode, path)
 	case "lies":
 		return 0
+	}
+	if mode == "undo" {
+		return undoPlanted(path, undo)
 	}
 	b, err := os.ReadFile(path)
 	if err != nil || len(b) < toyBytes || bug == "careless" && binary.LittleEndian.Uint32(b) == 0 {
@@ -76,6 +80,9 @@ func planted(bug, mode, path string) int {
 	if mode == "check" {
 		return 4
 	}
+	if mode == "save" && saveUndo(undo, b, bug != "hasty") != nil {
+		return 8
+	}
 	if write(path, b, fixed, bug == "careless") != nil {
 		return 8
 	}
@@ -99,6 +106,30 @@ func misbehave(bug, mode, path string, b []byte) (status int, ok bool) {
 		return 4, os.WriteFile(path, toyImage(), 0o600) == nil
 	}
 	return 0, false
+}
+
+// saveUndo writes an undo file: the image, twice. A checker that is in a hurry does not wait until
+// it is durable.
+func saveUndo(undo string, b []byte, wait bool) error {
+	f, err := os.OpenFile(undo, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(bytes.Repeat(b, 2))
+	if wait {
+		err = errors.Join(err, f.Sync())
+	}
+	return errors.Join(err, f.Close())
+}
+
+// undoPlanted restores an image from an undo file whose copies agree.
+func undoPlanted(path, undo string) int {
+	b, err := os.ReadFile(undo)
+	if err != nil || len(b) < 2*toyBytes || !bytes.Equal(b[:toyBytes], b[toyBytes:2*toyBytes]) ||
+		os.WriteFile(path, b[:toyBytes], 0o600) != nil {
+		return 4
+	}
+	return 0
 }
 
 // write writes the repaired image. A careless checker clears the magic number before it begins,
@@ -182,11 +213,14 @@ crash: '^SIGSEGV'
 bounds: {time: %v, output: 65536, memory: 0}
 repairs: [{name: repair, run: [%q, planted, %s, repair, "{image}"]}]
 check: {name: check, run: [%q, planted, %s, check, "{image}"]}
+undo:
+  repair: [%q, planted, %s, save, "{image}", "{undo}"]
+  run: [%q, planted, %s, undo, "{image}", "{undo}"]
 statuses:
   - {is: [0], outcome: consistent}
   - {is: [1, 3], outcome: corrected}
   - {is: [4], outcome: left}
   - {is: [7], outcome: partly}
   - {is: [8], outcome: operational}
-`, fs, bound, self, bug, self, bug), err
+`, fs, bound, self, bug, self, bug, self, bug, self, bug), err
 }

@@ -110,11 +110,11 @@ func (w *worker) clear() error {
 }
 
 // run runs the program in a mode on the image as it is.
-func (w *worker) run(m *adapter.Mode) (*Run, error) { return w.runIn(w.box, m, imageName) }
+func (w *worker) run(m *adapter.Mode) (*Run, error) { return w.runIn(w.box, m, imageName, undoName) }
 
-// runIn runs the program in a sandbox, on the image with a name.
-func (w *worker) runIn(box *sandbox.Box, m *adapter.Mode, name string) (*Run, error) {
-	argv := m.Argv(filepath.Join(sandbox.Work, name), filepath.Join(sandbox.Work, undoName))
+// runIn runs the program in a sandbox, on the image and the undo file with names.
+func (w *worker) runIn(box *sandbox.Box, m *adapter.Mode, image, undo string) (*Run, error) {
+	argv := m.Argv(filepath.Join(sandbox.Work, image), filepath.Join(sandbox.Work, undo))
 	b := w.program.Bounds
 	got, err := box.Run(sandbox.Command{Argv: argv, Env: w.program.Env(),
 		Input: w.program.Input, Time: b.Time,

@@ -23,7 +23,8 @@ const argv0 = "fsward-sandbox"
 type Config struct {
 	// WorkBytes bounds the files in Work, together. Programs that write more see ENOSPC.
 	WorkBytes uint64
-	// Folder, if set, stands at the place of Work: a folder of the host that programs may write.
+	// Folder, if set, stands at the place of Work: a folder of the host that programs may write, with
+	// what is mounted below it.
 	Folder string
 }
 

@@ -33,11 +33,11 @@ func confine(workBytes uint64, user bool, folder string) error {
 			if folder == "" {
 				return unix.Mount("none", Work, "tmpfs", unix.MS_NODEV|unix.MS_NOSUID, size)
 			}
-			if err := unix.Mount(folder, Work, "", unix.MS_BIND, ""); err != nil {
+			if err := unix.Mount(folder, Work, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
 				return err
 			}
 			writable := unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY}
-			return unix.MountSetattr(-1, Work, 0, &writable)
+			return unix.MountSetattr(-1, Work, unix.AT_RECURSIVE, &writable)
 		}},
 		{"making devices", func() error { return makeDevices(user) }},
 		{"bounding core dumps", func() error {
