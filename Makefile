@@ -146,14 +146,15 @@ repair-planted: setup build build/e2fsprogs
 	go run ./dev/repairplanted ./fsward build/e2fsprogs $(REPAIR_PLANTED)
 
 ## find paths of e2fsck with AFL++ (Debian's package afl++) in PATHS_TIME (10m), and test e2fsck
-## with an image of each, in build/repair-paths
-repair-paths: setup build build/e2fsprogs
+## with each, in build/repair-paths
+repair-paths: setup build
 	@scripts/setup.sh afl++
 	rm -rf build/repair-paths
-	go run ./dev/repairpaths ./fsward build/e2fsprogs build/repair-paths $(or $(PATHS_TIME),10m)
+	./fsward fsck run --fs ext3 --mode=-fy --paths afl --paths-time $(or $(PATHS_TIME),10m) \
+		--sources build/afl --time 0 --out build/repair-paths
 
 build/e2fsprogs:
-	scripts/repair-source.sh build/sources e2fsprogs
+	repair/paths/source.sh build/sources e2fsprogs
 	mkdir $@
 	tar -xf build/sources/e2fsprogs_*.orig.tar.gz --strip-components=1 -C $@
 

@@ -8,7 +8,7 @@ set -euo pipefail
 dir=$(mkdir -p "${1:?usage: repair-suites.sh DIR}" && cd "$1" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$(dirname "$0")/repair-source.sh" "$work" e2fsprogs btrfs-progs
+"$(dirname "$0")/../repair/paths/source.sh" "$work" e2fsprogs btrfs-progs
 cd "$work"
 for package in e2fsprogs btrfs-progs; do
 	rm -rf "${dir:?}/$package"

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,8 +27,11 @@ type campaignStart struct {
 	replicas int
 }
 
-// defaultUnit is the number of ranks of a unit: about a minute's work in an emulated guest.
-const defaultUnit = 64
+// Sizes of a unit: about a minute's work in an emulated guest, or of a fast repair program.
+const (
+	defaultUnit    = 64
+	defaultDamages = 2048
+)
 
 func campaignStartCommand() *cobra.Command {
 	var s campaignStart
@@ -38,7 +43,8 @@ func campaignStartCommand() *cobra.Command {
   b3       fsward explore b3: all workloads of a set, in units of some ranks
   explore  fsward explore run, one unit for each combination of values of --vary
   survey   fsward explore survey, one unit for each file system
-  fsck     fsward fsck run, one unit for each combination of values of --vary
+  fsck     fsward fsck run, one unit for each combination of values of --vary, and for each part of
+           --unit damages of --range
 
 A campaign carries the file of --set of b3, and of --stack of explore; other flags that name files
 are refused.
@@ -50,6 +56,8 @@ Exit status: 0 found nothing, 1 found errors, 2 wrong usage, 3 not everything co
 		Example: `  fsward campaign start b3 --dir ext3-seq-1 --guests 2 -- --fs ext3 --set seq-1
   fsward campaign start explore --dir swarm --vary 'seed=1-20' --vary 'fs=ext3|btrfs' \
     -- --checker reasonable --search random --time 5m
+  fsward campaign start fsck --dir repairs --guests 2 \
+    --vary 'mode=-fy|-fp' -- --fs ext3 --range 0-65535
   fsward campaign start b3 --nats tls://nats.example.com --name btrfs-seq-2 --replicas 3 \
     -- --fs btrfs --set seq-2`,
 		Args: cobra.MinimumNArgs(1),
@@ -59,7 +67,8 @@ Exit status: 0 found nothing, 1 found errors, 2 wrong usage, 3 not everything co
 	s.workerFlags.add(c)
 	c.Flags().StringArrayVar(&s.vary, "vary", nil,
 		"make a unit for each value of a flag: `FLAG=VALUE|VALUE...` or FLAG=A-B; may be repeated")
-	c.Flags().Uint64Var(&s.unit, "unit", defaultUnit, "a unit of b3 has `N` workloads")
+	c.Flags().Uint64Var(&s.unit, "unit", 0, fmt.Sprintf("a unit has `N` workloads of b3 (0: %d), or "+
+		"N damages of fsck (0: %d)", defaultUnit, defaultDamages))
 	c.Flags().IntVar(&s.replicas, "replicas", 1, "the servers of a cluster keep `N` copies")
 	return c
 }
@@ -129,6 +138,11 @@ func (s *campaignStart) definition(kind string, args []string) (d campaign.Defin
 		}
 		return d, s.carry(&d)
 	}
+	if kind == "fsck" {
+		if err := s.damages(&d); err != nil {
+			return d, err
+		}
+	}
 	if len(rest) > 0 {
 		d.Axes = append(d.Axes, campaign.Axis{Values: rest})
 	}
@@ -167,6 +181,32 @@ func checkCarried(d *campaign.Definition) error {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}
 	}
+	return nil
+}
+
+// damages divides the range of a campaign of fsck into units.
+func (s *campaignStart) damages(d *campaign.Definition) error {
+	at := slices.IndexFunc(d.Flags, func(f campaign.Flag) bool { return f.Name == "range" })
+	if at < 0 {
+		return nil
+	}
+	first, last, ok := strings.Cut(d.Flags[at].Value, "-")
+	from, err1 := strconv.ParseUint(first, 10, 63)
+	to, err2 := strconv.ParseUint(last, 10, 63)
+	if !ok || errors.Join(err1, err2) != nil || to < from {
+		return fmt.Errorf("--range %s: want FIRST-LAST, two numbers of damages", d.Flags[at].Value)
+	}
+	unit := cmp.Or(s.unit, defaultDamages)
+	if (to-from)/unit >= maxRange {
+		return fmt.Errorf("--range %s makes more than %d units of %d damages: give a larger --unit",
+			d.Flags[at].Value, maxRange, unit)
+	}
+	d.Flags = slices.Delete(d.Flags, at, at+1)
+	a := campaign.Axis{Name: "range"}
+	for ; from <= to; from += unit {
+		a.Values = append(a.Values, fmt.Sprintf("%d-%d", from, min(from+unit-1, to)))
+	}
+	d.Axes = append(d.Axes, a)
 	return nil
 }
 
@@ -243,6 +283,6 @@ func (s *campaignStart) ranks(d *campaign.Definition) error {
 	if err != nil {
 		return err
 	}
-	d.First, d.Last, d.Unit, d.Set = w.From, w.To, s.unit, w.Version
+	d.First, d.Last, d.Unit, d.Set = w.From, w.To, cmp.Or(s.unit, defaultUnit), w.Version
 	return nil
 }

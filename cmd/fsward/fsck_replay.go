@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 
@@ -15,15 +16,20 @@ func fsckReplayCommand() *cobra.Command {
 	var asJSON bool
 	var times int
 	c := &cobra.Command{
-		Use:   "replay DIR",
-		Short: "Run the program of a finding again on its damaged image",
+		Use:   "replay DIR...",
+		Short: "Run the programs of findings again on their damaged images",
 		Long: `Damages a copy of the image in a finding's folder and runs the program as the finding says.
-Exit status: 1 the failure showed each time, 0 it did not show, 2 wrong usage, 3 it showed only at
-times, or the command could not run.`,
-		Example: "  fsward fsck replay found/again-inode.links_count-1a2b3c4d --times 10",
-		Args:    cobra.ExactArgs(1),
+DIR may also be the folder of a campaign, for all of its findings one after the other: the output
+is then a table.
+
+Exit status for one finding: 1 the failure showed each time, 0 it did not show, 2 wrong usage, 3 it
+showed only at times, or the command could not run. For several: 0 each showed each time, 1 one did
+not.`,
+		Example: `  fsward fsck replay found/again-inode.links_count-1a2b3c4d --times 10
+  fsward fsck replay found --times 10`,
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return replayFinding(args[0], times, asJSON)
+			return replayFindings(args, max(times, 1), asJSON)
 		},
 	}
 	c.Flags().IntVar(&times, "times", 1, "replay `N` times")
@@ -31,45 +37,110 @@ times, or the command could not run.`,
 	return c
 }
 
-// replayFinding replays a finding a number of times, and prints the runs of the last time.
-func replayFinding(dir string, times int, asJSON bool) error {
-	shown := 0
-	for n := range max(times, 1) {
-		f, runs, shows, err := campaign.Replay(dir)
+// replayFindings replays one finding, or all of several folders.
+func replayFindings(dirs []string, times int, asJSON bool) error {
+	var list []string
+	for _, dir := range dirs {
+		found, err := campaign.FindingDirs(dir)
 		if err != nil {
 			return err
 		}
-		if shows {
-			shown++
+		if len(dirs) == 1 && len(found) == 1 && found[0] == dir {
+			return replayFinding(dir, times, asJSON)
 		}
-		if n+1 < times {
-			continue
-		}
-		if asJSON {
-			err = output.NewLines(os.Stdout, "").Print(struct {
-				Event  string          `json:"event"`
-				Dir    string          `json:"dir"`
-				Kind   string          `json:"kind"`
-				Detail string          `json:"detail"`
-				Runs   []*campaign.Run `json:"runs"`
-				Times  int             `json:"times"`
-				Shown  int             `json:"shown"`
-			}{"replayed", dir, f.Kind, f.Detail, runs, max(times, 1), shown})
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		for i, r := range runs {
-			fmt.Printf("run %d: %s\n%s\n", i+1, r.Ended(), r.Output)
-		}
-		fmt.Printf("%s: %s\nshown %d times of %d\n", f.Kind, f.Detail, shown, max(times, 1))
+		list = append(list, found...)
 	}
-	switch shown {
-	case 0:
-		return nil
-	case max(times, 1):
+	return replayAll(list, times, asJSON)
+}
+
+// A replayed is a finding after some replays.
+type replayed struct {
+	finding *campaign.Finding
+	runs    []*campaign.Run // of the last time
+	shown   int
+}
+
+// replay replays a finding a number of times.
+func replay(dir string, times int) (r replayed, err error) {
+	for range times {
+		var shows bool
+		if r.finding, r.runs, shows, err = campaign.Replay(dir); err != nil {
+			return r, err
+		}
+		if shows {
+			r.shown++
+		}
+	}
+	return r, nil
+}
+
+// print prints the finding as a line of JSON.
+func (r *replayed) print(dir string, times int) error {
+	return output.NewLines(os.Stdout, "").Print(struct {
+		Event  string          `json:"event"`
+		Dir    string          `json:"dir"`
+		Kind   string          `json:"kind"`
+		Detail string          `json:"detail"`
+		Runs   []*campaign.Run `json:"runs"`
+		Times  int             `json:"times"`
+		Shown  int             `json:"shown"`
+	}{"replayed", dir, r.finding.Kind, r.finding.Detail, r.runs, times, r.shown})
+}
+
+// replayFinding replays one finding, and prints the runs of the last time.
+func replayFinding(dir string, times int, asJSON bool) error {
+	r, err := replay(dir, times)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		err = r.print(dir, times)
+	} else {
+		for i, one := range r.runs {
+			fmt.Printf("run %d: %s\n%s\n", i+1, one.Ended(), one.Output)
+		}
+		fmt.Printf("%s: %s\nshown %d times of %d\n", r.finding.Kind, r.finding.Detail, r.shown, times)
+	}
+	switch {
+	case err != nil || r.shown == 0:
+		return err
+	case r.shown == times:
 		return outcome(change.Violated)
 	}
 	return outcome(change.Undecided)
+}
+
+// replayAll replays findings one after the other, and prints a table. A finding that cannot be
+// replayed does not keep the others from it.
+func replayAll(dirs []string, times int, asJSON bool) error {
+	const row = "%-9s %-11s %s\n"
+	if !asJSON {
+		fmt.Printf(row, "SHOWN", "KIND", "FOLDER")
+	}
+	good, failed := 0, error(nil)
+	for _, dir := range dirs {
+		r, err := replay(dir, times)
+		if err == nil && r.shown == times {
+			good++
+		}
+		switch {
+		case err != nil:
+			failed = cmp.Or(failed, fmt.Errorf("%s: %w", dir, err))
+			fmt.Fprintln(os.Stderr, dir+":", err)
+		case asJSON:
+			err = r.print(dir, times)
+		default:
+			fmt.Printf(row, fmt.Sprintf("%d of %d", r.shown, times), r.finding.Kind, dir)
+		}
+		if err != nil && failed == nil {
+			return err
+		}
+	}
+	if !asJSON {
+		fmt.Printf("%d of %d findings showed %d times of %d\n", good, len(dirs), times, times)
+	}
+	if failed == nil && good < len(dirs) {
+		return outcome(change.Violated)
+	}
+	return failed
 }

@@ -36,9 +36,12 @@ file what.txt says what happened. fsward fsck replay shows it again.
 
 Exit status: 0 found nothing, 1 found something, 2 wrong usage, 3 could not run.`,
 		Example: `  fsward fsck run --fs ext3 --program e2fsck --time 60s --out found
-  fsward fsck run --fs ext3 --program mychecker.yaml --image disk.img --out found`,
+  fsward fsck run --fs ext3 --program mychecker.yaml --image disk.img --out found
+  fsward fsck run --fs ext4 --damage suite:suites/e2fsprogs --model b --out repaired
+  fsward fsck run --fs minix1 --paths afl --paths-time 5m --time 0 --out paths`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			cfg.Say = func(text string) { fmt.Fprintln(os.Stderr, text) }
 			run, err := campaign.Create(c.Context(), out, cfg)
 			if err != nil {
 				return err
@@ -59,6 +62,13 @@ Exit status: 0 found nothing, 1 found something, 2 wrong usage, 3 could not run.
 		"a time, pairs two at once, b the bytes that repairs of a suite's images change")
 	c.Flags().StringVar(&cfg.Fields, "fields", "", "damage only fields whose names match `PATTERN`, "+
 		"such as ^inode.mode@ (default: all)")
+	c.Flags().StringVar(&cfg.Paths, "paths", "", "afl: build the program from Debian's source "+
+		"package, and let AFL++ find `WAYS` through it by changing fields; then try the fields of each")
+	c.Flags().DurationVar(&cfg.PathsTime, "paths-time", 10*time.Minute, "let AFL++ run for `DURATION`")
+	c.Flags().StringVar(&cfg.Sources, "sources", "", "`DIR` for the source and the build of --paths, "+
+		"which are kept (default: fsward/sources in the user's cache)")
+	c.Flags().StringVar(&cfg.Range, "range", "", "try only the damages with the numbers `FIRST-LAST`, "+
+		"from 0: a unit of a larger campaign (default: all)")
 	c.Flags().StringSliceVar(&cfg.Checks, "check", []string{campaign.Consistency},
 		"`CHECKS` to make, separated by commas: "+strings.Join(campaign.CheckNames(), ", "))
 	c.Flags().StringVar(&out, "out", "", "`DIR` for what is found; it must not exist, or be empty")

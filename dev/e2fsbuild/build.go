@@ -1,4 +1,4 @@
-// Package e2fsbuild builds e2fsck from the sources of e2fsprogs, which scripts/repair-source.sh
+// Package e2fsbuild builds e2fsck from the sources of e2fsprogs, which repair/paths/source.sh
 // fetches. Start with New.
 package e2fsbuild
 

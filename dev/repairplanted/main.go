@@ -5,7 +5,7 @@
 //
 //	repairplanted FSWARD SOURCES [PATTERN]
 //
-// SOURCES is the folder of e2fsprogs 1.47.0, which scripts/repair-source.sh fetches. With PATTERN,
+// SOURCES is the folder of e2fsprogs 1.47.0, which repair/paths/source.sh fetches. With PATTERN,
 // only bugs whose names match are planted. The exit status is 1 if a bug is not found.
 package main
 

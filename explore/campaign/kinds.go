@@ -37,6 +37,8 @@ var (
 	programValue  = regexp.MustCompile(`^(fsck\.)?[a-z0-9_]{1,32}$`)
 	modesValue    = regexp.MustCompile(`^[A-Za-z0-9_+,-]{1,255}$`) // programs name modes -fy
 	optionsValue  = regexp.MustCompile(`^[A-Za-z0-9_+,=:.^ -]{1,255}$`)
+	rangeValue    = regexp.MustCompile(`^[0-9]{1,19}-[0-9]{1,19}$`)
+	patternValue  = regexp.MustCompile(`^[A-Za-z0-9_.@=,^$|()*+!?-]{1,255}$`) // of names of fields
 	settingValue  = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}=[A-Za-z0-9_+,:-]{0,191}$`)
 )
 
@@ -99,7 +101,8 @@ var kinds = map[string]*Kind{
 	"fsck": {
 		Command: []string{"fsck", "run"},
 		flags: map[string]*regexp.Regexp{"fs": nameValue, "program": programValue, "mode": modesValue,
-			"check": namesValue, "time": durationValue, "damages": numberValue, "workers": numberValue},
+			"check": namesValue, "time": durationValue, "damages": numberValue, "workers": numberValue,
+			"model": nameValue, "range": rangeValue, "fields": patternValue, "replays": numberValue},
 		subject:  []string{"fs", "program"},
 		required: []string{"fs"},
 	},

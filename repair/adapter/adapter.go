@@ -38,6 +38,8 @@ type Program struct {
 	Check   *Mode   `yaml:"check"`
 	// Undo is a repair that keeps what it overwrites, and the program that restores it.
 	Undo *Undoing `yaml:"undo"`
+	// Rebuild says how the program is built from its source; nil: fsward does not know.
+	Rebuild *Rebuild `yaml:"rebuild"`
 	// Statuses are those of modes that have none of their own.
 	Statuses []Status `yaml:"statuses"`
 	// Noise matches parts of messages that differ between runs with the same findings.
@@ -84,6 +86,14 @@ func (u *Undoing) RepairMode() *Mode {
 // UndoMode returns what restores the image.
 func (u *Undoing) UndoMode() *Mode {
 	return &Mode{Name: "undo", Run: u.Run, Statuses: u.Statuses}
+}
+
+// A Rebuild builds a program from the source package of Debian, by ./configure and make.
+type Rebuild struct {
+	Package   string   `yaml:"package"`
+	Configure []string `yaml:"configure"` // arguments
+	Make      []string `yaml:"make"`      // arguments of one call after the other
+	Binary    string   `yaml:"binary"`    // path in the source folder
 }
 
 // A Note is a range of the image's bytes. In YAML it is [offset, length].
@@ -149,6 +159,10 @@ func (p *Program) check() error {
 	case p.Bounds.Output < 1<<10 || p.Bounds.Output > 64<<20:
 		return fmt.Errorf("an output of %d bytes; want 1 KiB to 64 MiB", p.Bounds.Output)
 	}
+	if r := p.Rebuild; r != nil && (!packageName.MatchString(r.Package) || r.Binary == "" ||
+		len(r.Make) == 0) {
+		return errors.New("rebuild needs a package of Debian, make and binary")
+	}
 	modes := slices.Clone(p.Repairs)
 	if u := p.Undo; u != nil {
 		modes = append(modes, *u.RepairMode(), *u.UndoMode())
@@ -179,6 +193,9 @@ func (p *Program) check() error {
 	}
 	return nil
 }
+
+// packageName matches the names of Debian's packages.
+var packageName = regexp.MustCompile(`^[a-z0-9][a-z0-9+.-]+$`)
 
 // Outcome returns what a run of a mode claims. It is repair.Unknown if no status fits.
 func (p *Program) Outcome(m *Mode, status int, output []byte) repair.Outcome {

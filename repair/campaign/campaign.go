@@ -11,6 +11,7 @@ import (
 
 	"fsward/repair/adapter"
 	"fsward/repair/damage"
+	"fsward/repair/paths"
 	"fsward/repair/testimage"
 )
 
@@ -30,8 +31,16 @@ type Config struct {
 	Damage  string   `json:"damage,omitempty"` // see Campaign.list; "": of fields of the image
 	Model   string   `json:"model,omitempty"`  // of damages; see damage.Models
 	Fields  string   `json:"fields,omitempty"` // pattern of the fields to damage; "": all
+	Paths   string   `json:"paths,omitempty"`  // AFL: of inputs that AFL++ finds
+	Range   string   `json:"range,omitempty"`  // of numbers of damages, FIRST-LAST; "": all
 	Workers int      `json:"workers"`
 	Replays int      `json:"replays,omitempty"` // of each new finding
+	// PathsTime is that of AFL++, and Sources the folder of the program's source; "": one in the
+	// user's cache.
+	PathsTime time.Duration `json:"paths_time,omitempty"`
+	Sources   string        `json:"sources,omitempty"`
+	// Say is told what begins before the first damage; nil: nobody is.
+	Say func(string) `json:"-"`
 }
 
 // Event is a report of a campaign: its progress, or a new finding.
@@ -53,7 +62,10 @@ type Campaign struct {
 	model   damages
 	// repaired are what model B damages; nil: another model.
 	repaired []damage.Repaired
-	state    *state
+	// paths are what AFL++ found, and inputs the damages that they are; nil: not asked.
+	paths  *paths.Found
+	inputs *damage.Inputs
+	state  *state
 }
 
 // damages are what a campaign tries, by number.
@@ -104,7 +116,7 @@ func (c *Campaign) saveFolder() error {
 	if err := os.WriteFile(filepath.Join(c.dir, adapterFile), c.text, 0o644); err != nil {
 		return err
 	}
-	if err := c.saveRepaired(); err != nil {
+	if err := errors.Join(c.saveRepaired(), c.savePaths()); err != nil {
 		return err
 	}
 	text, err := json.MarshalIndent(c.Config, "", "  ")
@@ -117,7 +129,7 @@ func (c *Campaign) saveFolder() error {
 // Open opens the folder of a campaign, to go on with it.
 func Open(ctx context.Context, dir string) (*Campaign, error) {
 	c := &Campaign{dir: dir, tmp: os.TempDir()}
-	text, err := readBounded(filepath.Join(dir, configFile))
+	text, err := readConfig(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +148,7 @@ func Open(ctx context.Context, dir string) (*Campaign, error) {
 	if c.base, err = testimage.Load(filepath.Join(dir, baseFile), c.tmp); err != nil {
 		return nil, err
 	}
-	if err := c.loadRepaired(); err != nil {
+	if err := errors.Join(c.loadRepaired(), c.loadPaths()); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	if err := c.prepare(ctx); err != nil {
@@ -163,7 +175,11 @@ func (c *Campaign) prepare(ctx context.Context) (err error) {
 	if err := w.sound(); err != nil {
 		return err
 	}
-	return c.list(ctx, w)
+	if err := c.list(ctx, w); err != nil {
+		return err
+	}
+	c.model, err = within(c.model, c.Range)
+	return err
 }
 
 // Close frees the image, and ends what checks have started.
@@ -175,8 +191,12 @@ func (c *Campaign) Folder() string { return c.dir }
 // Describe returns what is tested, for people.
 func (c *Campaign) Describe() string {
 	fields, groups := c.model.Fields()
-	return fmt.Sprintf("%s (%s) on %s: %d fields in %d groups, %d damages first, %d in all",
+	text := fmt.Sprintf("%s (%s) on %s: %d fields in %d groups, %d damages first, %d in all",
 		c.program.Name, c.version, c.FS, fields, groups, c.model.First(), c.model.Count())
+	if c.paths != nil {
+		text += "\n" + c.paths.String()
+	}
+	return text
 }
 
 // Limits bound a run of a campaign. 0 is no bound.

@@ -28,6 +28,10 @@ const repairedFile = "repaired.json"
 // list lists the damages. w runs the program for those that depend on what it does.
 func (c *Campaign) list(ctx context.Context, w *worker) error {
 	switch {
+	case c.Paths != "" && (c.Paths != AFL || c.Model == damage.Pairs || c.Model == damage.Test ||
+		c.Damage != ""):
+		return fmt.Errorf("paths %q; want %s, for model %s of the fields that fsward knows", c.Paths, AFL,
+			damage.Single)
 	case c.Model != "" && !slices.Contains(damage.Models(), c.Model):
 		return fmt.Errorf("model %q is not one of %s", c.Model, strings.Join(damage.Models(), ", "))
 	case strings.HasPrefix(c.Damage, suitePrefix):
@@ -46,10 +50,17 @@ func (c *Campaign) list(ctx context.Context, w *worker) error {
 	if err != nil {
 		return err
 	}
+	if m, err = c.selected(m); err != nil {
+		return err
+	}
+	if c.Paths != "" {
+		return c.listPaths(ctx, m)
+	}
 	if c.Model == damage.Pairs {
 		m.UsePairs()
 	}
-	return c.useModel(m)
+	c.model = m
+	return nil
 }
 
 // fields lists the fields of the image: by the map that the configuration names, or as NewModel
@@ -73,21 +84,19 @@ func (c *Campaign) fields() (*damage.Model, error) {
 	return damage.Mapped(c.base, m)
 }
 
-// useModel makes damages those of a model, of the fields that the configuration selects.
-func (c *Campaign) useModel(m *damage.Model) error {
-	c.model = m
+// selected returns the model of the fields that the configuration selects.
+func (c *Campaign) selected(m *damage.Model) (*damage.Model, error) {
 	if c.Fields == "" {
-		return nil
+		return m, nil
 	}
 	pattern, err := regexp.Compile(c.Fields)
 	if err == nil {
 		m, err = m.Only(pattern)
 	}
 	if err != nil {
-		return fmt.Errorf("fields: %w", err)
+		return nil, fmt.Errorf("fields: %w", err)
 	}
-	c.model = m
-	return nil
+	return m, nil
 }
 
 // listSuite makes damages the images of a suite, or, with model B, further damages of them.
@@ -115,10 +124,14 @@ func (c *Campaign) listSuite(ctx context.Context, w *worker, s *damage.Suite) er
 		}
 	}
 	m, err := damage.NewRepaired(s, c.repaired)
+	if err == nil {
+		m, err = c.selected(m)
+	}
 	if err != nil {
 		return err
 	}
-	return c.useModel(m)
+	c.model = m
+	return nil
 }
 
 // repairOf runs the program's first repair on an image of a suite, and returns the bytes that it

@@ -166,20 +166,36 @@ func (c *Campaign) tryMode(ctx context.Context, w *worker, d *damage.Damage, m *
 			continue
 		}
 		w.again = true
-		err := w.minimize(ctx, f, d.Patches, m)
-		if err == nil {
-			err = w.confirm(ctx, f, m, c.Replays)
-		}
+		isNew, err := c.complete(ctx, w, f, d, m)
 		w.again = false
 		if err != nil {
 			return err
 		}
-		if err := f.save(c.dir, w.base, c.text); err != nil {
-			return err
+		if isNew {
+			found <- f
 		}
-		found <- f
 	}
 	return nil
+}
+
+// complete minimizes, replays and saves a new finding. It returns false if the finding turns out to
+// be of a known group.
+func (c *Campaign) complete(ctx context.Context, w *worker, f *Finding, d *damage.Damage,
+	m *adapter.Mode) (bool, error) {
+	if err := w.minimize(ctx, f, d.Patches, m); err != nil {
+		return false, err
+	}
+	patches, err := f.bytes(w.base)
+	if err != nil {
+		return false, err
+	}
+	if isNew, err := c.regroup(f, patches); err != nil || !isNew {
+		return false, err
+	}
+	if err := w.confirm(ctx, f, m, c.Replays); err != nil {
+		return false, err
+	}
+	return true, f.save(c.dir, w.base, c.text)
 }
 
 // pathOf returns a hash of what a run of a mode did, as far as its messages show it.

@@ -23,7 +23,7 @@ func Sentence(kind string) string { return sentences[kind] }
 // LoadResults reads the folder of a campaign.
 func LoadResults(dir string) (*Results, error) {
 	r := &Results{}
-	text, err := readBounded(filepath.Join(dir, configFile))
+	text, err := readConfig(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ type Progress struct {
 	Paths    int     `json:"paths"`        // different messages of first runs
 	Findings int     `json:"findings"`     // groups of failures
 	Seconds  float64 `json:"seconds"`
+	CPU      float64 `json:"cpu_seconds"` // processor time of the program's runs
 	// First and Count are the damages that there are: with one value of each field after the other,
 	// and with all values of small fields.
 	First uint64 `json:"first"`
@@ -35,6 +36,7 @@ type state struct {
 	progress Progress
 	paths    map[uint64]struct{}
 	findings map[string]*Finding // by key
+	renamed  map[string]string   // keys of findings whose group has changed, and the new ones
 	done     map[uint64]bool     // damages after progress.Next that were tried
 }
 
@@ -47,7 +49,7 @@ type saved struct {
 
 func newState() *state {
 	return &state{paths: map[uint64]struct{}{}, findings: map[string]*Finding{},
-		done: map[uint64]bool{}}
+		renamed: map[string]string{}, done: map[uint64]bool{}}
 }
 
 // loadState reads the state in the folder of a campaign, with its findings.
@@ -82,6 +84,9 @@ func (s *state) tried(t *trial, path, crashStates uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.progress.Runs += uint64(len(t.runs))
+	for _, r := range t.runs {
+		s.progress.CPU += r.CPU.Seconds()
+	}
 	if len(t.failures) > 0 {
 		s.progress.Failures++
 	}
@@ -109,14 +114,39 @@ func (s *state) finish(n uint64, skipped bool) {
 func (s *state) claim(f *Finding) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if have := s.findings[f.key()]; have != nil {
+	key := f.key()
+	if now, ok := s.renamed[key]; ok {
+		key = now
+	}
+	if have := s.findings[key]; have != nil {
 		have.Count++
 		return false
 	}
 	f.Count = 1
-	s.findings[f.key()] = f
+	s.findings[key] = f
 	s.progress.Findings = len(s.findings)
 	return true
+}
+
+// regroup keeps a finding by its key, and not by an earlier one. It returns false if there is another
+// finding with that key, which then counts what this one counted.
+func (s *state) regroup(earlier string, f *Finding) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := f.key()
+	if key == earlier {
+		return true
+	}
+	delete(s.findings, earlier)
+	s.renamed[earlier] = key
+	have := s.findings[key]
+	if have != nil {
+		have.Count += f.Count
+	} else {
+		s.findings[key] = f
+	}
+	s.progress.Findings = len(s.findings)
+	return have == nil
 }
 
 // snapshot returns the progress at a moment.

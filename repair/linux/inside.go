@@ -53,11 +53,8 @@ func ServeIfInside() {
 }
 
 func serve() error {
-	err := errors.Join(
-		unix.Mount("proc", "/proc", "proc", 0, ""),
-		// This hides the sandbox's folder, so that nobody in the guest can reach it.
-		unix.Mount("none", "/mnt", "tmpfs", 0, "size=1m"))
-	if err != nil {
+	// This hides the sandbox's folder, so that nobody in the guest can reach it.
+	if err := unix.Mount("none", "/mnt", "tmpfs", 0, "size=1m"); err != nil {
 		return err
 	}
 	if err := os.Mkdir(mountPoint, 0o700); err != nil {

@@ -78,16 +78,30 @@ func Start(ctx context.Context, size uint64) (m *Machine, err error) {
 // diskName is the name of the disk's file in the sandbox.
 const diskName = "disk.img"
 
+// initName is the name of the script in the sandbox that is the kernel's first process.
+const initName = "init"
+
+// initScript mounts /proc, and becomes this executable. Until then /proc is that of the sandbox, in
+// which all files seem to be empty. Packages that read it before main starts, such as that of the
+// NATS server, would end the kernel.
+const initScript = `#!/bin/sh
+mount -t proc proc /proc
+exec "$@"
+`
+
 // boot starts the kernel.
 func (m *Machine) boot(kernel *uml.Machine) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
+	if err := os.WriteFile(m.box.Path(initName), []byte(initScript), 0o700); err != nil {
+		return err
+	}
 	argv := kernel.Argv(memoryMiB, []string{filepath.Join(sandbox.Work, diskName)},
 		[]string{"ro", "con0=null,fd:1", "con1=fd:0,fd:0", "uml_dir=" + sandbox.Work, "quiet",
 			"panic=-1"},
-		self, word)
+		filepath.Join(sandbox.Work, initName), self, word)
 	go func() {
 		defer close(m.ended)
 		m.result, m.err = m.box.Run(sandbox.Command{Argv: argv, Time: lifeTime, OutputBytes: consoleMost,

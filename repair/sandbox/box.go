@@ -37,8 +37,8 @@ type Command struct {
 	// Socket, if set, is the name of a socket in Work on which the caller listens. A connection to it
 	// is the program's stdin, through which it can also answer.
 	Socket      string
-	Time        time.Duration
-	MemoryBytes uint64 // of address space
+	Time        time.Duration // without that of waiting for a processor
+	MemoryBytes uint64        // of address space
 	// FileBytes bounds each file that the program writes, unless the program raises the bound itself.
 	// Beyond it the program sees EFBIG or SIGXFSZ. 0: only Config.WorkBytes bounds them.
 	FileBytes   uint64
@@ -52,6 +52,7 @@ type Result struct {
 	TimedOut bool          `json:"timed_out,omitempty"`
 	Flooded  bool          `json:"flooded,omitempty"` // the program was ended for too much output
 	Took     time.Duration `json:"took"`
+	CPU      time.Duration `json:"cpu"` // processor time, with that of children that were waited for
 	// Output is stdout and stderr, in the order of the writes, cut at the bound.
 	Output []byte `json:"-"`
 }

@@ -83,22 +83,18 @@ func run(c Command) (r reply) {
 	}
 	output := make(chan collected, 1)
 	go func() { output <- collect(read, c.OutputBytes) }()
-	timedOut := make(chan struct{})
-	timer := time.AfterFunc(c.Time, func() {
-		close(timedOut)
-		killAll()
-	})
+	ended, tooLong := make(chan struct{}), make(chan bool, 1)
+	go func() { tooLong <- watch(cmd.Process.Pid, c.Time, ended) }()
 	waitErr := cmd.Wait()
 	r.Took = time.Since(start)
-	if !timer.Stop() {
-		<-timedOut
-		r.TimedOut = true
-	}
+	close(ended)
+	r.TimedOut = <-tooLong
 	killAll()
 	reap()
 	got := <-output
 	r.Out, r.Flooded = got.output, got.flooded
 	r.Status = cmd.ProcessState.ExitCode()
+	r.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	var exit *exec.ExitError
 	if waitErr != nil && !errors.As(waitErr, &exit) {
 		return reply{Problem: waitErr.Error()}
@@ -107,6 +103,40 @@ func run(c Command) (r reply) {
 		r.Signal, r.TimedOut = signaled(cmd.ProcessState, c.Time)
 	}
 	return r
+}
+
+// maxWait bounds the time that a program may wait for a processor, in times of its own.
+const maxWait = 20
+
+// watch ends all programs when one has had its time, and reports that. The time for which the program
+// waited for a processor does not count, so that a busy machine makes no program look as if it hung.
+func watch(pid int, most time.Duration, ended <-chan struct{}) bool {
+	start := time.Now()
+	for left := most; left > 0; {
+		select {
+		case <-ended:
+			return false
+		case <-time.After(left):
+		}
+		left = most - time.Since(start) + min(waited(pid), maxWait*most)
+	}
+	killAll()
+	return true
+}
+
+// waited returns for how long a process was ready to run, and had no processor. It is 0 if that is
+// not known.
+func waited(pid int) time.Duration {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "schedstat"))
+	if err != nil {
+		return 0
+	}
+	// "time on a processor, time waiting, slices", in nanoseconds: Documentation/scheduler/sched-stats
+	var ran, waits int64
+	if n, err := fmt.Sscan(string(text), &ran, &waits); n != 2 || err != nil {
+		return 0
+	}
+	return time.Duration(waits)
 }
 
 // signaled returns the signal that ended a program, or reports that it used too much time.

@@ -2,10 +2,10 @@
 # Fetches sources of Debian packages into DIR, each as DIR/PACKAGE_VERSION.orig.tar.gz or .xz. The
 # machine's own list of packages stays as it is.
 #
-#   scripts/repair-source.sh DIR PACKAGE...
+#   repair/paths/source.sh DIR PACKAGE...
 set -euo pipefail
 
-dir=$(mkdir -p "${1:?usage: repair-source.sh DIR PACKAGE...}" && cd "$1" && pwd)
+dir=$(mkdir -p "${1:?usage: source.sh DIR PACKAGE...}" && cd "$1" && pwd)
 shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
