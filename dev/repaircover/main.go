@@ -5,8 +5,8 @@
 //	repaircover FS PROGRAM SOURCES COUNT MODES [SUITE]
 //
 // SOURCES is a folder below which the program's .gcno files are. COUNT damages are tried, spread
-// over all of the first ones, each with all MODES of the program that fsward knows for FS, separated
-// by commas. With SUITE, the images in that folder are tried instead.
+// over all of the first ones, each with all MODES of the program that fsward knows for FS. Commas
+// separate MODES. With SUITE, the images in that folder are tried instead.
 package main
 
 import (

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) {
 	linux.ServeIfInside()
-	if args := append(os.Args, ""); len(args) > 5 && args[1] == "planted" {
+	if args := slices.Concat(os.Args, []string{""}); len(args) > 5 && args[1] == "planted" {
 		os.Exit(planted(args[2], args[3], args[4], args[5]))
 	}
 	os.Exit(m.Run())

@@ -52,7 +52,8 @@ func (c *Campaign) listPaths(ctx context.Context, m *damage.Model) error {
 	return err
 }
 
-// savePaths and loadPaths keep what was found, so that a campaign that goes on has the same damages.
+// savePaths and loadPaths keep what was found, so that a campaign that goes on has the same
+// damages.
 func (c *Campaign) savePaths() error {
 	if c.paths == nil {
 		return nil

@@ -19,7 +19,8 @@ func within(all damages, text string) (damages, error) {
 		return all, nil
 	}
 	var first, last uint64
-	if n, err := fmt.Sscanf(text+"\n", "%d-%d\n", &first, &last); n != 2 || err != nil || last < first {
+	n, err := fmt.Sscanf(text+"\n", "%d-%d\n", &first, &last)
+	if n != 2 || err != nil || last < first {
 		return nil, fmt.Errorf("range %q: want FIRST-LAST, two numbers of damages", text)
 	}
 	if last >= all.Count() {

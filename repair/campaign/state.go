@@ -128,8 +128,8 @@ func (s *state) claim(f *Finding) bool {
 	return true
 }
 
-// regroup keeps a finding by its key, and not by an earlier one. It returns false if there is another
-// finding with that key, which then counts what this one counted.
+// regroup keeps a finding by its key, and not by an earlier one. It returns false if there is
+// another finding with that key, which then counts what this one counted.
 func (s *state) regroup(earlier string, f *Finding) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

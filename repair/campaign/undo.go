@@ -124,7 +124,7 @@ func (w *interrupter) undoAfter(t *trial, s *crash.State, before, noted uint64) 
 	if err != nil {
 		return "", err
 	}
-	what := ""
+	var what string
 	switch kind := broken(w.program, r); {
 	case kind != "":
 		what = "it " + r.Ended()

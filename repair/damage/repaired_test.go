@@ -53,7 +53,7 @@ func TestRepaired(t *testing.T) {
 	if fields, groups := m.Fields(); fields != 2 || groups != 2 {
 		t.Errorf("%d fields in %d groups", fields, groups)
 	}
-	values, last := map[byte]bool{}, byte(0)
+	values := map[byte]bool{}
 	for n := range m.Count() {
 		d, err := m.At(n)
 		if errors.Is(err, ErrNone) || err == nil && d.Group != "suite.a.img" {
@@ -65,10 +65,11 @@ func TestRepaired(t *testing.T) {
 		if len(d.Patches) != 1 || d.Patches[0].Off != 8 || !strings.HasSuffix(d.Image, "/a.img") {
 			t.Fatalf("%+v", d)
 		}
-		if last = d.Patches[0].Data[0]; last == 77 && n >= m.First() && !values[77] {
+		value := d.Patches[0].Data[0]
+		if value == 77 && n >= m.First() && !values[77] {
 			t.Error("the byte that the repair writes is not among the first values")
 		}
-		values[last] = true
+		values[value] = true
 	}
 	if len(values) != 255 || values[5] {
 		t.Errorf("%d values; want all but the old one", len(values))

@@ -33,7 +33,8 @@ func needPrograms() error {
 
 // build returns the path of the program that r describes, built for AFL++ below the folder sources.
 // What is there already is used.
-func build(ctx context.Context, r *adapter.Rebuild, sources string, say func(string)) (string, error) {
+func build(ctx context.Context, r *adapter.Rebuild, sources string, say func(string)) (string,
+	error) {
 	dir := filepath.Join(sources, r.Package)
 	binary, done := filepath.Join(dir, r.Binary), filepath.Join(dir, "built-for-afl")
 	if _, err := os.Stat(done); err == nil {

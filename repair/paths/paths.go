@@ -1,6 +1,7 @@
-// Package paths lets AFL++ find paths of a repair program: inputs that set fields of an image so that
-// the program takes edges which it did not take before. The program is built from its source for that. A
-// shim overlays the fields on a private copy of the image, so that nothing is copied or written.
+// Package paths lets AFL++ find paths of a repair program: inputs that set fields of an image so
+// that the program takes edges which it did not take before. The program is built from its source
+// for that. A shim overlays the fields on a private copy of the image, so that nothing is copied or
+// written.
 //
 // Start with Search.Run.
 package paths

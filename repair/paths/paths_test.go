@@ -64,7 +64,8 @@ func TestShim(t *testing.T) {
 	if err := s.write(t.Context(), dir, reader); err != nil {
 		t.Fatal(err)
 	}
-	compile(t, "-shared", "-fPIC", "-o", filepath.Join(dir, "strict.so"), filepath.Join("shim", "shim.c"))
+	compile(t, "-shared", "-fPIC", "-o", filepath.Join(dir, "strict.so"),
+		filepath.Join("shim", "shim.c"))
 	image, input := filepath.Join(dir, imageFile), filepath.Join(dir, inputFile)
 	for _, in := range []string{"", "\x00\x00\x99\x98\x01\x00\x97", "\x03\x00\x96\x00\x00\x95"} {
 		if err := os.WriteFile(input, []byte(in), 0o600); err != nil {

@@ -108,8 +108,9 @@ func run(c Command) (r reply) {
 // maxWait bounds the time that a program may wait for a processor, in times of its own.
 const maxWait = 20
 
-// watch ends all programs when one has had its time, and reports that. The time for which the program
-// waited for a processor does not count, so that a busy machine makes no program look as if it hung.
+// watch ends all programs when one has had its time, and reports that. The time for which the
+// program waited for a processor does not count, so that a busy machine makes no program look as if
+// it hung.
 func watch(pid int, most time.Duration, ended <-chan struct{}) bool {
 	start := time.Now()
 	for left := most; left > 0; {

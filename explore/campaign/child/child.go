@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -101,7 +102,9 @@ func (r *Runner) run(ctx context.Context, t campaign.Task, dir string) (d campai
 		return d, fmt.Errorf("%w: %s", err, words.text())
 	case !p.ended:
 		return d, errors.New("the command printed no result")
-	case kind.Range != "" && !p.complete:
+	case !p.complete && slices.ContainsFunc(args, func(a string) bool {
+		return strings.HasPrefix(a, "--range=") // all of a range
+	}):
 		return d, errors.New("the command did not test everything")
 	case d.Exit == 1 && len(p.found) == 0:
 		return d, errors.New("the command found errors, and did not print them")
