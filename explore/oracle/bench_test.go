@@ -7,12 +7,15 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"fsward/blocktap"
 	"fsward/explore/crash"
 )
 
 // BenchmarkJudge judges the states of recordings of 64 MiB with pruning and without. For
-// comparison, the file system's own checker checks every 50th state.
+// comparison, the file system's own checker checks every 50th state. states/cpu-s is by processor
+// time.
 func BenchmarkJudge(b *testing.B) {
 	for _, w := range workloads {
 		if w.Size > 64<<20 {
@@ -31,11 +34,11 @@ func BenchmarkJudge(b *testing.B) {
 func benchmarkOracle(b *testing.B, r recording, disk blocktap.Disk, o Options) {
 	limit := crash.Options{Unit: 4096, Limit: 400, Seed: 1}
 	n := 0
-	var took time.Duration
+	var took, used time.Duration
 	b.ReportAllocs()
 	for b.Loop() {
 		oracle := r.oracle(b, o)
-		start := time.Now()
+		start, ran := time.Now(), processorTime(b)
 		_, err := crash.Each(disk, crash.OpenTrace(r.log), limit, func(s *crash.State) error {
 			n++
 			v, err := oracle.Judge(context.Background(), s)
@@ -48,8 +51,20 @@ func benchmarkOracle(b *testing.B, r recording, disk blocktap.Disk, o Options) {
 			b.Fatal(err)
 		}
 		took += time.Since(start)
+		used += processorTime(b) - ran
 	}
 	reportStates(b, n, took)
+	b.ReportMetric(float64(n)/used.Seconds(), "states/cpu-s")
+}
+
+// processorTime returns the processor time of this process. Unlike the real time, it does not
+// depend on what else the machine does.
+func processorTime(b *testing.B) time.Duration {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func benchmarkChecker(b *testing.B, r recording, disk blocktap.Disk) {

@@ -32,11 +32,12 @@ func (m *Mounted) observeCheckpoint(w interp.Write, dev PendingDevice, judge boo
 		case !copied && !judged:
 			continue
 		}
-		committed, err := m.State.read(block, m.scratch[0][:geo.BlockSize])
+		was, now := m.buffers()
+		committed, err := m.State.read(block, was)
 		if err != nil {
 			return placed, err
 		}
-		written, err := dev.block(geo, block, m.scratch[1][:geo.BlockSize])
+		written, err := dev.block(geo, block, now)
 		if err != nil {
 			return placed, err
 		}

@@ -20,8 +20,18 @@ type Mounted struct {
 	roleLimit uint64 // bound on roles, bytes; 0: none
 	// expected is the number of change records that the next transaction gets room for at first.
 	expected int
-	// scratch holds the contents of two blocks while they are compared.
-	scratch [2][ondisk.MaxBlockSize]byte
+	// scratch has room for two blocks; nil until it is needed. Most crash states never need it.
+	scratch []byte
+}
+
+// buffers returns two buffers of a block each, for blocks that are compared. The next call returns
+// the same ones.
+func (m *Mounted) buffers() (a, b []byte) {
+	size := m.Geo.BlockSize
+	if m.scratch == nil {
+		m.scratch = make([]byte, 2*size)
+	}
+	return m.scratch[:size], m.scratch[size:]
 }
 
 // Mount reads a baseline. If the file system needs recovery, the baseline includes what its journal
@@ -186,12 +196,12 @@ func (m *Mounted) lost(dev io.ReaderAt, seq uint32) (block uint32, p copyPlace, 
 		}
 	}
 	slices.Sort(left)
+	was, placed := m.buffers()
 	for _, b := range left {
-		committed, err := m.State.read(b, m.scratch[0][:m.Geo.BlockSize])
+		committed, err := m.State.read(b, was)
 		if err != nil {
 			return 0, p, false, err
 		}
-		placed := m.scratch[1][:m.Geo.BlockSize]
 		if err := readInto(placed, dev, m.Geo, b); err != nil {
 			return 0, p, false, err
 		}
