@@ -164,8 +164,8 @@ func (s *campaignStart) carry(d *campaign.Definition) error {
 	return errors.Join(err, checkCarried(d))
 }
 
-// checkCarried returns an error for a file of a campaign that no unit could use, or that names files
-// of the machine that runs it.
+// checkCarried returns an error for a file of a campaign that no unit could use, or that names
+// files of the machine that runs it.
 func checkCarried(d *campaign.Definition) error {
 	for _, f := range d.Files {
 		var err error

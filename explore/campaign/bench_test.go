@@ -142,8 +142,8 @@ func publishAll(b *testing.B, q *Queue) {
 	}
 }
 
-// BenchmarkSpeedup measures what the queue leaves of the speed of n workers in this process, if each
-// unit takes 200 ms: efficiency is the time without a queue by the time with it.
+// BenchmarkSpeedup measures what the queue leaves of the speed of n workers in this process, if
+// each unit takes 200 ms: efficiency is the time without a queue by the time with it.
 func BenchmarkSpeedup(b *testing.B) {
 	const each, unitTime = 20, 200 * time.Millisecond
 	for _, workers := range []int{1, 2, 4, 8, 16, 32, 64} {
@@ -155,8 +155,8 @@ func BenchmarkSpeedup(b *testing.B) {
 	}
 }
 
-// speedup has workers test some units each that take a time, and reports the efficiency. It ends the
-// clock with the last unit: then workers still wait for more.
+// speedup has workers test some units each that take a time, and reports the efficiency. The time
+// ends with the last unit: workers still wait for more then.
 func speedup(b *testing.B, workers, each int, unitTime time.Duration) {
 	b.Helper()
 	n := uint64(workers * each)

@@ -71,7 +71,8 @@ func TestCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	q, err := c.Create(t.Context(), testDefinition("a", size, 2), Option{Lease: testLease, Replicas: 3})
+	q, err := c.Create(t.Context(), testDefinition("a", size, 2),
+		Option{Lease: testLease, Replicas: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,8 +99,8 @@ func TestArgs(t *testing.T) {
 	}
 }
 
-// TestFiles checks that a campaign carries a file, which a unit finds in its folder, and that it has
-// exactly the files that its flags name.
+// TestFiles checks that a campaign carries a file, which a unit finds in its folder, and that it
+// has exactly the files that its flags name.
 func TestFiles(t *testing.T) {
 	dir, text := t.TempDir(), "length: 1\n"
 	own := filepath.Join(dir, "own.yaml")

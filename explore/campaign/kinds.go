@@ -134,8 +134,8 @@ func (k *Kind) checkFlag(name, value string) error {
 	case !ok:
 		return fmt.Errorf("--%s is not a flag that a campaign may use", name)
 	case !form.MatchString(value):
-		return fmt.Errorf("--%s=%q is not a value that a campaign may use; this file stays on its machine",
-			name, value)
+		return fmt.Errorf(
+			"--%s=%q is not a value that a campaign may use; this file stays on its machine", name, value)
 	}
 	return nil
 }

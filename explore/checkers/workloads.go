@@ -136,8 +136,8 @@ func (r *workloadRun) end(e *explore.Env) error {
 }
 
 // flush performs the queued operations in one batch, and after them others that change nothing,
-// whose answers it returns. At its end the agent closes the files that are not held. They are opened
-// again at the begin of the next one.
+// whose answers it returns. At its end the agent closes the files that are not held. They are
+// opened again at the begin of the next one.
 func (r *workloadRun) flush(e *explore.Env, then ...agent.Op) ([]agent.Result, error) {
 	ops := r.ops
 	r.ops = nil

@@ -160,8 +160,8 @@ func (n *namespace) addLink(l *link, r change.Record, names *change.Names) {
 	}
 }
 
-// list returns the files below the root: those of a directory by their names, and directories before
-// what is in them. It enters each directory once, so that a loop of hostile
+// list returns the files below the root: those of a directory by their names, and directories
+// before what is in them. It enters each directory once, so that a loop of hostile
 // entries ends.
 func (n *namespace) list() (out []File, err error) {
 	children := make(map[node][]*link)
