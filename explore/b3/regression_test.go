@@ -8,7 +8,7 @@ import (
 // Each regression workload says what it does, can be completed, and ends with a persistence point.
 func TestRegressions(t *testing.T) {
 	list, err := Regressions()
-	if err != nil || len(list) != 25 {
+	if err != nil || len(list) != 27 {
 		t.Fatalf("%d workloads, %v", len(list), err)
 	}
 	for _, r := range list {
