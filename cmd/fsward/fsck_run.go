@@ -67,8 +67,8 @@ Exit status: 0 found nothing, 1 found something, 2 wrong usage, 3 could not run.
 	c.Flags().DurationVar(&cfg.PathsTime, "paths-time", 10*time.Minute, "let AFL++ run for `DURATION`")
 	c.Flags().StringVar(&cfg.Sources, "sources", "", "`DIR` for the source and the build of --paths, "+
 		"which are kept (default: fsward/sources in the user's cache)")
-	c.Flags().StringVar(&cfg.Range, "range", "", "try only the damages with the numbers `FIRST-LAST`, "+
-		"from 0: a unit of a larger campaign (default: all)")
+	c.Flags().StringVar(&cfg.Range, "range", "", "try only the damages with the numbers "+
+		"`FIRST-LAST`, from 0: a unit of a larger campaign (default: all)")
 	c.Flags().StringSliceVar(&cfg.Checks, "check", []string{campaign.Consistency},
 		"`CHECKS` to make, separated by commas: "+strings.Join(campaign.CheckNames(), ", "))
 	c.Flags().StringVar(&out, "out", "", "`DIR` for what is found; it must not exist, or be empty")

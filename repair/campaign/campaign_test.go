@@ -113,8 +113,8 @@ func checkFinding(t *testing.T, f *Finding) {
 }
 
 // TestPlantedCarelessness finds that a repair which a crash interrupts leaves what the next repair
-// refuses, that a crash takes the undo file together with what it is to restore, and nothing of that
-// kind in a checker that writes each sector once, and after its undo file.
+// refuses, that a crash takes the undo file together with what it is to restore, and nothing of
+// that kind in a checker that writes each sector once, and after its undo file.
 func TestPlantedCarelessness(t *testing.T) {
 	for bug, want := range map[string]string{"careless": Interrupted, "hasty": Undo, "none": ""} {
 		cfg := plantedConfig(t, bug, "toy")

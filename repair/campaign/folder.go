@@ -43,8 +43,8 @@ func FindingDirs(dir string) (list []string, err error) {
 	if is, err := has(dir, configFile); is || err != nil {
 		return nil, err // a campaign without findings
 	}
-	return nil, fmt.Errorf("%s is not the folder of a finding or of a campaign: it has neither %s nor "+
-		"%s", dir, findingFile, configFile)
+	return nil, fmt.Errorf("%s is not the folder of a finding or of a campaign: it has neither %s "+
+		"nor %s", dir, findingFile, configFile)
 }
 
 // has reports whether a folder has a file.

@@ -34,8 +34,8 @@ func toyImage() []byte {
 	return b
 }
 
-// planted runs a planted checker on an image, and returns its exit status. Mode save keeps the image
-// in an undo file first.
+// planted runs a planted checker on an image, and returns its exit status. Mode save keeps the
+// image in an undo file first.
 func planted(bug, mode, path, undo string) int {
 	switch bug {
 	case "loses":

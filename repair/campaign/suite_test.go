@@ -64,8 +64,8 @@ func TestSuite(t *testing.T) {
 	}
 }
 
-// TestRepairedBytes damages what repairs of a suite's images change, further (model B). A finding is
-// of an image of the suite, with a byte of its own. What an image shows without it is none. A
+// TestRepairedBytes damages what repairs of a suite's images change, further (model B). A finding
+// is of an image of the suite, with a byte of its own. What an image shows without it is none. A
 // campaign that goes on has the same damages.
 func TestRepairedBytes(t *testing.T) {
 	cfg := plantedConfig(t, "crashes", "toy")

@@ -98,9 +98,9 @@ func (w *interrupter) crashUndo(t *trial) error {
 	return err
 }
 
-// undoAfter undoes a repair in a state that a crash left, if the image differs from the damaged one,
-// whose hashes are given: of all bytes, and without notes. It returns what is wrong, or "". The run
-// is then the last of the trial.
+// undoAfter undoes a repair in a state that a crash left, if the image differs from the damaged
+// one, whose hashes are given: of all bytes, and without notes. It returns what is wrong, or "".
+// The run is then the last of the trial.
 func (w *interrupter) undoAfter(t *trial, s *crash.State, before, noted uint64) (string, error) {
 	w.states.Add(1)
 	if err := w.reset(t.patches); err != nil {

@@ -110,7 +110,9 @@ func (w *worker) clear() error {
 }
 
 // run runs the program in a mode on the image as it is.
-func (w *worker) run(m *adapter.Mode) (*Run, error) { return w.runIn(w.box, m, imageName, undoName) }
+func (w *worker) run(m *adapter.Mode) (*Run, error) {
+	return w.runIn(w.box, m, imageName, undoName)
+}
 
 // runIn runs the program in a sandbox, on the image and the undo file with names.
 func (w *worker) runIn(box *sandbox.Box, m *adapter.Mode, image, undo string) (*Run, error) {

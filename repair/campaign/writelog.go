@@ -10,8 +10,8 @@ import (
 	"fsward/interp"
 )
 
-// writeLog records the writes of a repair as events, in one order: those to the image, which is disk
-// 0, and those to the undo file, which is disk 1.
+// writeLog records the writes of a repair as events, in one order: those to the image, which is
+// disk 0, and those to the undo file, which is disk 1.
 type writeLog struct {
 	mu     sync.Mutex
 	events []crash.Event

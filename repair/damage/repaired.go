@@ -64,9 +64,9 @@ func changesOfWord(off uint64, a, b []byte) (list []Change) {
 	return list
 }
 
-// NewRepaired returns SWIFT's model B: it damages the bytes that repairs of a suite's images change,
-// further. Each row of changed bytes is a field. Of an image with more than 256 of them, 256 are
-// taken, spread over all. Some fields of each image come first, then more of each.
+// NewRepaired returns SWIFT's model B: it damages the bytes that repairs of a suite's images
+// change, further. Each row of changed bytes is a field. Of an image with more than 256 of them,
+// 256 are taken, spread over all. Some fields of each image come first, then more of each.
 func NewRepaired(s *Suite, list []Repaired) (*Model, error) {
 	var fields []*Field
 	for from := 0; from < maxRepaired; from += inARow {
@@ -103,7 +103,8 @@ func spread(list []Change, most int) (out []Change) {
 func repairedField(image *Damage, c Change) *Field {
 	f := &Field{Group: image.Group, Place: fmt.Sprintf("byte=%#x", c.Off), Width: len(c.Old),
 		Old: little(c.Old), Known: true, given: []uint64{little(c.New)}, image: image.Image}
-	f.disk = &Patched{Disk: Hole(c.Off + wordBytes), Patches: []interp.Patch{{Off: c.Off, Data: c.Old}}}
+	f.disk = &Patched{Disk: Hole(c.Off + wordBytes),
+		Patches: []interp.Patch{{Off: c.Off, Data: c.Old}}}
 	f.set = func(_ interp.Disk, value uint64) (interp.Corruption, error) {
 		data := binary.LittleEndian.AppendUint64(nil, value)[:f.Width]
 		return interp.Corruption{

@@ -22,7 +22,8 @@ const compiler = "afl-clang-fast"
 
 // needPrograms returns an error that names the package of a program that is missing.
 func needPrograms() error {
-	for program, name := range map[string]string{"afl-fuzz": "afl++", compiler: "afl++", "gcc": "gcc"} {
+	packages := map[string]string{"afl-fuzz": "afl++", compiler: "afl++", "gcc": "gcc"}
+	for program, name := range packages {
 		if _, err := exec.LookPath(program); err != nil {
 			return fmt.Errorf("%w: it is in Debian's package %s: apt-get install %s; without --paths, "+
 				"fields of up to two bytes get every value", err, name, name)

@@ -46,8 +46,8 @@ type memory struct{ *bytes.Reader }
 
 func (m memory) Size() uint64 { return uint64(m.Reader.Size()) }
 
-// TestShim checks that a program that runs with the shim sees the image that an input describes, and
-// does not change the file.
+// TestShim checks that a program that runs with the shim sees the image that an input describes,
+// and does not change the file.
 func TestShim(t *testing.T) {
 	dir := t.TempDir()
 	base := make([]byte, 8192)
