@@ -218,9 +218,38 @@ void sync(void)
 }
 
 /* The names without a number, for programs that do not ask for large files. */
-int open(const char *path, int flags, ...) __attribute__((alias("open64")));
-ssize_t pread(int fd, void *b, size_t n, off_t off) __attribute__((alias("pread64")));
-ssize_t pwrite(int fd, const void *b, size_t n, off_t off) __attribute__((alias("pwrite64")));
-off_t lseek(int fd, off_t off, int whence) __attribute__((alias("lseek64")));
-int ftruncate(int fd, off_t length) __attribute__((alias("ftruncate64")));
-int fallocate(int fd, int mode, off_t off, off_t length) __attribute__((alias("fallocate64")));
+int open(const char *path, int flags, ...)
+{
+	va_list ap;
+	int mode;
+
+	va_start(ap, flags);
+	mode = va_arg(ap, int);
+	va_end(ap);
+	return open64(path, flags, mode);
+}
+
+ssize_t pread(int fd, void *b, size_t n, off_t off)
+{
+	return pread64(fd, b, n, off);
+}
+
+ssize_t pwrite(int fd, const void *b, size_t n, off_t off)
+{
+	return pwrite64(fd, b, n, off);
+}
+
+off_t lseek(int fd, off_t off, int whence)
+{
+	return lseek64(fd, off, whence);
+}
+
+int ftruncate(int fd, off_t length)
+{
+	return ftruncate64(fd, length);
+}
+
+int fallocate(int fd, int mode, off_t off, off_t length)
+{
+	return fallocate64(fd, mode, off, length);
+}
