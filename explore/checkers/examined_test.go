@@ -77,11 +77,12 @@ func TestCrashless(t *testing.T) {
 	}
 }
 
-// TestCutShort: the crash states of a step that the end of the run cuts short are counted apart. The
-// step is executed again when the run is resumed.
+// TestCutShort: the crash states of a step that the end of the run cuts short are counted apart.
+// The step is executed again when the run is resumed.
 func TestCutShort(t *testing.T) {
 	cfg, _ := config(t, "sync", "", fakePromises, 1)
-	script, err := parseScript([]byte("mutate: [good, {crash: now}, {crash: now}]\ncheck: good"), fakeAt)
+	text := "mutate: [good, {crash: now}, {crash: now}]\ncheck: good"
+	script, err := parseScript([]byte(text), fakeAt)
 	if err != nil {
 		t.Fatal(err)
 	}
