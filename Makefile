@@ -192,7 +192,7 @@ simulate: setup
 	go test -run '^$$' -bench Simulation -benchtime 1x -timeout 1h ./explore/campaign
 
 ## explore all file systems and stacks in turn for 24 hours; killed at any moment, it continues where
-## it was; SURVEY="-hours 1 -slice 60 -only ext3": docs/results/stacks.md
+## it was; KERNEL=amd64 has all file systems; SURVEY="-hours 1 -slice 60 -only ext3"
 survey: build guest
 	@scripts/survey.sh $(SURVEY)
 

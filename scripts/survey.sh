@@ -3,7 +3,8 @@
 # everything is explored. Killed at any moment, it continues where it was. OUT has a folder for each
 # run, table.md, and slices.tsv: a line for each slice with its end, run, exit status, seconds, the
 # peak of fsward's memory and the size of the run's folder in KiB, the guest's free memory in MiB,
-# crash states and kinds of errors so far. It needs a guest in $GUEST (build/guest).
+# crash states and kinds of errors so far. The guest is that in
+# $FSWARD_GUEST (build/guest). Only one with the kernel amd64 has all file systems.
 #
 # usage: scripts/survey.sh [-hours H | -minutes M] [-slice SECONDS] [-out DIR] [-only REGEXP]
 set -euo pipefail
@@ -20,7 +21,7 @@ while [ $# -gt 0 ]; do
 	esac
 	shift 2
 done
-guest=${GUEST:-build/guest}
+guest=${FSWARD_GUEST:-build/guest}
 fsward=${FSWARD:-./fsward}
 mkdir -p "$out"
 exec 9>"$out/lock"
