@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Explores all file systems and stacks in turn, each for a slice of time, until the hours are used up or
-# everything is explored. Killed at any moment, it continues where it was. OUT has a folder for each
-# run, table.md, and slices.tsv: a line for each slice with its end, run, exit status, seconds, the
-# peak of fsward's memory and the size of the run's folder in KiB, the guest's free memory in MiB,
-# crash states and kinds of errors so far. The guest is that in
-# $FSWARD_GUEST (build/guest). Only one with the kernel amd64 has all file systems.
+# Explores all file systems and stacks in turn, each for a slice of time, until the time is used up
+# or everything is explored. Killed at any moment, it continues where it was. OUT has a folder for
+# each run, table.md, and slices.tsv: a line for each slice with its end, run, exit status, seconds,
+# the peak of fsward's memory and the size of the run's folder in KiB, the guest's free memory in
+# MiB, crash states and kinds of errors so far. The guest is that in $FSWARD_GUEST (build/guest).
+# Only one with the kernel amd64 has all file systems.
 #
 # usage: scripts/survey.sh [-hours H | -minutes M] [-slice SECONDS] [-out DIR] [-only REGEXP]
 set -euo pipefail
