@@ -48,6 +48,7 @@ func (s *scripted) Do(_ context.Context, b agent.Batch) (d agent.Done, err error
 func TestReadAhead(t *testing.T) {
 	tree, list := agent.Tree("/mnt"), agent.Listxattr("/mnt/f")
 	mount := func(what string) agent.Op { return agent.Mount(what, "/mnt", "ext3", 0, "") }
+	unmount := agent.Unmount("/mnt", 0)
 	requests := func(lists ...[]agent.Op) [][]agent.Op { return lists }
 	one := func(ops ...agent.Op) []agent.Op { return ops }
 	for _, row := range []struct {
@@ -70,6 +71,27 @@ func TestReadAhead(t *testing.T) {
 		{"a mount elsewhere", nil, requests(one(agent.Mount("a", "/other", "ext3", 0, "")), one(tree)),
 			false, "mount; read"},
 		{"a mount that fails", nil, requests(one(mount("bad")), one(tree)), false, "mount read; read"},
+		{"the unmount is sent, too", requests(one(mount("a")), one(tree), one(unmount)),
+			requests(one(mount("b")), one(tree), one(unmount)), false, "mount read umount"},
+		{"a change after that", requests(one(mount("a")), one(tree), one(unmount)),
+			requests(one(mount("b")), one(tree), one(agent.Mkdir("/mnt/d", 0)), one(tree), one(unmount)),
+			false, "mount read umount; loaded; mount; mkdir; read; umount"},
+		{"another read after that", requests(one(mount("a")), one(tree), one(unmount)),
+			requests(one(mount("b")), one(list), one(tree), one(unmount)), false,
+			"mount read umount; loaded; mount; listxattr; umount"},
+		{"a command after that", requests(one(mount("a")), one(tree), one(unmount)),
+			requests(one(mount("b")), nil, one(unmount)), false,
+			"mount read umount; loaded; mount; command; umount"},
+		{"a second mount after that", requests(one(mount("a")), one(tree), one(unmount)),
+			requests(one(mount("b")), one(unmount), one(mount("b")), one(tree), one(unmount)), false,
+			"mount read umount; mount read; umount"},
+		{"a command before the mount", requests(nil, one(mount("a")), one(tree), one(unmount)),
+			requests(nil, one(mount("b")), one(tree), one(unmount)), false,
+			"command; mount read; umount"},
+		{"a mount that fails after that", requests(one(mount("a")), one(tree), one(unmount)),
+			requests(one(mount("bad")), one(unmount)), false, "mount read umount; umount"},
+		{"an earlier change", requests(one(mount("a")), one(agent.Mkdir("/mnt/d", 0)), one(unmount)),
+			requests(one(mount("b")), one(tree), one(unmount)), false, "mount read; umount"},
 		{"a read that does not end", nil, requests(one(mount("a")), one(tree)), true,
 			"mount read; read"},
 	} {
@@ -79,7 +101,12 @@ func TestReadAhead(t *testing.T) {
 			if recovery == nil {
 				continue
 			}
-			ahead, machine.batches, machine.timeout = ahead.next(machine, "/mnt"), nil, row.timeout
+			loaded := func(context.Context) error {
+				machine.batches = append(machine.batches, "loaded")
+				return nil
+			}
+			ahead = ahead.next(machine, "/mnt", loaded)
+			machine.batches, machine.timeout = nil, row.timeout
 			for _, ops := range recovery {
 				if ops == nil {
 					_, _ = ahead.Run(t.Context(), agent.Command{})

@@ -60,7 +60,7 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, must *Commit
 			f = surprise
 		}
 	}
-	e = s.target.choosing(ctx, s.target.system, choices)
+	e = s.target.choosing(ctx, e.system, choices) // an unmount that was sent ahead is known there
 	unmounted, err := s.target.unmount(e, s.verify && f == nil)
 	if f == nil {
 		f = unmounted.withProperty(Recovered)
@@ -83,7 +83,8 @@ func (s *session) putIn(ctx context.Context, disk *crash.State, choices *Chooser
 		return nil, err
 	}
 	s.target.forgetTexts()
-	if err := s.load(ctx, s.disks.pages(disk)); err != nil {
+	pages := s.disks.pages(disk)
+	if err := s.load(ctx, pages); err != nil {
 		return nil, err
 	}
 	if log {
@@ -93,7 +94,8 @@ func (s *session) putIn(ctx context.Context, disk *crash.State, choices *Chooser
 	}
 	system := s.target.system
 	if !log { // reads that are sent ahead would be in the log of the recovery
-		s.ahead = s.ahead.next(system, s.target.stack.Top.Path())
+		reload := func(ctx context.Context) error { return s.disks.load(ctx, pages) }
+		s.ahead = s.ahead.next(system, s.target.stack.Top.Path(), reload)
 		system = s.ahead
 	}
 	e := s.target.choosing(ctx, system, choices)
