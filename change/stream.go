@@ -17,8 +17,9 @@ type Stream interface {
 	Names() *Names
 }
 
-// A Finder is a Stream of a commit. Find returns the records of given objects. A Stream of a whole
-// file system needs no Find: all of its objects are new, and the View has them.
+// A Finder is a Stream of a commit. Find returns the records of given objects. Unless it is a
+// TreeFinder, a Stream of a whole file system needs no Find: all of its objects are new, and the
+// View has them.
 type Finder interface {
 	Stream
 	// Find visits the records of the objects from lo to hi in their order, until visit returns false.
@@ -27,6 +28,14 @@ type Finder interface {
 	Find(lo, hi Object, visit func(*Record) bool) error
 	// Work bounds the judgment of the commit; it may be nil.
 	Work() *Work
+}
+
+// A TreeFinder is a Stream of a whole file system in which some trees are compared with others, as
+// in a commit. The other trees are new: the View has their objects.
+type TreeFinder interface {
+	Finder
+	// New reports whether everything in a tree is new. Find is called for the other trees only.
+	New(tree uint64) bool
 }
 
 // A Tally counts records that are not kept. It implements Stream.Len and Stream.Made. The zero

@@ -21,6 +21,9 @@ type ImageOptions struct {
 	// InUse says that a guest may be using the file system. The error is ErrNoState if the file
 	// system does not claim to be consistent then.
 	InUse bool
+	// CompareSnapshots has the snapshots of a Btrfs compared with the trees that they were made from.
+	// Their records say how they differ, with old values: see docs/decisions/0075.
+	CompareSnapshots bool
 	// SkipLog leaves out the log of a Btrfs.
 	SkipLog bool
 	// Progress, if not nil, is called with the number of metadata blocks (Btrfs) or inodes (ext3) that

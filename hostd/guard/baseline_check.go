@@ -236,6 +236,7 @@ func (c *baselineCheck) attempt(a *attempt) (*Event, error) {
 		SkipLog: c.skipLog,
 		InUse:   true,
 		Budget:  a.memory, CacheBytes: c.memory.BaselineCache(),
+		CompareSnapshots: c.rules.config.BuiltIn(),
 		Progress: func(done, total uint64) {
 			c.progress(a, PhaseReading, readPart(done, total))
 		},

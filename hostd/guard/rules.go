@@ -42,6 +42,11 @@ func (c RulesConfig) MemoryBytes() uint64 {
 	return c.Memory
 }
 
+// BuiltIn reports whether there are no rules and no settings of a site. The rules of a site may say
+// how a tree may change, and see everything in a whole file system as new; the built-in ones do not
+// depend on that: see docs/decisions/0075.
+func (c RulesConfig) BuiltIn() bool { return c.Dir == "" && len(c.Add) == 0 }
+
 // Load loads the rules of every file system. If a rule does not load, the error names its file and
 // line.
 func (c RulesConfig) Load() (*Rules, error) {

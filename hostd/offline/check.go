@@ -65,7 +65,8 @@ func (c *imageCheck) run(ctx context.Context, group *detect.Group) (*guard.Event
 	memory := c.cfg.MemoryBytes()
 	name, obs, err := detect.ImageWith(group.Disk, group.FS, interp.ImageOptions{
 		Budget: interp.NewMemoryBudget(memory/2, nil), CacheBytes: int(memory / 16),
-		Progress: func(done, total uint64) { due(status.Read(done, total)) },
+		CompareSnapshots: c.cfg.BuiltIn(),
+		Progress:         func(done, total uint64) { due(status.Read(done, total)) },
 	})
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ func (f *FS) Needs() func(off, n uint64) bool {
 // without a base.
 func (d *diff) applyImageOptions(options *interp.ImageOptions) {
 	d.out.memory, d.out.drop, d.out.dropped = options.Budget, options.Budget != nil, options.Stream
-	d.alone = options.Budget != nil
+	d.alone, d.images = options.Budget != nil, options.CompareSnapshots
 	if tell := options.Progress; tell != nil {
 		var total uint64
 		counted := false

@@ -20,7 +20,10 @@ func (d *diff) deliver(v *view, obs *interp.Observation) {
 	if !d.kept.streams {
 		d.out.tally.Add(d.out.txn.Records)
 		d.out.txn.Records = nil
-		obs.Stream = &stream{state: d.new, names: d.out.txn.Names, view: v, tally: &d.out.tally}
+		image := &stream{state: d.new, names: d.out.txn.Names, view: v, tally: &d.out.tally}
+		if obs.Stream = image; len(d.kept.trees) > 0 {
+			obs.Stream = &imageStream{d.stream(), image}
+		}
 		return
 	}
 	obs.Stream = d.stream()
@@ -113,8 +116,12 @@ func (s *commitStream) Each(visit func(*change.Txn) error) error {
 func (s *commitStream) recorder(sink func(*change.Txn) error) *recorder {
 	txn := &change.Txn{Schema: ondisk.Schema, Generation: s.new.sb.Generation(), Names: s.names}
 	r := newRecorder(txn, s.new.itemContext())
-	if s.old != nil && !s.log { // as in comparison.run and logReader.start
+	switch {
+	case s.log: // as in logReader.start
+	case s.old != nil: // as in comparison.run
 		r.oldDec.ctx.where = s.old.chunks
+	default: // as in diff.readChunks
+		r.oldDec.ctx.where = s.new.chunks
 	}
 	r.sink = sink
 	return r

@@ -28,6 +28,7 @@ type diff struct {
 	superLater bool        // see comparison
 	used       uint64      // growth of the bytes in use in the block groups, modulo 2^64
 	snapshots  *snapshots  // nil if the new state has no new file tree
+	images     bool        // ImageOptions.CompareSnapshots
 }
 
 // diffTrees compares the two states. It begins with the chunk tree, which maps all addresses.
@@ -53,8 +54,8 @@ func (d *diff) diffTrees() {
 	slices.SortFunc(keys, func(a, b treeKey) int {
 		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.offset, b.offset))
 	})
-	if d.old != nil {
-		d.snapshots = newSnapshots(keys, roots)
+	if d.old != nil || d.images {
+		d.snapshots = newSnapshots(keys, roots, d.new.rules.sectorSize)
 	}
 	for _, k := range keys {
 		if k.id == ondisk.ChunkTreeID {
@@ -127,6 +128,9 @@ func (d *diff) readChunks() error {
 	}
 	d.new.chunks = m
 	d.out.dec.ctx.chunks, d.out.dec.ctx.where = m, m
+	if d.old == nil { // a tree is compared with another of the same state
+		d.out.oldDec.ctx.where = m
+	}
 	return nil
 }
 
@@ -237,10 +241,14 @@ func (d *diff) diffTree(id uint64, c *rootChange) {
 		d.newTree(id, nil, newRoot, true)
 		return
 	}
-	if c.old == nil {
-		old = d.snapshots.source(d, id, c.new)
+	if d.images && ondisk.IsFileTree(id) {
+		d.imageTree(id, c.new)
+	} else {
+		if c.old == nil {
+			old = d.snapshots.source(d, id, c.new)
+		}
+		d.mergeTree(d.newTree(id, old, newRoot, false), nil)
 	}
-	d.mergeTree(d.newTree(id, old, newRoot, false), nil)
 	if newRoot != nil {
 		d.snapshots.compared(&treeVersion{d.new, id, *newRoot})
 	}

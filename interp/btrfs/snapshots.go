@@ -22,11 +22,15 @@ type snapshots struct {
 	origin map[uint64]uint64 // from a snapshot to its source
 	// blocks are the new blocks of file trees that were checked. A snapshot shares the new blocks of
 	// its source.
-	blocks map[uint64]bool
+	blocks blockSet
+	walked map[uint64]*treeVersion // of a whole image: all file trees so far
+	// disordered: a file tree leads to a block of a tree with a higher number, so that it is no
+	// source. See docs/decisions/0075.
+	disordered bool
 }
 
 // newSnapshots returns nil if the new state has no new file tree.
-func newSnapshots(keys []treeKey, roots map[treeKey]*rootChange) *snapshots {
+func newSnapshots(keys []treeKey, roots map[treeKey]*rootChange, sector uint32) *snapshots {
 	isNew := func(k treeKey) bool {
 		c := roots[k]
 		return ondisk.IsFileTree(k.id) && c != nil && c.old == nil && c.new != nil
@@ -36,7 +40,8 @@ func newSnapshots(keys []treeKey, roots map[treeKey]*rootChange) *snapshots {
 	}
 	s := &snapshots{roots: roots, byUUID: make(map[[ondisk.UUIDSize]byte]uint64),
 		latest: make(map[uint64]*treeVersion), origin: make(map[uint64]uint64),
-		blocks: make(map[uint64]bool)}
+		blocks: blockSet{uint64(sector), make(map[uint64]uint64)},
+		walked: make(map[uint64]*treeVersion)}
 	for _, k := range keys {
 		c := roots[k]
 		if !ondisk.IsFileTree(k.id) || c == nil {
@@ -123,7 +128,7 @@ func (s *snapshots) compared(v *treeVersion) {
 	if s == nil || !ondisk.IsFileTree(v.tree) {
 		return
 	}
-	s.latest[v.tree] = v
+	s.latest[v.tree], s.walked[v.tree] = v, v
 	if from, ok := s.origin[v.tree]; ok {
 		s.latest[from] = v
 	}
@@ -135,7 +140,12 @@ func (s *snapshots) checked(tree, logical uint64) bool {
 	if s == nil || !ondisk.IsFileTree(tree) {
 		return false
 	}
-	was := s.blocks[logical]
-	s.blocks[logical] = true
-	return was
+	return s.blocks.add(logical)
+}
+
+// leadsTo notes that a tree leads to a block with an owner.
+func (s *snapshots) leadsTo(tree, owner uint64) {
+	if s != nil && ondisk.IsFileTree(tree) && ondisk.IsFileTree(owner) && owner > tree {
+		s.disordered = true
+	}
 }

@@ -35,9 +35,17 @@ type keptLeaves struct {
 }
 
 func (k *keptLeaves) keep(l *treeLeaves) {
-	if !k.streams || len(l.new)+len(l.old) == 0 {
-		return
+	if k.streams && len(l.new)+len(l.old) > 0 {
+		k.compared(l)
 	}
-	k.trees = append(k.trees, l)
-	k.bytes += uint64(len(l.new)+len(l.old)) * leafBytes
 }
+
+// compared keeps the leaves of a tree of a whole image that was compared with another. Its other
+// trees are new, and need not be kept.
+func (k *keptLeaves) compared(l *treeLeaves) {
+	k.trees = append(k.trees, l)
+	k.bytes += l.bytes()
+}
+
+// bytes returns the memory of the places of leaves.
+func (l *treeLeaves) bytes() uint64 { return uint64(len(l.new)+len(l.old)) * leafBytes }

@@ -28,12 +28,21 @@ func (s *stream) Made(k change.Kind, f change.Field) bool { return s.tally.Made(
 func (s *stream) Each(visit func(*change.Txn) error) error {
 	s.names.Reset()
 	txn := &change.Txn{Schema: ondisk.Schema, Generation: s.state.sb.Generation(), Names: s.names}
-	w := streamWalk{state: s.state, budget: newBudget(), out: newRecorder(txn, s.state.itemContext())}
+	return s.walk(newRecorder(txn, s.state.itemContext()), nil).each(visit)
+}
+
+// walk returns a walk that makes the records of compared trees with compare.
+func (s *stream) walk(out *recorder, compare comparedTree) *streamWalk {
+	return &streamWalk{state: s.state, budget: newBudget(), out: out, compare: compare}
+}
+
+// each visits the records part by part.
+func (w *streamWalk) each(visit func(*change.Txn) error) error {
 	w.out.sink = eachPart(visit)
 	if err := w.run(); err != nil {
 		return err
 	}
-	return w.out.sink(txn)
+	return w.out.sink(w.out.txn)
 }
 
 // eachPart returns the sink of a recorder that passes all records to visit.
@@ -44,11 +53,16 @@ func eachPart(visit func(*change.Txn) error) func(*change.Txn) error {
 	}
 }
 
+// A comparedTree function makes the records of a tree that was compared with another. done is false
+// for a tree that was not.
+type comparedTree func(out *recorder, tree uint64) (done bool, err error)
+
 // A streamWalk is one walk through all trees.
 type streamWalk struct {
 	*state
-	budget *budget
-	out    *recorder
+	budget  *budget
+	out     *recorder
+	compare comparedTree // nil if everything is new
 }
 
 // run makes the records of all trees.
@@ -76,6 +90,13 @@ func (w *streamWalk) run() error {
 	}
 	slices.SortFunc(trees, func(a, b tree) int { return cmp.Compare(a.id, b.id) })
 	for _, t := range trees {
+		if w.compare != nil {
+			if done, err := w.compare(w.out, t.id); err != nil {
+				return err
+			} else if done {
+				continue
+			}
+		}
 		if err := w.tree(t.id, t.root, nil); err != nil {
 			return err
 		}

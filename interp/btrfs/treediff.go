@@ -94,7 +94,12 @@ func (t *treeDiff) walkNew(s span) {
 			s.logical, change.NumText(t.tree), s.generation, t.new.sb.Generation()))
 		return
 	}
-	if s.generation <= t.baseGeneration() || s.hasFirst && t.snapshots.checked(t.tree, s.logical) {
+	checked := s.hasFirst && t.snapshots.checked(t.tree, s.logical)
+	if checked && t.images && t.structureOnly {
+		t.match(&s, span{}) // sound by itself; its place is not known yet
+		return
+	}
+	if s.generation <= t.baseGeneration() || checked {
 		t.shared[s.logical] = len(t.spans)
 		s.shared = true
 		t.addSpan(s)
@@ -105,6 +110,7 @@ func (t *treeDiff) walkNew(s span) {
 		return
 	}
 	t.checkOwner(n, !s.hasFirst)
+	t.snapshots.leadsTo(t.tree, n.Owner())
 	if err := t.checkFlushed(n); err != nil {
 		t.fault(err)
 	}

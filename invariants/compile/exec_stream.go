@@ -20,9 +20,10 @@ import (
 // streaming is the state of a machine that judges a stream.
 type streaming struct {
 	of         change.Stream
-	finder     change.Finder // of a commit; nil if everything is new
-	emptied    uint64        // Names.Emptied() at the last interning of literals
-	summing    bool          // the stream comes for the first time
+	finder     change.Finder     // nil if everything is new
+	trees      change.TreeFinder // nil, or finder if only some trees are compared
+	emptied    uint64            // Names.Emptied() at the last interning of literals
+	summing    bool              // the stream comes for the first time
 	sums       *aggBudget
 	partitions uint64 // the most partitions of a table that gave the current record a sum
 	held       heldRecords
@@ -42,7 +43,8 @@ func (e streamError) Error() string {
 func (e *Engine) CheckStream(ctx context.Context, s change.Stream, v change.View,
 	memory uint64) verdict.Verdict {
 	t := &change.Txn{Schema: e.reference.Set.Vocabulary.Schema, Names: s.Names()}
-	if commit, ok := s.(change.Finder); ok {
+	commit, isCommit := s.(change.Finder)
+	if _, t.Whole = s.(change.TreeFinder); isCommit {
 		t.Work = commit.Work()
 	} else {
 		t.Whole = true
@@ -134,8 +136,9 @@ func (w *worker) beginStream(ctx context.Context, t *change.Txn, v change.View, 
 		m.perRecord = max(m.perRecord, passesPerRecord*int64(s.Len()))
 	}
 	finder, _ := s.(change.Finder)
-	m.streaming = &streaming{of: s, finder: finder, emptied: s.Names().Emptied(), sums: sums,
-		partitions: 1, held: newHeldRecords(m.lists),
+	trees, _ := s.(change.TreeFinder)
+	m.streaming = &streaming{of: s, finder: finder, trees: trees, sums: sums,
+		emptied: s.Names().Emptied(), partitions: 1, held: newHeldRecords(m.lists),
 		byOld: foundIndex{reverseIndex: newReverseIndex(m.lists.Seeds)},
 		byNew: foundIndex{reverseIndex: newReverseIndex(m.lists.Seeds)}}
 	for _, t := range m.aggregates.kept {

@@ -5,11 +5,14 @@ import (
 	"fsward/invariants/reference"
 )
 
-// find gets the records of a goal of a commit from the stream.
-func (g *changeGoal) find(m *machine, info *stepInfo, next step) (stop bool) {
+// find gets the records of a goal of a commit from the stream. old: the goal wants an old value.
+func (g *changeGoal) find(m *machine, info *stepInfo, old bool, next step) (stop bool) {
 	lo, hi, single, ok := g.object.bounds(m)
 	if !ok {
 		return false
+	}
+	if trees := m.streaming.trees; trees != nil && trees.New(lo.Tree) {
+		return !old && g.inState(m, info, next)
 	}
 	if single {
 		hi = lo

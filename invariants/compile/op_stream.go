@@ -27,7 +27,7 @@ func (g *changeGoal) stream(m *machine, info *stepInfo, next step) (stop, done b
 	case g.pass && m.streaming.summing: // it goes through the part
 		return false, false
 	case g.ofObject(m.vocabulary) && m.streaming.finder != nil:
-		return g.find(m, info, next), true
+		return g.find(m, info, old, next), true
 	case g.ofObject(m.vocabulary):
 		return g.inState(m, info, next), true
 	case m.streaming.summing || !m.streaming.held.holds(g.list):
