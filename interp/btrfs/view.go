@@ -20,6 +20,7 @@ type view struct {
 	// several names of one inode, with questions about other kinds in between. Without caches, an
 	// inode with thousands of names would be decoded for each question.
 	caches  [ondisk.KindCount]*cachedObjects
+	filters *nameFilters
 	emptied uint64           // the value of Names.Emptied when the caches were filled
 	meter   change.WorkMeter // of the judgment
 	tree    uint64           // of root; 0: root is unset
@@ -49,7 +50,7 @@ func newView(s *state, names *change.Names, work *change.Work) *view {
 	s = withRecent(s)
 	s.work = work
 	return &view{state: s, dec: newDecoder(s, names, &fieldSet{}),
-		named: newDecoder(s, names, &fieldSet{}), emptied: names.Emptied(),
+		named: newDecoder(s, names, &fieldSet{}), filters: newNameFilters(), emptied: names.Emptied(),
 		meter: change.NewWorkMeter(work)}
 }
 
