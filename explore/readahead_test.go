@@ -44,13 +44,15 @@ func (s *scripted) Do(_ context.Context, b agent.Batch) (d agent.Done, err error
 	return d, nil
 }
 
+func requests(lists ...[]agent.Op) [][]agent.Op { return lists }
+
+func one(ops ...agent.Op) []agent.Op { return ops }
+
 // TestReadAhead checks which requests reach the machine while crash states are recovered.
 func TestReadAhead(t *testing.T) {
 	tree, list := agent.Tree("/mnt"), agent.Listxattr("/mnt/f")
 	mount := func(what string) agent.Op { return agent.Mount(what, "/mnt", "ext3", 0, "") }
 	unmount := agent.Unmount("/mnt", 0)
-	requests := func(lists ...[]agent.Op) [][]agent.Op { return lists }
-	one := func(ops ...agent.Op) []agent.Op { return ops }
 	for _, row := range []struct {
 		name    string
 		first   [][]agent.Op // of an earlier recovery; a nil request is a command
@@ -95,32 +97,39 @@ func TestReadAhead(t *testing.T) {
 		{"a read that does not end", nil, requests(one(mount("a")), one(tree)), true,
 			"mount read; read"},
 	} {
-		machine := &scripted{}
+		machine := &scripted{timeout: row.timeout}
 		var ahead *readAhead
 		for _, recovery := range [][][]agent.Op{row.first, row.second} {
-			if recovery == nil {
-				continue
-			}
-			loaded := func(context.Context) error {
-				machine.batches = append(machine.batches, "loaded")
-				return nil
-			}
-			ahead = ahead.next(machine, "/mnt", loaded)
-			machine.batches, machine.timeout = nil, row.timeout
-			for _, ops := range recovery {
-				if ops == nil {
-					_, _ = ahead.Run(t.Context(), agent.Command{})
-					continue
-				}
-				b := agent.Batch{Ops: ops, StopAtError: true, Timeout: time.Minute}
-				done, err := ahead.Do(t.Context(), b)
-				if err != nil || !row.timeout && len(done.Results) != len(ops) {
-					t.Errorf("%s: %v gives %+v, %v", row.name, ops, done, err)
-				}
+			if recovery != nil {
+				ahead = recoverAhead(t, row.name, ahead, machine, recovery)
 			}
 		}
 		if got := strings.Join(machine.batches, "; "); got != row.want {
 			t.Errorf("%s: %q, want %q", row.name, got, row.want)
 		}
 	}
+}
+
+// recoverAhead performs the requests of a recovery after another one, and returns its readAhead. A
+// nil request is a command.
+func recoverAhead(t *testing.T, name string, ahead *readAhead, machine *scripted,
+	requests [][]agent.Op) *readAhead {
+	t.Helper()
+	machine.batches = nil
+	ahead = ahead.next(machine, "/mnt", func(context.Context) error {
+		machine.batches = append(machine.batches, "loaded")
+		return nil
+	})
+	for _, ops := range requests {
+		if ops == nil {
+			_, _ = ahead.Run(t.Context(), agent.Command{})
+			continue
+		}
+		done, err := ahead.Do(t.Context(),
+			agent.Batch{Ops: ops, StopAtError: true, Timeout: time.Minute})
+		if err != nil || !machine.timeout && len(done.Results) != len(ops) {
+			t.Errorf("%s: %v gives %+v, %v", name, ops, done, err)
+		}
+	}
+	return ahead
 }

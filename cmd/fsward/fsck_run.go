@@ -62,11 +62,7 @@ Exit status: 0 found nothing, 1 found something, 2 wrong usage, 3 could not run.
 		"a time, pairs two at once, b the bytes that repairs of a suite's images change")
 	c.Flags().StringVar(&cfg.Fields, "fields", "", "damage only fields whose names match `PATTERN`, "+
 		"such as ^inode.mode@ (default: all)")
-	c.Flags().StringVar(&cfg.Paths, "paths", "", "afl: build the program from Debian's source "+
-		"package, and let AFL++ find `WAYS` through it by changing fields; then try the fields of each")
-	c.Flags().DurationVar(&cfg.PathsTime, "paths-time", 10*time.Minute, "let AFL++ run for `DURATION`")
-	c.Flags().StringVar(&cfg.Sources, "sources", "", "`DIR` for the source and the build of --paths, "+
-		"which are kept (default: fsward/sources in the user's cache)")
+	addPathsFlags(c, &cfg)
 	c.Flags().StringVar(&cfg.Range, "range", "", "try only the damages with the numbers "+
 		"`FIRST-LAST`, from 0: a unit of a larger campaign (default: all)")
 	c.Flags().StringSliceVar(&cfg.Checks, "check", []string{campaign.Consistency},
@@ -79,6 +75,15 @@ Exit status: 0 found nothing, 1 found something, 2 wrong usage, 3 could not run.
 		"often it shows")
 	addFsckLimits(c, &limits, &asJSON)
 	return c
+}
+
+// addPathsFlags adds the flags that let AFL++ choose the damages.
+func addPathsFlags(c *cobra.Command, cfg *campaign.Config) {
+	c.Flags().StringVar(&cfg.Paths, "paths", "", "afl: build the program from Debian's source "+
+		"package, and let AFL++ find `WAYS` through it by changing fields; then try the fields of each")
+	c.Flags().DurationVar(&cfg.PathsTime, "paths-time", 10*time.Minute, "let AFL++ run for `DURATION`")
+	c.Flags().StringVar(&cfg.Sources, "sources", "", "`DIR` for the source and the build of --paths, "+
+		"which are kept (default: fsward/sources in the user's cache)")
 }
 
 func addFsckLimits(c *cobra.Command, limits *campaign.Limits, asJSON *bool) {

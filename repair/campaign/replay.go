@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"fsward/repair"
-	"fsward/repair/adapter"
 	"fsward/repair/damage"
 )
 
@@ -47,30 +45,4 @@ func Replay(dir string) (f *Finding, runs []*Run, shows bool, err error) {
 		return nil, nil, false, err
 	}
 	return f, t.runs, t.shows(f), nil
-}
-
-// sound runs each mode on the image without damage. Every one must call it consistent.
-func (w *worker) sound() error {
-	modes := append([]adapter.Mode{}, w.program.Repairs...)
-	if w.program.Check != nil {
-		modes = append(modes, *w.program.Check)
-	}
-	for i := range modes {
-		if err := w.reset(nil); err != nil {
-			return err
-		}
-		r, err := w.run(&modes[i])
-		if err != nil {
-			return err
-		}
-		want := repair.Consistent
-		if second := w.program.Second(&modes[i]); second != &modes[i] && r.Outcome == repair.Corrected {
-			continue // the statuses of this mode do not tell the two apart
-		}
-		if r.Outcome != want {
-			return fmt.Errorf("%s does not call the image without damage consistent: %s\n%s",
-				w.program.Name, r.Ended(), r.Output)
-		}
-	}
-	return nil
 }
