@@ -19,8 +19,7 @@ import (
 )
 
 func fsckRunCommand() *cobra.Command {
-	cfg := campaign.Config{}
-	var limits campaign.Limits
+	cfg, limits := campaign.Config{}, campaign.Limits{}
 	var out string
 	var asJSON bool
 	c := &cobra.Command{
@@ -41,6 +40,9 @@ Exit status: 0 found nothing, 1 found something, 2 wrong usage, 3 could not run.
   fsward fsck run --fs minix1 --paths afl --paths-time 5m --time 0 --out paths`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := cfg.Check(); err != nil {
+				return usageError{err, c.CommandPath()}
+			}
 			cfg.Say = func(text string) { fmt.Fprintln(os.Stderr, text) }
 			run, err := campaign.Create(c.Context(), out, cfg)
 			if err != nil {

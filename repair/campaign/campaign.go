@@ -78,6 +78,9 @@ type damages interface {
 
 // Create makes the folder of a new campaign, which must not exist or be empty.
 func Create(ctx context.Context, dir string, cfg Config) (c *Campaign, err error) {
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
 	c = &Campaign{Config: cfg, dir: dir, tmp: os.TempDir(), state: newState()}
 	if c.program, c.text, err = adapter.Find(cfg.Program, cfg.FS); err != nil {
 		return nil, err
@@ -134,6 +137,9 @@ func Open(ctx context.Context, dir string) (*Campaign, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(text, &c.Config); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, configFile), err)
+	}
+	if err := c.Check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, configFile), err)
 	}
 	if c.text, err = readBounded(filepath.Join(dir, adapterFile)); err != nil {

@@ -25,8 +25,22 @@ const (
 // repairedFile has the bytes that repairs of a suite change.
 const repairedFile = "repaired.json"
 
-// list lists the damages. w runs the program for those that depend on what it does.
-func (c *Campaign) list(ctx context.Context, w *worker) error {
+// Check returns an error for values that no campaign can have, or not together.
+func (c *Config) Check() error {
+	for _, name := range c.Checks {
+		if !slices.Contains(CheckNames(), name) {
+			return fmt.Errorf("check %q is not one of %s", name, strings.Join(CheckNames(), ", "))
+		}
+	}
+	if _, err := regexp.Compile(c.Fields); err != nil {
+		return fmt.Errorf("fields: %w", err)
+	}
+	if c.Range != "" {
+		if _, _, err := readRange(c.Range); err != nil {
+			return err
+		}
+	}
+	images := strings.HasPrefix(c.Damage, suitePrefix) || strings.HasPrefix(c.Damage, imagePrefix)
 	switch {
 	case c.Paths != "" && (c.Paths != AFL || c.Model == damage.Pairs || c.Model == damage.Test ||
 		c.Damage != ""):
@@ -34,6 +48,16 @@ func (c *Campaign) list(ctx context.Context, w *worker) error {
 			damage.Single)
 	case c.Model != "" && !slices.Contains(damage.Models(), c.Model):
 		return fmt.Errorf("model %q is not one of %s", c.Model, strings.Join(damage.Models(), ", "))
+	case c.Model == damage.Test && !images:
+		return fmt.Errorf("model %s damages what repairs of damaged images change: it needs --damage "+
+			"%sDIR or %sIMG", damage.Test, suitePrefix, imagePrefix)
+	}
+	return nil
+}
+
+// list lists the damages. w runs the program for those that depend on what it does.
+func (c *Campaign) list(ctx context.Context, w *worker) error {
+	switch {
 	case strings.HasPrefix(c.Damage, suitePrefix):
 		s, err := damage.NewSuite(strings.TrimPrefix(c.Damage, suitePrefix))
 		if err != nil {
@@ -42,9 +66,6 @@ func (c *Campaign) list(ctx context.Context, w *worker) error {
 		return c.listSuite(ctx, w, s)
 	case strings.HasPrefix(c.Damage, imagePrefix):
 		return c.listSuite(ctx, w, damage.NewImage(strings.TrimPrefix(c.Damage, imagePrefix)))
-	case c.Model == damage.Test:
-		return fmt.Errorf("model %s damages what repairs of damaged images change: it needs --damage "+
-			"%sDIR or %sIMG", damage.Test, suitePrefix, imagePrefix)
 	}
 	m, err := c.fields()
 	if err != nil {

@@ -18,15 +18,23 @@ func within(all damages, text string) (damages, error) {
 	if text == "" {
 		return all, nil
 	}
-	var first, last uint64
-	n, err := fmt.Sscanf(text+"\n", "%d-%d\n", &first, &last)
-	if n != 2 || err != nil || last < first {
-		return nil, fmt.Errorf("range %q: want FIRST-LAST, two numbers of damages", text)
+	first, last, err := readRange(text)
+	if err != nil {
+		return nil, err
 	}
 	if last >= all.Count() {
 		return nil, fmt.Errorf("range %s: there are the damages 0 to %d", text, all.Count()-1)
 	}
 	return &ranged{all, first, last - first + 1}, nil
+}
+
+// readRange returns the first and the last number of a range.
+func readRange(text string) (first, last uint64, err error) {
+	n, err := fmt.Sscanf(text+"\n", "%d-%d\n", &first, &last)
+	if n != 2 || err != nil || last < first {
+		return 0, 0, fmt.Errorf("range %q: want FIRST-LAST, two numbers of damages", text)
+	}
+	return first, last, nil
 }
 
 // First returns how many damages are among those that are tried first.
