@@ -103,6 +103,14 @@ violation(52, TREE, k(INODE, inode_item, 0)) :-
   file_tree(TREE),
   inode_type(TREE, INODE, s_iflnk).
 
+violation(52, TREE, k(INODE, inode_item, 0)) :-
+  change(TREE, k(INODE, extent_data, 0), ram_bytes, _, _),
+  file_tree(TREE),
+  inode_type(TREE, INODE, s_iflnk),
+  not(dying(TREE, INODE)),
+  query(TREE, k(INODE, inode_item, 0), size, SIZE),
+  not(has_target(TREE, INODE, SIZE)).
+
 has_target(TREE, INODE, SIZE) :-
   query(TREE, k(INODE, extent_data, 0), type, inline),
   query(TREE, k(INODE, extent_data, 0), ram_bytes, LENGTH),

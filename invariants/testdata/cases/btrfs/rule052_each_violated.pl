@@ -76,3 +76,23 @@ state(5,k(261,extent_data,0),type,prealloc).
 state(5,k(261,extent_data,0),ram_bytes,6).
 expect(52, 5, k(261,inode_item,0)).
 expect(52, 5, k(261,extent_data,0)).
+
+% The target of a link becomes shorter than its size, and that of another one is deleted.
+change(5,k(262,extent_data,0),object,present,present).
+change(5,k(262,extent_data,0),ram_bytes,6,5).
+object(5,k(262,inode_item,0)).
+state(5,k(262,inode_item,0),f(mode,s_ifmt),s_iflnk).
+state(5,k(262,inode_item,0),nlink,1).
+state(5,k(262,inode_item,0),size,6).
+object(5,k(262,extent_data,0)).
+state(5,k(262,extent_data,0),type,inline).
+state(5,k(262,extent_data,0),ram_bytes,5).
+change(5,k(263,extent_data,0),object,present,null).
+change(5,k(263,extent_data,0),type,inline,null).
+change(5,k(263,extent_data,0),ram_bytes,6,null).
+object(5,k(263,inode_item,0)).
+state(5,k(263,inode_item,0),f(mode,s_ifmt),s_iflnk).
+state(5,k(263,inode_item,0),nlink,1).
+state(5,k(263,inode_item,0),size,6).
+expect(52, 5, k(262,inode_item,0)).
+expect(52, 5, k(263,inode_item,0)).
