@@ -19,6 +19,7 @@ import (
 	"fsward/hostd/guard"
 	"fsward/hostd/guardtest"
 	"fsward/hostd/vm"
+	"fsward/interp/detect"
 )
 
 // TestGuestOnAFullHost fills the host's disk under the images of a guest. The guest is suspended,
@@ -97,7 +98,7 @@ func holdsAndIsClean(t *testing.T, seen *guardtest.Recorder, disks []guard.DiskS
 func sparseDisks(t *testing.T, dir string) Config {
 	t.Helper()
 	var cfg Config
-	cfg.Policies = guard.Policies{OnViolation: guard.OnRefuse}
+	cfg.FS, cfg.Policies = detect.Auto, guard.Policies{OnViolation: guard.OnRefuse}
 	for _, fs := range []string{"btrfs", "ext3"} {
 		image := filepath.Join(dir, fs)
 		guardtest.Run(t, "truncate", "-s", "512M", image)
