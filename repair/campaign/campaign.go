@@ -119,7 +119,7 @@ func (c *Campaign) saveFolder() error {
 	if err := os.WriteFile(filepath.Join(c.dir, adapterFile), c.text, 0o644); err != nil {
 		return err
 	}
-	if err := errors.Join(c.saveRepaired(), c.savePaths()); err != nil {
+	if err := c.saveDamages(); err != nil {
 		return err
 	}
 	text, err := json.MarshalIndent(c.Config, "", "  ")
@@ -154,7 +154,7 @@ func Open(ctx context.Context, dir string) (*Campaign, error) {
 	if c.base, err = testimage.Load(filepath.Join(dir, baseFile), c.tmp); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(c.loadRepaired(), c.loadPaths()); err != nil {
+	if err := c.loadDamages(); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	if err := c.prepare(ctx); err != nil {

@@ -189,29 +189,43 @@ func (c *Campaign) repairOf(ctx context.Context, w *worker, s *damage.Suite, n u
 	return &damage.Repaired{Suite: s.Name(n), Changes: changes}, nil
 }
 
-// saveRepaired and loadRepaired keep what repairs change, so that a campaign that goes on has the
-// same damages.
-func (c *Campaign) saveRepaired() error {
-	if c.repaired == nil {
-		return nil
+// saveDamages and loadDamages keep what repairs change and what AFL++ found, so that a campaign
+// that goes on has the same damages.
+func (c *Campaign) saveDamages() error {
+	var errs []error
+	if c.repaired != nil {
+		errs = append(errs, c.saveJSON(repairedFile, c.repaired))
 	}
-	text, err := json.Marshal(c.repaired)
+	if c.paths != nil {
+		errs = append(errs, c.saveJSON(pathsFile, c.paths))
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Campaign) loadDamages() error {
+	return errors.Join(c.loadJSON(repairedFile, &c.repaired), c.loadJSON(pathsFile, &c.paths))
+}
+
+// saveJSON writes a value to a file of the folder.
+func (c *Campaign) saveJSON(name string, value any) error {
+	text, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(c.dir, repairedFile), append(text, '\n'), 0o644)
+	return os.WriteFile(filepath.Join(c.dir, name), append(text, '\n'), 0o644)
 }
 
-func (c *Campaign) loadRepaired() error {
-	text, err := readBounded(filepath.Join(c.dir, repairedFile))
+// loadJSON reads a value from a file of the folder, if there is one.
+func (c *Campaign) loadJSON(name string, value any) error {
+	text, err := readBounded(filepath.Join(c.dir, name))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
-		err = json.Unmarshal(text, &c.repaired)
+		err = json.Unmarshal(text, value)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", repairedFile, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
 }

@@ -2,8 +2,6 @@ package campaign
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -50,33 +48,6 @@ func (c *Campaign) listPaths(ctx context.Context, m *damage.Model) error {
 	c.inputs, err = damage.NewInputs(c.base, places, c.paths.Inputs)
 	c.model = c.inputs
 	return err
-}
-
-// savePaths and loadPaths keep what was found, so that a campaign that goes on has the same
-// damages.
-func (c *Campaign) savePaths() error {
-	if c.paths == nil {
-		return nil
-	}
-	text, err := json.Marshal(c.paths)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(c.dir, pathsFile), append(text, '\n'), 0o644)
-}
-
-func (c *Campaign) loadPaths() error {
-	text, err := readBounded(filepath.Join(c.dir, pathsFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &c.paths)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", pathsFile, err)
-	}
-	return nil
 }
 
 // regroup gives a finding of an input the group of the fields that its damage still changes after
