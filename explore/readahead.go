@@ -31,7 +31,8 @@ type readAhead struct {
 	reload  func(context.Context) error // puts the crash state in again
 	reads   []agent.Op                  // to do after the mount
 	answers map[string]agent.Result     // of reads; nil: they are not valid
-	asked   []agent.Op                  // the reads of this recovery
+	asked   []agent.Op                  // the reads of this recovery, each once
+	keys    map[string]bool             // of asked
 	whole   bool                        // the last recovery sent nothing but its mount
 	phase   recoveryPhase
 	missed  bool          // something that was not sent with the mount was asked before the unmount
@@ -51,7 +52,7 @@ const (
 // next returns a readAhead for the next recovery, which reads what this one has asked for. The
 // first one, after a nil readAhead, reads the tree.
 func (a *readAhead) next(s System, top string, reload func(context.Context) error) *readAhead {
-	n := &readAhead{System: s, top: top, reload: reload}
+	n := &readAhead{System: s, top: top, reload: reload, keys: make(map[string]bool)}
 	n.whole = a != nil && a.phase == afterUnmount && !a.missed
 	switch {
 	case a == nil:
@@ -104,14 +105,16 @@ func (a *readAhead) unmount() agent.Op { return agent.Unmount(a.top, 0) }
 
 // look performs a batch of reads, or answers it from memory.
 func (a *readAhead) look(ctx context.Context, b agent.Batch) (known agent.Done, err error) {
-	for _, o := range b.Ops {
-		if !slices.ContainsFunc(a.asked, func(p agent.Op) bool { return readKey(o) == readKey(p) }) &&
-			len(a.asked) < maxAhead {
+	keys := make([]string, len(b.Ops))
+	for i, o := range b.Ops {
+		keys[i] = readKey(o)
+		if !a.keys[keys[i]] && len(a.asked) < maxAhead {
+			a.keys[keys[i]] = true
 			a.asked = append(a.asked, o)
 		}
 	}
-	for _, o := range b.Ops {
-		r, ok := a.answers[readKey(o)]
+	for _, key := range keys {
+		r, ok := a.answers[key]
 		if !ok {
 			valid := a.answers // a read leaves them as they are
 			if err := a.miss(ctx); err != nil {
