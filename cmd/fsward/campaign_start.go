@@ -24,6 +24,7 @@ type campaignStart struct {
 	workerFlags
 	vary     []string
 	unit     uint64
+	spread   bool
 	replicas int
 }
 
@@ -69,6 +70,8 @@ Exit status: 0 found nothing, 1 found errors, 2 wrong usage, 3 not everything co
 		"make a unit for each value of a flag: `FLAG=VALUE|VALUE...` or FLAG=A-B; may be repeated")
 	c.Flags().Uint64Var(&s.unit, "unit", 0, fmt.Sprintf("a unit has `N` workloads of b3 (0: %d), or "+
 		"N damages of fsck (0: %d)", defaultUnit, defaultDamages))
+	c.Flags().BoolVar(&s.spread, "spread", false, "test the units in an order that spreads them over "+
+		"all: what is done by then is a sample")
 	c.Flags().IntVar(&s.replicas, "replicas", 1, "the servers of a cluster keep `N` copies")
 	return c
 }
@@ -76,6 +79,7 @@ Exit status: 0 found nothing, 1 found errors, 2 wrong usage, 3 not everything co
 func (s *campaignStart) run(c *cobra.Command, kind string, args []string) error {
 	s.local(c, s.address.Dir != "")
 	d, err := s.definition(kind, args)
+	d.Spread = s.spread
 	if err == nil {
 		err = d.Check()
 	}

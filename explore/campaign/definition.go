@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +24,9 @@ const (
 	maxSize   = 1 << 40 // indexes of a campaign
 	// maxUnits bounds the messages that a submitter makes.
 	maxUnits = 4 << 20
+	// maxSpread bounds the units of a campaign that is spread: each is a span of its own in the tally
+	// until its neighbours are done.
+	maxSpread = 64 << 10
 )
 
 // A Flag is a flag of a command, and its value. The name "" stands for an argument.
@@ -57,6 +62,9 @@ type Definition struct {
 	Last  uint64 `json:"last"`
 	// Unit is the number of indexes of a unit; the last unit may have fewer.
 	Unit uint64 `json:"unit"`
+	// Spread says that the units come in an order in which the first ones, however many they are, lie
+	// evenly among all: a campaign that is stopped early has tested a sample.
+	Spread bool `json:"spread,omitempty"`
 	// Build, Set and Guest identify the program, the set of workloads and the guest. A worker with
 	// others takes no units. "": there is none.
 	Build string `json:"build"`
@@ -120,8 +128,10 @@ func (d *Definition) checkIndexes(k *Kind) error {
 		return fmt.Errorf("the indexes %d to %d", d.First, d.Last)
 	case d.Unit < 1 || d.Unit > maxSize:
 		return fmt.Errorf("units of %d", d.Unit)
-	case (d.Size()-1)/d.Unit+1 > maxUnits:
-		return fmt.Errorf("%d units: more than %d; make them larger", (d.Size()-1)/d.Unit+1, maxUnits)
+	case d.units() > maxUnits:
+		return fmt.Errorf("%d units: more than %d; make them larger", d.units(), maxUnits)
+	case d.Spread && d.units() > maxSpread:
+		return fmt.Errorf("%d units that are spread: more than %d; make them larger", d.units(), maxSpread)
 	case k.Range != "" && len(d.Axes) > 0:
 		return errors.New("a campaign of ranges has no axes")
 	case k.Range != "":
@@ -274,10 +284,32 @@ func (d *Definition) within(u Unit) error {
 // Units calls f with each unit of the campaign, until it returns an error.
 func (d *Definition) Units(f func(Unit) error) error {
 	digest := d.Digest()
-	for from := d.First; from <= d.Last; from += d.Unit {
+	for n := range d.places() {
+		from := d.First + n*d.Unit
 		if err := f(Unit{digest, from, min(from+d.Unit-1, d.Last)}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// units returns the number of units.
+func (d *Definition) units() uint64 { return (d.Size()-1)/d.Unit + 1 }
+
+// places returns the numbers of the units in their order. If the campaign is spread, that is the
+// order of their reversed bits (van der Corput's sequence): each number halves a gap.
+func (d *Definition) places() iter.Seq[uint64] {
+	units := d.units()
+	width := bits.Len64(units - 1)
+	return func(yield func(uint64) bool) {
+		for i := range uint64(1) << width {
+			n := i
+			if d.Spread {
+				n = bits.Reverse64(i) >> (64 - width)
+			}
+			if n < units && !yield(n) {
+				return
+			}
+		}
+	}
 }
