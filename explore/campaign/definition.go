@@ -25,7 +25,7 @@ const (
 	// maxUnits bounds the messages that a submitter makes.
 	maxUnits = 4 << 20
 	// maxSpread bounds the units of a campaign that is spread: each is a span of its own in the tally
-	// until its neighbours are done.
+	// until its neighbors are done.
 	maxSpread = 64 << 10
 )
 
@@ -131,7 +131,8 @@ func (d *Definition) checkIndexes(k *Kind) error {
 	case d.units() > maxUnits:
 		return fmt.Errorf("%d units: more than %d; make them larger", d.units(), maxUnits)
 	case d.Spread && d.units() > maxSpread:
-		return fmt.Errorf("%d units that are spread: more than %d; make them larger", d.units(), maxSpread)
+		return fmt.Errorf("%d units that are spread: more than %d; make them larger", d.units(),
+			maxSpread)
 	case k.Range != "" && len(d.Axes) > 0:
 		return errors.New("a campaign of ranges has no axes")
 	case k.Range != "":
