@@ -39,7 +39,9 @@ type Live struct {
 func Guarded(ctx context.Context, run load.Run, images []string, log string,
 	limits memory.Limits) (Live, error) {
 	memory.SetLimit(limits.Total(len(images)))
-	worst := &slowest{verdict: change.Holds, began: cpu()}
+	worst := &slowest{verdict: change.Holds}
+	var began time.Duration
+	run.Ready = func() { began = cpu() }
 	cfg := guard.Config{FS: detect.Auto,
 		Policies: guard.Policies{OnViolation: guard.OnLog}, Sinks: []guard.Sink{worst},
 		Record: log, Memory: limits}
@@ -52,7 +54,9 @@ func Guarded(ctx context.Context, run load.Run, images []string, log string,
 	}
 	ResetPeak()
 	_, err := run.Guarded(ctx, cfg, zap.NewNop())
-	return worst.live(), err
+	live := worst.live()
+	live.CPU = cpu() - began
+	return live, err
 }
 
 // slowest is a guard.Sink that keeps the commit that was held longest, and the worst verdict.
@@ -61,7 +65,6 @@ type slowest struct {
 	records int
 	held    time.Duration
 	commits int
-	began   time.Duration // processor time of the process at the first event
 	judged  int
 	verdict change.Outcome
 	alarms  strings.Builder
@@ -72,9 +75,6 @@ type slowest struct {
 func (s *slowest) Event(ev *guard.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.judged == 0 && ev.Records < few {
-		s.began = cpu() // without the loading of the rules
-	}
 	s.judged += ev.Records
 	if ev.Kind == guard.KindCommit || ev.Kind == guard.KindLogCommit {
 		s.commits++
@@ -94,9 +94,8 @@ func (s *slowest) Event(ev *guard.Event) {
 func (s *slowest) live() Live {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Live{Records: s.records, Held: s.held, Commits: s.commits, CPU: cpu() - s.began,
-		Judged: s.judged, RSS: Peak(),
-		Verdict: s.verdict.String(), Alarms: s.alarms.String()}
+	return Live{Records: s.records, Held: s.held, Commits: s.commits,
+		Judged: s.judged, RSS: Peak(), Verdict: s.verdict.String(), Alarms: s.alarms.String()}
 }
 
 // worse returns the worse of two outcomes: a violation is worse than no decision.

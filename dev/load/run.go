@@ -24,6 +24,9 @@ type Run struct {
 	// Guest mounts the file system, as root with all capabilities. If it is nil, the host's own kernel
 	// does, through loop devices.
 	Guest *uml.Machine
+	// Ready is called before the first stage, when the guard has opened the disks and loaded the
+	// rules; nil: it is not.
+	Ready func()
 }
 
 // A Stage mounts the file system, runs a script, and unmounts it or ends in a power cut. sh -e runs
@@ -68,6 +71,9 @@ func (r Run) on(ctx context.Context, devices []*blocktap.Device,
 	runStage := r.throughLoop
 	if r.Guest != nil {
 		runStage = r.inGuest
+	}
+	if r.Ready != nil {
+		r.Ready()
 	}
 	for i, st := range r.Stages {
 		t, err := runStage(ctx, st, devices, log)
