@@ -3,6 +3,7 @@ module fsward
 go 1.26.0
 
 require (
+	github.com/anchore/go-lzo v0.1.1
 	github.com/beevik/etree v1.8.1
 	github.com/cespare/xxhash/v2 v2.3.0
 	github.com/coreos/go-systemd/v22 v22.7.0

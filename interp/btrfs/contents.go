@@ -26,7 +26,7 @@ func OpenFiles(d interp.Disk) (interp.Files, error) {
 }
 
 // Contents visits the contents of a file: see interp.Files. Data that has no copy with its checksum
-// is damaged. The contents of compressed extents are not known.
+// is damaged, as are compressed extents that cannot be decompressed.
 func (f *files) Contents(tree, inode, size uint64, visit func(interp.Piece) error) error {
 	root, ok, err := f.state.treeRoot(tree)
 	if err != nil {
@@ -67,8 +67,11 @@ func (f *files) Contents(tree, inode, size uint64, visit func(interp.Piece) erro
 // extent visits an extent at an offset of a file with a size, and returns where it ends.
 func (f *files) extent(v ondisk.FileExtent, off, size uint64, visit func(interp.Piece) error) (
 	end uint64, err error) {
-	if v.Compression() != 0 || v.Encryption() != 0 || v.OtherEncoding() != 0 {
-		return 0, &interp.ContentsError{Reason: "it has a compressed extent"}
+	if v.Encryption() != 0 || v.OtherEncoding() != 0 {
+		return 0, &interp.ContentsError{Reason: "it has an encrypted extent"}
+	}
+	if v.Compression() != 0 && v.Type() != ondisk.ExtentPrealloc && v.DiskBytenr() != 0 {
+		return f.compressed(v, off, size, visit)
 	}
 	if v.Type() == ondisk.ExtentInline {
 		data := v.Bytes()[ondisk.InlineStart:]

@@ -76,3 +76,10 @@ const (
 	ExtentInline   = 0
 	ExtentPrealloc = 2
 )
+
+// Compressions of a file extent (enum btrfs_compression_type); 0: none.
+const (
+	CompressZlib = 1
+	CompressLZO  = 2
+	CompressZstd = 3
+)
