@@ -132,7 +132,7 @@ func (s *shape) sizes(number int, full bool) (list []int) {
 // slope returns the slope of the logarithm of a time over that of the records, or "-" if there are
 // not twice as many records.
 func slope(before, now int, t, u time.Duration) string {
-	if now < 2*before || t <= 0 || u <= 0 {
+	if now < max(1, 2*before) || t <= 0 || u <= 0 {
 		return "-"
 	}
 	return fmt.Sprintf("%.2f", cost.Slope([]float64{float64(before), float64(now)},
