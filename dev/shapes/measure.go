@@ -12,6 +12,7 @@ import (
 
 	"fsward/dev/cost"
 	"fsward/dev/load"
+	"fsward/explore/uml"
 	"fsward/hostd/memory"
 )
 
@@ -25,6 +26,9 @@ type shape struct {
 	each     int64  // bytes of disk for each of n, beside diskSize
 	start    int64  // size of the file system at first, bytes; 0: the disk's size
 	bigFile  bool   // ext3: the disk has a file f of n GiB
+	// guest runs the scripts in user-mode Linux, whose root has capabilities that a container's root
+	// may lack.
+	guest bool
 	// btrfs: prepare runs on an ext3, and btrfs-convert converts it afterwards
 	converted bool
 	// change records of the largest commit for each of n, at least. If there are fewer, a sync(2) of
@@ -79,6 +83,11 @@ func (s *shape) measure(ctx context.Context, dir, fsload string, n int) (r resul
 		Stages: []load.Stage{{Script: head + s.prepare + "\nsync -f ."}}}
 	if s.converted {
 		run.Stages[0].Offline = "btrfs-convert $FIRST"
+	}
+	if s.guest {
+		if run.Guest, err = uml.New(ctx, dir); err != nil {
+			return r, err
+		}
 	}
 	if s.prepare != "" {
 		if _, err := run.Unguarded(ctx, images[0], zap.NewNop()); err != nil {

@@ -127,6 +127,7 @@ var ext3Shapes = []shape{
 	},
 	{
 		name: "ext3: grown by n MiB", fs: "ext3", smallest: 1024, full: 256 * kib, each: mib,
+		guest: true, // CAP_SYS_RESOURCE
 		start: 2 * gib, mkfs: []string{"-J", "size=256"}, script: `resize2fs $FIRST $((2048 + N))M`,
 	},
 	{
