@@ -81,6 +81,7 @@ was_there(D) :-
 % Rule 20. A directory does not lie in itself or below itself: no move and no set of new
 % directories makes a circle.
 % Source: e2fsck PR_3_LOOPED_DIR; the VFS's lock_rename.
+% Cost: a way up takes some eight steps for each of the eleven levels, however long it is.
 % For the user: directories form a circle that no path leads to, with everything in them.
 violation(20, dirent, a(D,'..')) :-
   change(dirent, a(D,'..'), inode, _, P),
@@ -89,31 +90,48 @@ violation(20, dirent, a(D,'..')) :-
   in_circle(D, P).
 
 % The way up from X ends: at the root, or at a directory without '..'. A rule of its own is about
-% that one. Almost all ways have at most 8 levels.
+% that one.
 ends(X) :-
-  member(K, [0, 4]),
-  once(above(K, 8, X, Y)),
+  way(0, X, Y),
   ( Y =:= 2 ; \+ query(dirent, a(Y,'..')) ).
 
-% Y lies N * 8^K levels above X, or where the way up ends. What is found of a directory serves
-% those below it, so that the cost of a chain grows with its length and not with the square of it.
-above(_, 0, X, X).
-above(K, N, X, Y) :-
-  N > 0,
-  M is N - 1,
-  up(K, X, Z),
-  ( Z =:= X -> Y = X ; above(K, M, Z, Y) ).
+% Y is where the way up from X ends, or far above X. The steps grow: to the next stop of level 1,
+% from there to the next one of level 2, and so on. What is found of a stop serves all directories
+% below it, so that the cost of a chain grows with its length and not with the square of it.
+way(LEVEL, X, Y) :-
+  LEVEL =< 10,
+  ABOVE is LEVEL + 1,
+  climb(LEVEL, 64, X, Z),
+  ( step(0, Z, Z) -> Y = Z ; way(ABOVE, Z, Y) ).
+way(11, X, X).
 
-up(0, X, Y) :- ( X =\= 2, query(dirent, a(X,'..'), inode, P) -> Y = P ; Y = X ).
-up(K, X, Y) :-
-  K > 0,
-  J is K - 1,
-  once(above(J, 8, X, Y)).
+% Y is the first stop of the next level above X, or where the way up ends, or 64 steps above X.
+climb(LEVEL, N, X, Y) :-
+  step(LEVEL, X, Z),
+  ( Z =:= X -> Y = X
+  ; N =< 1 -> Y = Z
+  ; stop(LEVEL + 1, Z) -> Y = Z
+  ; M is N - 1, climb(LEVEL, M, Z, Y) ).
+
+% A step of level 0 leads to the parent, a step of another level to the next stop of this level. At
+% the end of the way it leads nowhere.
+step(0, X, Y) :- ( X =\= 2, query(dirent, a(X,'..'), inode, P) -> Y = P ; Y = X ).
+step(LEVEL, X, Y) :-
+  LEVEL > 0,
+  BELOW is LEVEL - 1,
+  once(climb(BELOW, 64, X, Y)).
+
+% One in 8^LEVEL directories is a stop of this level. Their numbers are mixed, since the
+% directories of a chain can have numbers at regular distances.
+stop(LEVEL, X) :-
+  A is ((X xor (X >> 15)) * 739982445) /\ 4294967295,
+  B is ((A xor (A >> 12)) * 695872825) /\ 4294967295,
+  B < 4294967296 >> (3 * LEVEL).
 
 % D is in the circle that the way up from P leads into. So is each directory below a circle of more
 % than 10,000. A file system has at most 2^32 directories.
 in_circle(D, P) :-
-  once(above(10, 8, P, X)),
+  way(0, P, X),
   X =\= 2,
   round(D, X, X, 0).
 
