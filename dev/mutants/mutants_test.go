@@ -180,7 +180,13 @@ func TestSurvivors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range Survivors(results) {
+		invalid, survived := 0, Survivors(results)
+		for _, r := range results {
+			if r.By == errInvalid.Error() {
+				invalid++
+			}
+		}
+		for _, r := range survived {
 			if reasons[r.String()] == "" {
 				t.Errorf("%s: %s:%d: no unit test notices this mutant, and it is not listed: %s",
 					fs, r.File, r.Line, r)
@@ -190,7 +196,8 @@ func TestSurvivors(t *testing.T) {
 		for name := range reasons {
 			t.Errorf("%s: listed, but a unit test notices it, or no such mutant exists: %s", fs, name)
 		}
-		t.Logf("%s: %d mutants", fs, len(mutants))
+		t.Logf("%s: %d mutants: %d do not load, %d are noticed, %d are listed", fs, len(mutants), invalid,
+			len(mutants)-invalid-len(survived), len(survived))
 	}
 }
 

@@ -50,6 +50,7 @@ var logViolations = []violation{
 	{"btrfs/100", "extent_data.type=2@tree=-6,type=1", 2},
 	{"btrfs/104", "inode_item.generation-1@tree=-6", 2},
 	{"btrfs/103", "inode_item.flags+1@tree=-6,mode=0o100644,flags=0", 2},
+	{"btrfs/108", "inode_ref.key.offset=259@tree=-6", 2},
 	{"btrfs/102", "root_item.key.offset=300@tree=-6", 2},
 	{"btrfs/generation", "header.generation+1@tree=-6", 2},
 	{"btrfs/owner", "header.owner=5@tree=-6", 2},

@@ -197,3 +197,21 @@ violation(104, -6, k(INODE, inode_item, 0)) :-
   ( MADE =< COMMITTED ->
       not(query(SUBVOL, k(INODE, inode_item, 0), generation, MADE))
   ; query(SUBVOL, k(INODE, inode_item, 0)) ).
+
+% Rule 108. The directory in which a log gives an inode a name is a directory: by the log, or by the
+% subvolume if the log does not have its inode.
+% Source: fs/btrfs/tree-log.c, add_inode_ref(), which adds the entry to whatever inode has the
+% number, and leaves the name out if there is none.
+% For the user: after a crash a file has directory entries, and the name of another file is gone.
+violation(108, -6, k(INODE, KIND, a(PARENT, INDEX))) :-
+  name_kind(KIND),
+  add(-6, k(INODE, KIND, a(PARENT, INDEX))),
+  logged_parent_type(PARENT, TYPE),
+  TYPE \= s_ifdir.
+
+logged_parent_type(PARENT, TYPE) :-
+  query(-6, k(PARENT, inode_item, 0), f(mode, s_ifmt), TYPE).
+logged_parent_type(PARENT, TYPE) :-
+  not(query(-6, k(PARENT, inode_item, 0))),
+  query(0, k(0, super_block, 0), log_of, SUBVOL),
+  query(SUBVOL, k(PARENT, inode_item, 0), f(mode, s_ifmt), TYPE).
