@@ -51,7 +51,7 @@ func (r *workloadRun) touch(s b3.Step) {
 		return
 	}
 	for _, name := range s.Names() {
-		changed := r.kept[name].Inode
+		changed := r.inodes[name]
 		maps.DeleteFunc(r.kept, func(p string, e agent.Entry) bool {
 			return p == name || strings.HasPrefix(p, name+"/") || p == path.Dir(name) ||
 				e.Inode == changed
@@ -68,6 +68,10 @@ func (r *workloadRun) keep(e *explore.Env, s b3.Step, answer agent.Result) error
 	}
 	if err != nil {
 		return err
+	}
+	clear(r.inodes)
+	for name, entry := range entries {
+		r.inodes[name] = entry.Inode
 	}
 	if s.Verb == b3.Sync {
 		maps.Copy(r.kept, entries)

@@ -89,13 +89,14 @@ type workloadRun struct {
 	slots   map[string]uint32      // of the open names
 	dirs    map[string]bool        // names that mkdir made
 	kept    map[string]agent.Entry // what is persistent and did not change since, by path
+	inodes  map[string]uint64      // of all names at the last persistence point, by path
 	names   []string               // that the workload used so far
 	written uint64                 // number of writes, from which their contents follow
 }
 
 func newWorkloadRun(c *Core) *workloadRun {
 	return &workloadRun{Core: c, slots: make(map[string]uint32), dirs: make(map[string]bool),
-		kept: make(map[string]agent.Entry)}
+		kept: make(map[string]agent.Entry), inodes: make(map[string]uint64)}
 }
 
 // maxBatch is the number of operations that are performed at once.

@@ -55,8 +55,9 @@ func TestWorkloads(t *testing.T) {
 		"setxattr foo; sync; removexattr foo; fsync foo",
 		"rename A A/C; sync", "dwrite foo append; sync",
 		"mmapwrite foo 0 8192; mmapstore foo 4096 4096; msync foo 4096 4096",
-		"mknod foo; rename foo A/bar; sync", "creat foo; sync; unlink foo; write foo append; sync")
-	if sum.Runs != 12 || !sum.Complete || len(sum.Errors) > 0 || sum.CrashStates == 0 {
+		"mknod foo; rename foo A/bar; sync", "creat foo; sync; unlink foo; write foo append; sync",
+		"link A/foo bar; fsync bar; write A/foo append; fdatasync A/foo")
+	if sum.Runs != 13 || !sum.Complete || len(sum.Errors) > 0 || sum.CrashStates == 0 {
 		t.Errorf("%+v", sum)
 	}
 }
