@@ -36,8 +36,8 @@ func (c *Campaign) listPaths(ctx context.Context, m *damage.Model) error {
 		if sources, err = filepath.Abs(sources); err != nil {
 			return err
 		}
-		s := paths.Search{Program: c.program, Base: c.base, Places: places, Sources: sources, Tmp: c.tmp,
-			Time: c.PathsTime, Say: c.Say}
+		s := paths.Search{Program: c.program, Base: c.base, Places: places, Seals: m.Seals(),
+			Sources: sources, Tmp: c.tmp, Time: c.PathsTime, Say: c.Say}
 		if s.Say == nil {
 			s.Say = func(string) {}
 		}
@@ -45,7 +45,7 @@ func (c *Campaign) listPaths(ctx context.Context, m *damage.Model) error {
 			return fmt.Errorf("paths: %w", err)
 		}
 	}
-	c.inputs, err = damage.NewInputs(c.base, places, c.paths.Inputs)
+	c.inputs, err = damage.NewInputs(c.base, places, m.Seals(), c.paths.Inputs)
 	c.model = c.inputs
 	return err
 }

@@ -38,6 +38,7 @@ type Field struct {
 	Width int    // in bytes; 0: an action, which has one value
 	Old   uint64 // the value on the image
 	Known bool   // Old is known
+	off   uint64 // on the image, if a map found it
 	// set returns the changes of a disk for a value. The error is ErrNone if there are none.
 	set func(disk interp.Disk, value uint64) (interp.Corruption, error)
 	// Of a field of another image than the campaign's: its path, its old bytes, and values to try.

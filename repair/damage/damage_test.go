@@ -255,7 +255,7 @@ func TestInterpreted(t *testing.T) {
 	}
 }
 
-// TestPlaces lists the fields that stand alone, and none that a checksum covers.
+// TestPlaces lists the fields of a map. An input that sets one under a checksum sets both.
 func TestPlaces(t *testing.T) {
 	covered, _ := toyModel(t)
 	plain, err := fieldmap.Parse(regexp.MustCompile(`(?m)^ *checksums:.*\n`).
@@ -274,7 +274,20 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("%v, %v; want %v", list, err, want)
 	}
 	list, err = covered.Places()
-	if err != nil || slices.ContainsFunc(list, func(p Place) bool { return p.Name != "head.sum" }) {
-		t.Errorf("with a checksum: %v, %v; want at most head.sum", list, err)
+	if err != nil || !slices.Equal(list, want) {
+		t.Errorf("with a checksum: %v, %v; want %v", list, err, want)
+	}
+	inputs, err := NewInputs(covered.base, list, covered.Seals(), [][]byte{{1, 0, 9, 8}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := inputs.At(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, err := covered.Field("head.two", "").Damage(covered.base, 0x0809)
+	if err != nil || d.What != "head.two: 0x201 → 0x809" || d.Bytes() != same.Bytes() ||
+		d.Bytes() <= 2 {
+		t.Errorf("%+v, and as a damage %+v, %v", d, same, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"fsward/interp"
+	"fsward/repair/fieldmap"
 )
 
 // MaxInput bounds what counts of an input, in bytes.
@@ -18,15 +19,18 @@ const MaxInput = 64
 type Inputs struct {
 	base   interp.Disk
 	places []Place
+	seals  fieldmap.Seals
 	inputs [][]byte
 }
 
-// NewInputs returns the damages of an image that inputs describe, with fields at places.
-func NewInputs(base interp.Disk, places []Place, inputs [][]byte) (*Inputs, error) {
+// NewInputs returns the damages of an image that inputs describe, with fields at places. Seals are
+// made right.
+func NewInputs(base interp.Disk, places []Place, seals fieldmap.Seals, inputs [][]byte) (*Inputs,
+	error) {
 	if len(places) == 0 || len(inputs) == 0 {
 		return nil, fmt.Errorf("%d inputs for %d fields", len(inputs), len(places))
 	}
-	return &Inputs{base, places, inputs}, nil
+	return &Inputs{base, places, seals, inputs}, nil
 }
 
 // Count returns the number of inputs.
@@ -55,11 +59,20 @@ func (in *Inputs) At(n uint64) (*Damage, error) {
 		return nil, fmt.Errorf("input %d of %d", n, in.Count())
 	}
 	var all []interp.Patch
+	var changes []fieldmap.Change
 	for input := in.inputs[n][:min(len(in.inputs[n]), MaxInput)]; len(input) > 2; {
 		p := in.places[int(binary.LittleEndian.Uint16(input))%len(in.places)]
 		end := min(2+p.Width, len(input))
 		all = append(all, interp.Patch{Off: p.Off, Data: input[2:end]})
+		changes = append(changes, fieldmap.Change{Off: p.Off, Data: input[2:end]})
 		input = input[end:]
+	}
+	sums, err := in.seals.Mend(in.base, changes)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range sums {
+		all = append(all, interp.Patch{Off: s.Off, Data: s.Data})
 	}
 	patches, err := Differences(in.base, merged(all))
 	if err != nil {
@@ -76,11 +89,27 @@ func (in *Inputs) At(n uint64) (*Damage, error) {
 // maxGroups bounds the groups of fields that a damage of many fields is named after.
 const maxGroups = 3
 
-// Describe returns the group and the text of a damage: the fields that patches change.
+// Describe returns the group and the text of a damage: the fields that patches change. Checksums
+// are named only if nothing else changes.
 func (in *Inputs) Describe(patches []interp.Patch) (group, what string, err error) {
+	var sums, others []Place
+	for _, p := range in.places {
+		if slices.ContainsFunc(in.seals, func(s fieldmap.Seal) bool { return s.Off == p.Off }) {
+			sums = append(sums, p)
+		} else {
+			others = append(others, p)
+		}
+	}
+	if group, what, err = in.describe(others, patches); group != "" || err != nil {
+		return group, what, err
+	}
+	return in.describe(sums, patches)
+}
+
+func (in *Inputs) describe(places []Place, patches []interp.Patch) (group, what string, err error) {
 	var groups, changes []string
 	now := &Patched{Disk: in.base, Patches: patches}
-	for _, p := range in.places {
+	for _, p := range places {
 		old, value := make([]byte, p.Width), make([]byte, p.Width)
 		if _, err := in.base.ReadAt(old, int64(p.Off)); err != nil {
 			return "", "", err

@@ -20,7 +20,7 @@ func TestInputs(t *testing.T) {
 		"":                               "",
 		string(make([]byte, 2*64)) + "a": "",
 	} {
-		list, err := NewInputs(base, places, [][]byte{[]byte(in)})
+		list, err := NewInputs(base, places, nil, [][]byte{[]byte(in)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +32,7 @@ func TestInputs(t *testing.T) {
 			t.Errorf("%q: %+v, %v; want %q", in, d, err, want)
 		}
 	}
-	list, err := NewInputs(base, places, [][]byte{[]byte("\x01\x00\x09\x02\x00\x03\x00\x00\x01")})
+	list, err := NewInputs(base, places, nil, [][]byte{[]byte("\x01\x00\x09\x02\x00\x03\x00\x00\x01")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestInputs(t *testing.T) {
 	if fields, groups := list.Fields(); fields != 3 || groups != 3 || list.Count() != list.First() {
 		t.Errorf("%d fields in %d groups", fields, groups)
 	}
-	if _, err := NewInputs(base, nil, nil); err == nil {
+	if _, err := NewInputs(base, nil, nil, nil); err == nil {
 		t.Error("no inputs are accepted")
 	}
 }

@@ -7,40 +7,42 @@ import (
 	"fsward/repair/fieldmap"
 )
 
-// Mapped returns the model of an image whose fields a map finds.
+// Mapped returns the model of an image whose fields a map finds. Checksums are made right.
 func Mapped(base interp.Disk, m *fieldmap.Map) (*Model, error) {
-	found, err := m.Find(base)
+	found, seals, err := m.Find(base)
 	if err != nil {
 		return nil, err
 	}
 	var fields []*Field
 	for _, f := range found {
+		field := &Field{Group: f.Group, Place: f.Place, Width: f.Width, off: f.Off}
 		if f.Width == 0 {
-			fields = append(fields, &Field{Group: f.Group, Place: f.Place,
-				set: func(interp.Disk, uint64) (interp.Corruption, error) {
-					b, text := f.Flipped()
-					return interp.Corruption{What: f.Group + ": " + text,
-						Patches: []interp.Patch{{Off: f.Off, Data: []byte{b}}}}, nil
-				}})
-			continue
+			field.set = func(disk interp.Disk, _ uint64) (interp.Corruption, error) {
+				b, text := f.Flipped()
+				return sealed(disk, seals, f.Group+": "+text, fieldmap.Change{Off: f.Off, Data: []byte{b}})
+			}
+		} else {
+			field.Old, field.Known = f.Old, true
+			field.set = func(disk interp.Disk, value uint64) (interp.Corruption, error) {
+				what := fmt.Sprintf("%s: %d → %d", f.Name(), f.Old, value)
+				return sealed(disk, seals, what, fieldmap.Change{Off: f.Off, Data: f.Bytes(value)})
+			}
 		}
-		fields = append(fields, &Field{Group: f.Group, Place: f.Place, Width: f.Width, Old: f.Old,
-			Known: true, set: func(disk interp.Disk, value uint64) (interp.Corruption, error) {
-				return setMapped(disk, f, value)
-			}})
+		fields = append(fields, field)
 	}
-	return newModel(base, fields)
+	model, err := newModel(base, fields)
+	if err != nil {
+		return nil, err
+	}
+	model.seals = seals
+	return model, nil
 }
 
-// setMapped sets a field, and makes the checksums over it right.
-func setMapped(base interp.Disk, f *fieldmap.Found, value uint64) (interp.Corruption, error) {
-	name := f.Group
-	if f.Place != "" {
-		name += " of " + f.Place
-	}
-	c := interp.Corruption{What: fmt.Sprintf("%s: %d → %d", name, f.Old, value)}
-	change := fieldmap.Change{Off: f.Off, Data: f.Bytes(value)}
-	sums, err := f.Seal(base, change)
+// sealed is a change and those of the checksums over it.
+func sealed(base interp.Disk, seals fieldmap.Seals, what string, change fieldmap.Change) (
+	interp.Corruption, error) {
+	c := interp.Corruption{What: what}
+	sums, err := seals.Mend(base, []fieldmap.Change{change})
 	if err != nil {
 		return c, err
 	}

@@ -16,8 +16,9 @@ import (
 type Model struct {
 	base   interp.Disk
 	fields []*Field
-	first  []choice // interesting values
-	one    []*Field // of one byte
+	seals  fieldmap.Seals // checksums of the image; none if it has no map
+	first  []choice       // interesting values
+	one    []*Field       // of one byte
 	two    []*Field
 	pairs  bool // damages are of two fields at once
 }
@@ -87,8 +88,16 @@ func (m *Model) Only(pattern *regexp.Regexp) (*Model, error) {
 		return nil, fmt.Errorf("no field of the image matches %q; one is %s", pattern,
 			m.fields[0].Name())
 	}
-	return newModel(m.base, fields)
+	only, err := newModel(m.base, fields)
+	if err != nil {
+		return nil, err
+	}
+	only.seals = m.seals
+	return only, nil
 }
+
+// Seals returns the checksums of the image that its map has.
+func (m *Model) Seals() fieldmap.Seals { return m.seals }
 
 // Fields returns the number of fields, and of groups of them.
 func (m *Model) Fields() (fields, groups int) {

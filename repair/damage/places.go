@@ -9,8 +9,8 @@ type Place struct {
 	Width int    // in bytes
 }
 
-// Places lists the fields whose values can be written in place. A field that a checksum covers is
-// not among them, because setting it changes other bytes too.
+// Places lists the fields whose values can be written in place. Without a map, a field that a
+// checksum covers is not among them, because setting it changes other bytes too.
 func (m *Model) Places() (list []Place, err error) {
 	for _, f := range m.fields {
 		if f.Width == 0 || !f.Known {
@@ -23,7 +23,10 @@ func (m *Model) Places() (list []Place, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(d.Patches) == 1 && len(d.Patches[0].Data) == f.Width {
+		switch {
+		case m.seals != nil:
+			list = append(list, Place{f.Name(), f.off, f.Width})
+		case len(d.Patches) == 1 && len(d.Patches[0].Data) == f.Width:
 			list = append(list, Place{f.Name(), d.Patches[0].Off, f.Width})
 		}
 	}

@@ -158,7 +158,7 @@ func TestDebuggers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found, err := m.Find(image)
+			found, _, err := m.Find(image)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -28,7 +28,7 @@ places:
 		return
 	}
 	image := []byte{0x34, 0x12, 6, 0, 0, 0, 42, 0}
-	found, err := m.Find(memory{bytes.NewReader(image)})
+	found, _, err := m.Find(memory{bytes.NewReader(image)})
 	if err != nil {
 		fmt.Println(err)
 		return

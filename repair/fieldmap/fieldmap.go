@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -64,7 +63,8 @@ func (f *Field) UnmarshalYAML(n *yaml.Node) error {
 }
 
 // A Place is where one structure, or a row of them, lies. At, Count and Stride are expressions
-// over the fields of places before it; see the package's README.
+// over the fields of places before it. NAME.at and NAME.index are the address and the number of the
+// element of the place NAME that is around it; at and index are its own.
 type Place struct {
 	Structure string  `yaml:"structure"`
 	Name      string  `yaml:"name"`   // by which expressions call it; default: the structure's
@@ -115,14 +115,8 @@ func (s *Structure) check() error {
 		}
 	}
 	for _, c := range s.Checksums {
-		if sums[c.Kind] == nil {
-			return fmt.Errorf("checksum %q is not known", c.Kind)
-		}
-		if c.Repeat < 0 || c.Repeat > 1<<16 {
-			return fmt.Errorf("a checksum fills %d bytes", c.Repeat)
-		}
-		if !slices.ContainsFunc(s.Fields, func(f Field) bool { return f.Name == c.Field }) {
-			return fmt.Errorf("the checksum's field %q does not exist", c.Field)
+		if err := c.check(s.Fields); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -46,7 +46,7 @@ func TestFind(t *testing.T) {
 	b[20] = 4                                                 // items
 	copy(b[26:], []byte{0, 9, 9, 3, 1, 2, 2, 50, 0, 5, 6, 7}) // kinds 0, 3, 2, 5
 	b[60] = 0b101
-	found, err := m.Find(disk(b))
+	found, seals, err := m.Find(disk(b))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestFind(t *testing.T) {
 		t.Errorf("found\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	change := Change{found[0].Off, found[0].Bytes(0x01020304)}
-	sums, err := found[0].Seal(disk(b), change)
+	sums, err := seals.Mend(disk(b), []Change{change})
 	if err != nil || len(sums) != 1 {
 		t.Fatal(sums, err)
 	}
@@ -77,7 +77,8 @@ func TestFind(t *testing.T) {
 		byte(sum >> 16), byte(sum >> 24)}) {
 		t.Errorf("the checksum is %v, want %#x", sums[0], sum)
 	}
-	if sums, err := found[2].Seal(disk(b), change); err != nil || len(sums) != 0 {
+	change = Change{found[2].Off, found[2].Bytes(1)}
+	if sums, err := seals.Mend(disk(b), []Change{change}); err != nil || len(sums) != 0 {
 		t.Errorf("a damaged checksum is made right: %v, %v", sums, err)
 	}
 }
@@ -136,7 +137,7 @@ func TestExpressions(t *testing.T) {
 // FuzzFind reads any map and any image: an error or fields that lie inside, and no panic.
 func FuzzFind(f *testing.F) {
 	f.Add([]byte(small), make([]byte, 64))
-	for _, name := range []string{"minix2", "xfs", "exfat"} {
+	for _, name := range []string{"minix2", "xfs", "exfat", "ext4"} {
 		if text, err := maps.ReadFile("maps/" + name + ".yaml"); err == nil {
 			f.Add(text, make([]byte, 4096))
 		}
@@ -146,7 +147,7 @@ func FuzzFind(f *testing.F) {
 		if err != nil {
 			return
 		}
-		found, err := m.Find(disk(image))
+		found, seals, err := m.Find(disk(image))
 		if err != nil {
 			return
 		}
@@ -154,7 +155,7 @@ func FuzzFind(f *testing.F) {
 			if f.Off >= uint64(len(image)) || uint64(f.Width) > uint64(len(image))-f.Off {
 				t.Fatalf("%s at %d of %d bytes", f.Group, f.Off, len(image))
 			}
-			if _, err := f.Seal(disk(image), Change{f.Off, f.Bytes(1)}); err != nil {
+			if _, err := seals.Mend(disk(image), []Change{{f.Off, f.Bytes(1)}}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -16,7 +16,14 @@ type Found struct {
 	Old   uint64
 	Bit   uint8 // to flip, in the byte at Off, if Width is 0
 	big   bool
-	seals []seal // checksums over the field
+}
+
+// Name returns the group and the place, for people.
+func (f *Found) Name() string {
+	if f.Place == "" {
+		return f.Group
+	}
+	return f.Group + " of " + f.Place
 }
 
 // Bytes returns the bytes of the field with a value.
@@ -35,6 +42,7 @@ type finder struct {
 	m       *Map
 	disk    Disk
 	found   []*Found
+	seals   Seals
 	visited int
 }
 
@@ -53,16 +61,17 @@ func (s *scope) look(name string) (uint64, error) {
 	return 0, fmt.Errorf("%s is not the name of a field", name)
 }
 
-// Find returns the fields of the image. It reports places that lie outside it.
-func (m *Map) Find(disk Disk) ([]*Found, error) {
+// Find returns the fields and the checksums of the image. It reports places that lie outside it.
+func (m *Map) Find(disk Disk) ([]*Found, Seals, error) {
 	f := &finder{m: m, disk: disk}
 	top := &scope{values: map[string]uint64{"size": disk.Size()}}
 	for i := range m.Places {
 		if err := f.place(&m.Places[i], top, ""); err != nil {
-			return nil, fmt.Errorf("field map %s: place %s: %w", m.FileSystem, m.Places[i].label(), err)
+			err = fmt.Errorf("field map %s: place %s: %w", m.FileSystem, m.Places[i].label(), err)
+			return nil, nil, err
 		}
 	}
-	return f.found, nil
+	return f.found, f.seals, nil
 }
 
 // number computes an expression, or returns a default for an empty one.
@@ -97,6 +106,7 @@ func (f *finder) place(p *Place, s *scope, where string) error {
 			return fmt.Errorf("more than %d elements", maxVisited)
 		}
 		inner := &scope{outer: s, values: map[string]uint64{"index": n, "at": at + n*stride}}
+		inner.values[p.label()+".index"], inner.values[p.label()+".at"] = n, at+n*stride
 		if err := f.read(p, inner); err != nil {
 			return err
 		}
@@ -170,8 +180,7 @@ func (f *finder) element(p *Place, inner, outer *scope, n, count uint64, where s
 	if p.Name != "" { // a second place of the same structure
 		where = joined(where, p.Name)
 	}
-	seals, err := f.seals(&structure, inner)
-	if err != nil {
+	if err := f.seal(&structure, inner); err != nil {
 		return err
 	}
 	if count > 1 && len(p.Kinds) == 0 {
@@ -183,11 +192,6 @@ func (f *finder) element(p *Place, inner, outer *scope, n, count uint64, where s
 		}
 		found := &Found{Group: p.Structure + "." + field.Name, Place: where, Width: field.Width,
 			Off: inner.values["at"] + field.At, Old: inner.values[field.Name], big: f.m.BigEndian}
-		for _, s := range seals {
-			if s.off != found.Off { // a damaged checksum stays damaged
-				found.seals = append(found.seals, s)
-			}
-		}
 		f.found = append(f.found, found)
 		if n == 0 || len(p.Kinds) > 0 {
 			outer.values[p.label()+"."+field.Name] = inner.values[field.Name]

@@ -8,7 +8,7 @@ package paths
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
 	"os"
@@ -20,17 +20,19 @@ import (
 	"fsward/interp"
 	"fsward/repair/adapter"
 	"fsward/repair/damage"
+	"fsward/repair/fieldmap"
 	"fsward/repair/sandbox"
 )
 
-//go:embed shim/shim.c
-var shim []byte
+//go:embed shim
+var shim embed.FS
 
 // A Search says where paths are looked for.
 type Search struct {
 	Program *adapter.Program // with a Rebuild
 	Base    interp.Disk      // the image
 	Places  []damage.Place   // its fields
+	Seals   fieldmap.Seals   // its checksums, which are made right
 	Sources string           // folder for sources and builds, which is kept
 	Tmp     string           // folder for a temporary one
 	Time    time.Duration    // of AFL++
@@ -56,6 +58,7 @@ const (
 	imageFile   = "disk.img"
 	inputFile   = "input"
 	placesFile  = "places"
+	sealsFile   = "seals"
 	shimFile    = "shim.so"
 	programFile = "program"
 	seedsDir    = "seeds"
@@ -72,7 +75,7 @@ func (s *Search) Run(ctx context.Context) (found *Found, err error) {
 	case s.Time < time.Second:
 		return nil, fmt.Errorf("a time of %v for AFL++; want at least 1s", s.Time)
 	case len(s.Places) == 0:
-		return nil, errors.New("the image has no field that can be set without a checksum")
+		return nil, errors.New("the image has no field that can be set in place, without a checksum that no map has")
 	}
 	if err := needPrograms(); err != nil {
 		return nil, err
@@ -98,12 +101,16 @@ const seedEvery = 16
 
 // write writes the files that the shim and AFL++ read.
 func (s *Search) write(ctx context.Context, dir, binary string) error {
-	source := filepath.Join(dir, "shim.c")
-	if err := os.WriteFile(source, shim, 0o644); err != nil {
+	if err := os.CopyFS(dir, shim); err != nil {
 		return err
 	}
-	for _, argv := range [][]string{{"cp", binary, filepath.Join(dir, programFile)},
-		{"gcc", "-O2", "-shared", "-fPIC", "-o", filepath.Join(dir, shimFile), source}} {
+	sources, err := filepath.Glob(filepath.Join(dir, "shim", "*.c"))
+	if err != nil {
+		return err
+	}
+	gcc := append([]string{"gcc", "-O2", "-shared", "-fPIC", "-o", filepath.Join(dir, shimFile)},
+		sources...)
+	for _, argv := range [][]string{{"cp", binary, filepath.Join(dir, programFile)}, gcc} {
 		if out, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput(); err != nil {
 			return fmt.Errorf("%s: %w\n%s", argv[0], err, end(out))
 		}
@@ -131,7 +138,23 @@ func (s *Search) write(ctx context.Context, dir, binary string) error {
 	if err := os.WriteFile(filepath.Join(dir, placesFile), list, 0o644); err != nil {
 		return err
 	}
+	if err := os.WriteFile(filepath.Join(dir, sealsFile), sealsText(s.Seals), 0o644); err != nil {
+		return err
+	}
 	return os.WriteFile(filepath.Join(dir, imageFile), image, 0o644)
+}
+
+// sealsText is what the shim reads: a line for each checksum.
+func sealsText(seals fieldmap.Seals) (text []byte) {
+	for _, s := range seals {
+		big := 0
+		if s.Big {
+			big = 1
+		}
+		text = fmt.Appendln(text, s.Kind, s.Off, s.Width, s.From, s.Len, s.Seed, s.Prefix, s.Shift,
+			s.Repeat, big)
+	}
+	return text
 }
 
 // What AFL++ needs besides its time, to begin and to end.
@@ -154,7 +177,7 @@ func (s *Search) fuzz(dir string) (found *Found, err error) {
 		"-t", "5000+", "-V", strconv.Itoa(int(s.Time.Seconds())), "--"}, program...)
 	got, err := box.Run(sandbox.Command{Argv: argv, Time: s.Time + grace, OutputBytes: maxOutput,
 		Env: append(s.Program.Env(), "SHIM_IMAGE="+at(imageFile), "SHIM_INPUT="+at(inputFile),
-			"SHIM_PLACES="+at(placesFile), "AFL_PRELOAD="+at(shimFile), "AFL_NO_UI=1",
+			"SHIM_PLACES="+at(placesFile), "SHIM_SEALS="+at(sealsFile), "AFL_PRELOAD="+at(shimFile), "AFL_NO_UI=1",
 			"AFL_NO_AFFINITY=1", "AFL_SKIP_CPUFREQ=1", "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1")})
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 
 	"fsward/repair/adapter"
 	"fsward/repair/damage"
+	"fsward/repair/fieldmap"
 )
 
 // readerSource is a program that reads an image, and then writes to it.
@@ -54,18 +55,20 @@ func TestShim(t *testing.T) {
 	for i := range base {
 		base[i] = byte(i)
 	}
+	base[4096+128], base[4096+129] = 3, 0 // the size of an inode's upper part
 	reader := filepath.Join(dir, "reader")
 	if err := os.WriteFile(reader+".c", []byte(readerSource), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	compile(t, "-o", reader, reader+".c")
 	s := &Search{Base: memory{bytes.NewReader(base)},
-		Places: []damage.Place{{Name: "a", Off: 5, Width: 2}, {Name: "b", Off: 4097, Width: 1}}}
+		Places: []damage.Place{{Name: "a", Off: 5, Width: 2}, {Name: "b", Off: 4097, Width: 1}},
+		Seals:  everySeal()}
 	if err := s.write(t.Context(), dir, reader); err != nil {
 		t.Fatal(err)
 	}
 	compile(t, "-shared", "-fPIC", "-o", filepath.Join(dir, "strict.so"),
-		filepath.Join("shim", "shim.c"))
+		filepath.Join("shim", "shim.c"), filepath.Join("shim", "seals.c"))
 	image, input := filepath.Join(dir, imageFile), filepath.Join(dir, inputFile)
 	for _, in := range []string{"", "\x00\x00\x99\x98\x01\x00\x97", "\x03\x00\x96\x00\x00\x95"} {
 		if err := os.WriteFile(input, []byte(in), 0o600); err != nil {
@@ -73,7 +76,8 @@ func TestShim(t *testing.T) {
 		}
 		cmd := exec.Command(filepath.Join(dir, programFile), image)
 		cmd.Env = append(os.Environ(), "LD_PRELOAD="+filepath.Join(dir, shimFile), "SHIM_IMAGE="+image,
-			"SHIM_INPUT="+input, "SHIM_PLACES="+filepath.Join(dir, placesFile))
+			"SHIM_INPUT="+input, "SHIM_PLACES="+filepath.Join(dir, placesFile),
+			"SHIM_SEALS="+filepath.Join(dir, sealsFile))
 		got, err := cmd.Output()
 		if want := applied(t, s, base, in); err != nil || string(got) != string(want) {
 			t.Errorf("input %q: the program read another image: %v", in, err)
@@ -84,10 +88,32 @@ func TestShim(t *testing.T) {
 	}
 }
 
+// everySeal has a checksum of each kind over the byte at 5 or at 4097, and checksums over others.
+func everySeal() fieldmap.Seals {
+	seals := fieldmap.Seals{
+		{Kind: "crc32c", Off: 100, Width: 4, From: 0, Len: 512},
+		{Kind: "crc32_seeded", Off: 600, Width: 4, From: 0, Len: 700, Seed: 0xf2f52010},
+		{Kind: "crc32c_seeded", Off: 200, Width: 2, From: 4096, Len: 1020, Seed: 7, Prefix: 5},
+		{Kind: "crc32c_seeded", Off: 202, Width: 2, From: 4096, Len: 1020, Seed: 7, Prefix: 5, Shift: 16},
+		{Kind: "exfat_boot", Off: 1024, Width: 4, From: 0, Len: 512, Repeat: 64},
+		{Kind: "exfat_set", Off: 4098, Width: 2, From: 4096, Len: 96},
+		{Kind: "crc32c_seeded", Off: 300, Width: 4, From: 200, Len: 8, Big: true}, // over a checksum
+		{Kind: "ext4_group", Off: 30, Width: 2, From: 0, Len: 64, Seed: 1},
+		{Kind: "crc32c_seeded", Off: 5000, Width: 4, From: 6000, Len: 8}, // not touched
+		{Kind: "crc32c", Off: 4097, Width: 4, From: 4096, Len: 512},      // set by an input
+	}
+	for _, at := range []uint64{0, 4096} { // one with an upper half, and one without
+		seals = append(seals,
+			fieldmap.Seal{Kind: "ext4_inode", Off: at + 130, Width: 2, From: at, Len: 256, Shift: 16},
+			fieldmap.Seal{Kind: "ext4_inode", Off: at + 124, Width: 2, From: at, Len: 256})
+	}
+	return seals
+}
+
 // applied returns the image with the damage that an input describes.
 func applied(t *testing.T, s *Search, base []byte, in string) []byte {
 	t.Helper()
-	list, err := damage.NewInputs(s.Base, s.Places, [][]byte{[]byte(in)})
+	list, err := damage.NewInputs(s.Base, s.Places, s.Seals, [][]byte{[]byte(in)})
 	if err != nil {
 		t.Fatal(err)
 	}

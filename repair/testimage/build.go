@@ -15,10 +15,10 @@ type builder func(ctx context.Context, image string) error
 
 // builders has the file systems of which Build makes images.
 var builders = map[string]builder{
-	"ext2": ext("-t", "ext2", "-O", "^resize_inode"),
-	"ext3": ext("-t", "ext3", "-J", "size=1"),
-	"ext4": ext("-t", "ext4", "-J", "size=1", "-O",
-		"^resize_inode,^metadata_csum,^uninit_bg"),
+	"ext2": ext(false, "-t", "ext2", "-O", "^resize_inode"),
+	"ext3": ext(false, "-t", "ext3", "-J", "size=1"),
+	"ext4": ext(true, "-t", "ext4", "-J", "size=1", "-O",
+		"^resize_inode,metadata_csum,metadata_csum_seed,64bit"),
 	"minix1": minixImage("1"),
 	"minix2": minixImage("2"),
 	"minix3": minixImage("3"),

@@ -2,6 +2,7 @@ package testimage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,8 +16,8 @@ const (
 )
 
 // ext returns a builder of ext2, ext3 and ext4 with blocks of 1 KiB. debugfs makes the files, so
-// that it needs no mount and no root.
-func ext(options ...string) builder {
+// that it needs no mount and no root. With sparse it makes another file, /sparse, too.
+func ext(sparse bool, options ...string) builder {
 	return func(ctx context.Context, image string) error {
 		if err := create(image, extBytes); err != nil {
 			return err
@@ -31,8 +32,16 @@ func ext(options ...string) builder {
 		if err := os.WriteFile(data, content(), 0o600); err != nil {
 			return err
 		}
+		commands := extScript(data)
+		if sparse {
+			source := filepath.Join(filepath.Dir(image), "sparse")
+			if err := writeSparse(source); err != nil {
+				return err
+			}
+			commands += "write " + source + " sparse\n"
+		}
 		script := filepath.Join(filepath.Dir(image), "script")
-		if err := os.WriteFile(script, []byte(extScript(data)), 0o600); err != nil {
+		if err := os.WriteFile(script, []byte(commands), 0o600); err != nil {
 			return err
 		}
 		if err := run(ctx, "", "debugfs", "-w", "-f", script, image); err != nil {
@@ -53,6 +62,19 @@ func extScript(data string) string {
 		fmt.Fprintf(&b, "write /dev/null d/f%d\n", i)
 	}
 	return b.String()
+}
+
+// writeSparse writes a file with holes between six blocks of 4 KiB: more extents than an inode of
+// ext4 holds, so that they are in a block of their own.
+func writeSparse(path string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	for at := int64(0); err == nil && at < 6; at++ {
+		_, err = f.WriteAt(content()[:4096], at*8192)
+	}
+	return errors.Join(err, f.Close())
 }
 
 // longTarget is a symbolic link's that does not fit into an inode.

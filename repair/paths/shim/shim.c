@@ -2,12 +2,14 @@
 /*
  * Lets a repair program read an image of which nothing is written back.
  * SHIM_IMAGE is the image, and SHIM_PLACES a text file with a line
- * "OFFSET WIDTH" for each field. SHIM_INPUT is read when the program opens the
- * image: records of two bytes, the number of a field, and the field's new
- * bytes. The image is mapped once, before AFL++ forks, and each process has a
- * private copy.
+ * "OFFSET WIDTH" for each field. SHIM_SEALS has the checksums, which are made
+ * right (seals.c). SHIM_INPUT is read when the program opens the image: records
+ * of two bytes, the number of a field, and the field's new bytes. The image is
+ * mapped once, before AFL++ forks, and each process has a private copy.
  */
 #define _GNU_SOURCE
+#include "seals.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -23,7 +25,7 @@
 #define MAX_PLACES 65536
 #define MAX_FDS 1024
 
-static struct place { unsigned long off; unsigned int width; } places[MAX_PLACES];
+static struct change places[MAX_PLACES];
 static unsigned long n_places;
 static const char *image;
 static unsigned char *map;
@@ -44,7 +46,7 @@ static void fail(const char *what)
 
 __attribute__((constructor)) static void map_image(void)
 {
-	const char *list = getenv("SHIM_PLACES");
+	const char *list = getenv("SHIM_PLACES"), *seals = getenv("SHIM_SEALS"), *wrong;
 	struct stat st;
 	int fd;
 	FILE *f;
@@ -73,16 +75,19 @@ __attribute__((constructor)) static void map_image(void)
 	fclose(f);
 	if (!n_places)
 		fail("the list of fields is empty");
+	wrong = seals ? read_seals(seals, size) : NULL;
+	if (wrong)
+		fail(wrong);
 }
 
 /* apply sets the fields that the input names. Records that are cut off set fewer bytes. */
 static void apply(void)
 {
 	static int applied;
+	struct change set[32], *p;
 	unsigned char b[64];
 	ssize_t n, i = 0;
-	struct place *p;
-	unsigned int k;
+	unsigned int k, n_set = 0;
 	int fd;
 
 	if (applied++)
@@ -95,7 +100,10 @@ static void apply(void)
 		i += 2;
 		for (k = 0; k < p->width && i < n; k++)
 			map[p->off + k] = b[i++];
+		set[n_set].off = p->off;
+		set[n_set++].width = k;
 	}
+	mend(map, set, n_set);
 }
 
 /* The function of the C library that the one here stands before. */
