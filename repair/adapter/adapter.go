@@ -91,6 +91,7 @@ func (u *Undoing) UndoMode() *Mode {
 // A Rebuild builds a program from the source package of Debian, by ./configure and make.
 type Rebuild struct {
 	Package   string   `yaml:"package"`
+	Prepare   []string `yaml:"prepare"`   // a command that makes configure, if the archive lacks it
 	Configure []string `yaml:"configure"` // arguments
 	Make      []string `yaml:"make"`      // arguments of one call after the other
 	Binary    string   `yaml:"binary"`    // path in the source folder

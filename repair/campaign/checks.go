@@ -63,8 +63,9 @@ func newChecks(names []string, fs string, base *testimage.Image) (*checks, error
 			c.mounts = true
 			err = c.needView(base)
 		case Complete:
-			if err = c.needView(base); err == nil {
-				c.election, err = newElection(fs, base, c.view)
+			var truth map[string]string
+			if truth, err = c.truth(base); err == nil {
+				c.election, err = newElection(fs, base, truth)
 			}
 		default:
 			err = fmt.Errorf("it is not one of %s", strings.Join(CheckNames(), ", "))

@@ -5,24 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"strconv"
 	"strings"
 	"sync"
 
-	"golang.org/x/sys/unix"
-
-	"fsward/explore/agent"
 	"fsward/repair"
 	"fsward/repair/adapter"
 	"fsward/repair/damage"
-	"fsward/repair/linux"
 	"fsward/repair/testimage"
 	"fsward/repair/vote"
 )
 
 // voters are the file systems that vote, one of each family.
-var voters = []string{"ext3", "minix3", "xfs", "f2fs", "reiserfs", "jfs"}
+var voters = []string{"ext3", "minix3", "xfs", "f2fs", "reiserfs", "jfs", "exfat"}
 
 // An election asks other file systems what their repairs recover of the same tree after the same
 // damage. It is safe for concurrent use.
@@ -45,7 +40,7 @@ type peer struct {
 }
 
 // newElection prepares a vote about an image. The other images are made when they are needed.
-func newElection(fs string, base *testimage.Image, v *linux.View) (*election, error) {
+func newElection(fs string, base *testimage.Image, truth map[string]string) (*election, error) {
 	table, err := vote.Shared()
 	if err != nil {
 		return nil, err
@@ -55,7 +50,7 @@ func newElection(fs string, base *testimage.Image, v *linux.View) (*election, er
 			strings.Join(table.FileSystems(), ", "))
 	}
 	m, err := damage.NewModel(base, fs)
-	return &election{fs: fs, table: table, model: m, truth: attributes(v),
+	return &election{fs: fs, table: table, model: m, truth: truth,
 		peers: map[string]*peer{}, ballots: map[string][]vote.Ballot{}}, err
 }
 
@@ -67,37 +62,9 @@ func (e *election) close() error {
 	return errors.Join(errs...)
 }
 
-// attributes returns the attributes of the files of a view that a repair can recover.
-func attributes(v *linux.View) map[string]string {
-	list := map[string]string{}
-	for i := range v.Files {
-		f := &v.Files[i]
-		if f.Errno != 0 {
-			continue
-		}
-		for what, value := range values(f) {
-			list[path.Join("/", f.Path)+" "+what] = value
-		}
-	}
-	return list
-}
-
-// values returns the attributes of a file. The size of a directory is the file
-// system's own affair.
-func values(f *agent.Entry) map[string]string {
-	list := map[string]string{"mode": strconv.FormatUint(uint64(f.Mode), 8),
-		"links": strconv.FormatUint(f.Links, 10),
-		"owner": fmt.Sprintf("%d:%d", f.UID, f.GID), "content": fmt.Sprintf("%x", f.Sum),
-		"target": f.Target, "device": strconv.FormatUint(f.Rdev, 16)}
-	if f.Mode&unix.S_IFMT != unix.S_IFDIR {
-		list["size"] = strconv.FormatUint(f.Size, 10)
-	}
-	return list
-}
-
 // ballot compares what an image has with what it had.
-func ballot(truth map[string]string, v *linux.View) vote.Ballot {
-	b, now := vote.Ballot{}, attributes(v)
+func ballot(truth, now map[string]string) vote.Ballot {
+	b := vote.Ballot{}
 	for what, value := range truth {
 		have, ok := now[what]
 		b[what] = ok && have == value
@@ -126,19 +93,15 @@ func (w *worker) vote(t *trial) error {
 	if !ok {
 		return nil
 	}
-	v, err := (&viewer{w}).look()
-	if errors.Is(err, linux.ErrEnded) {
-		w.endLinux()
-		return nil // the check mounts reports it
-	}
-	if err != nil || v == nil || v.Files == nil {
+	now, err := w.attributes()
+	if err != nil || now == nil {
 		return err
 	}
 	others, err := e.others(field, e.model.Field(w.damage.Group, place), value)
 	if err != nil {
 		return fmt.Errorf("check %s: %w", Complete, err)
 	}
-	lost := vote.Tally(ballot(e.truth, v), others)
+	lost := vote.Tally(ballot(e.truth, now), others)
 	if len(lost) == 0 {
 		return nil
 	}
@@ -210,7 +173,8 @@ func (e *election) peer(fs string) (*peer, error) {
 }
 
 func newPeer(fs string, program *adapter.Program, base *testimage.Image) (*peer, error) {
-	v, err := newView(fs, base)
+	c := &checks{fs: fs}
+	truth, err := c.truth(base)
 	if err != nil {
 		return nil, err
 	}
@@ -218,8 +182,8 @@ func newPeer(fs string, program *adapter.Program, base *testimage.Image) (*peer,
 	if err != nil {
 		return nil, err
 	}
-	w, err := newWorker(program, base, &checks{fs: fs})
-	return &peer{w, m, attributes(v)}, err
+	w, err := newWorker(program, base, c)
+	return &peer{w, m, truth}, err
 }
 
 // elect damages a field of the voter's image, repairs it, and looks at what is left. It returns nil
@@ -237,13 +201,9 @@ func (p *peer) elect(f *damage.Field, value uint64) (vote.Ballot, error) {
 	if err != nil || len(t.failures) > 0 || t.runs[len(t.runs)-1].Outcome != repair.Consistent {
 		return nil, err
 	}
-	v, err := (&viewer{p.worker}).look()
-	if errors.Is(err, linux.ErrEnded) {
-		p.endLinux()
-		return nil, nil
-	}
-	if err != nil || v == nil || v.Files == nil {
+	now, err := p.attributes()
+	if err != nil || now == nil {
 		return nil, err
 	}
-	return ballot(p.truth, v), nil
+	return ballot(p.truth, now), nil
 }

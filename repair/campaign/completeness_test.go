@@ -74,9 +74,9 @@ func TestSplitSpec(t *testing.T) {
 func TestBallot(t *testing.T) {
 	dir := agent.Entry{Path: ".", Mode: 0o40755, Links: 3, Size: 4096}
 	file := agent.Entry{Path: "d/f", Mode: 0o100644, Links: 1, Size: 7}
-	truth := attributes(&linux.View{Files: []agent.Entry{dir, file}})
+	truth := viewed(&linux.View{Files: []agent.Entry{dir, file}})
 	dir.Size, file.Size = 1024, 8
-	got := ballot(truth, &linux.View{Files: []agent.Entry{dir, file}})
+	got := ballot(truth, viewed(&linux.View{Files: []agent.Entry{dir, file}}))
 	for what, want := range map[string]bool{"/ mode": true, "/ links": true, "/d/f size": false,
 		"/d/f content": true} {
 		if kept, known := got[what]; kept != want || !known {
@@ -86,7 +86,7 @@ func TestBallot(t *testing.T) {
 	if _, known := got["/ size"]; known {
 		t.Error("the size of a directory counts")
 	}
-	if got := ballot(truth, &linux.View{Files: []agent.Entry{dir}}); got["/d/f mode"] {
+	if got := ballot(truth, viewed(&linux.View{Files: []agent.Entry{dir}})); got["/d/f mode"] {
 		t.Error("a file that is gone keeps its mode")
 	}
 }

@@ -216,8 +216,11 @@ func (c *Campaign) saveJSON(name string, value any) error {
 }
 
 // loadJSON reads a value from a file of the folder, if there is one.
-func (c *Campaign) loadJSON(name string, value any) error {
-	text, err := readBounded(filepath.Join(c.dir, name))
+func (c *Campaign) loadJSON(name string, value any) error { return loadJSON(c.dir, name, value) }
+
+// loadJSON reads a file of a campaign's folder, if it is there.
+func loadJSON(dir, name string, value any) error {
+	text, err := readBounded(filepath.Join(dir, name))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+
+	"fsward/repair/paths"
 )
 
 // Results are what a campaign found so far.
@@ -12,6 +14,7 @@ type Results struct {
 	Version  string // what the program says of its version; "" if nothing was found
 	Progress Progress
 	Findings []*Finding
+	Search   *paths.Found // for paths; nil if there was none
 }
 
 // Path returns the path of the finding's folder.
@@ -29,6 +32,9 @@ func LoadResults(dir string) (*Results, error) {
 	}
 	if err := json.Unmarshal(text, &r.Config); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, configFile), err)
+	}
+	if err := loadJSON(dir, pathsFile, &r.Search); err != nil {
+		return nil, err
 	}
 	s, err := loadState(dir)
 	if err != nil {

@@ -60,8 +60,12 @@ func build(ctx context.Context, r *adapter.Rebuild, sources string, say func(str
 		return "", fmt.Errorf("apt-get source %s: %s has no archive", r.Package, sources)
 	}
 	say("building " + filepath.Base(r.Binary) + " for AFL++ in " + dir)
-	steps := [][]string{{"tar", "-xf", archives[len(archives)-1], "--strip-components=1"},
-		append([]string{"./configure", "CC=" + compiler, "CFLAGS=-O2 -g"}, r.Configure...)}
+	steps := [][]string{{"tar", "-xf", archives[len(archives)-1], "--strip-components=1"}}
+	if len(r.Prepare) > 0 {
+		steps = append(steps, r.Prepare)
+	}
+	steps = append(steps, append([]string{"./configure", "CC=" + compiler, "CFLAGS=-O2 -g"},
+		r.Configure...))
 	for _, target := range r.Make {
 		steps = append(steps, append([]string{"make"}, strings.Fields(target)...))
 	}

@@ -46,6 +46,7 @@ type Found struct {
 	Processor  float64  `json:"processor"` // seconds that these took, with AFL++ itself
 	Edges      float64  `json:"edges"`     // that were taken
 	AllEdges   float64  `json:"all_edges"`
+	OverTime   []Point  `json:"over_time"`
 }
 
 func (f *Found) String() string {
@@ -192,6 +193,10 @@ func (s *Search) fuzz(dir string) (found *Found, err error) {
 	}
 	found = &Found{Executions: stats["execs_done"], Processor: got.CPU.Seconds(),
 		Edges: stats["edges_found"], AllEdges: stats["total_edges"]}
+	found.OverTime, err = readPoints(filepath.Join(dir, resultDir, "default", "plot_data"))
+	if err != nil {
+		return nil, err
+	}
 	// The folders queue, crashes and hangs.
 	files, err := filepath.Glob(filepath.Join(dir, resultDir, "default", "[qch]*", "id:*"))
 	if err != nil {

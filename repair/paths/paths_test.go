@@ -3,12 +3,14 @@ package paths
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -159,6 +161,31 @@ func TestStats(t *testing.T) {
 		}
 		if s, err := readStats(path); (err == nil) != ok || ok && s["execs_done"] != float64(n) {
 			t.Errorf("%d executions: %v, %v", n, s, err)
+		}
+	}
+}
+
+// TestPoints reads a row for each point in time, by the names of the columns, and keeps some.
+func TestPoints(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "plot_data")
+	text := "# relative_time, cycles_done, corpus_count, total_execs, edges_found\n"
+	for i := range 100 {
+		text += fmt.Sprintf("%d, 0, %d, %d, %d\n", i*5, i+1, i*40, i*2)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := readPoints(path)
+	if err != nil || len(got) != maxPoints || got[0] != (Point{Paths: 1}) ||
+		got[maxPoints-1] != (Point{Seconds: 495, Executions: 3960, Paths: 100, Edges: 198}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, bad := range []string{"", "# relative_time\n1\n", strings.Replace(text, "495", "x", 1)} {
+		if err := os.WriteFile(path, []byte(bad), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := readPoints(path); err == nil {
+			t.Errorf("a wrong file is read: %v", got)
 		}
 	}
 }

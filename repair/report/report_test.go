@@ -6,6 +6,7 @@ import (
 
 	"fsward/repair"
 	"fsward/repair/campaign"
+	"fsward/repair/paths"
 	"fsward/repair/sandbox"
 )
 
@@ -33,13 +34,16 @@ func TestWrite(t *testing.T) {
 	full := &campaign.Results{Config: campaign.Config{FS: "ext3", Program: "toy"}, Version: "toy 1",
 		Progress: campaign.Progress{Damages: 77, Runs: 154, Paths: 5, Fields: 33, Seconds: 12},
 		Findings: []*campaign.Finding{finding("again", "inode.flags", "fixed", 3),
-			finding("again", "inode.flags", "fixed more", 4), finding("crash", "group.free", "", 1)}}
+			finding("again", "inode.flags", "fixed more", 4), finding("crash", "group.free", "", 1)},
+		Search: &paths.Found{Executions: 900, Processor: 1, Edges: 44, AllEdges: 99,
+			OverTime: []paths.Point{{Seconds: 6, Executions: 400, Paths: 9, Edges: 33}}}}
 	empty := &campaign.Results{Config: campaign.Config{FS: "jfs", Program: "jfs_fsck"}}
 	got := written(t, full, empty)
 	for _, want := range []string{"<td>toy<td>ext3<td class=\"n\">33<td class=\"n\">77",
 		"<code>inode.flags</code>\n<td class=\"n\">7<td class=\"n zero\">0", // by kind
 		"A second run contradicts the first.", "The program crashed.", "<td class=\"n\">1024",
 		"exit status 1, corrected", "fixed more", "shown 10 times of 10", "jfs_fsck on jfs",
+		"44 of 99 edges", "<td class=\"n\">6<td class=\"n\">400\n<td class=\"n\">9<td class=\"n\">33",
 		"Nothing was found."} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page lacks %q", want)

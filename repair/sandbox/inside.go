@@ -146,9 +146,11 @@ func signaled(state *os.ProcessState, most time.Duration) (signal string, tooLon
 	if !ok || !ws.Signaled() {
 		return "", false
 	}
-	// SIGKILL is the kernel's answer to too much processor time, which several threads can use in less
-	// than the time of the timer.
-	if ws.Signal() == unix.SIGKILL && state.UserTime()+state.SystemTime() >= most {
+	// SIGXCPU is the kernel's answer to too much processor time, and SIGKILL to still more. Several
+	// threads can use it in less than the time of the timer. The kernel counts it by ticks, and may
+	// have counted more than the state says.
+	if ws.Signal() == unix.SIGXCPU ||
+		ws.Signal() == unix.SIGKILL && state.UserTime()+state.SystemTime() >= most {
 		return "", true
 	}
 	return unix.SignalName(ws.Signal()), false
@@ -176,7 +178,7 @@ func bound(pid int, c Command) error {
 	limit := func(resource int, soft, hard uint64) error {
 		return unix.Prlimit(pid, resource, &unix.Rlimit{Cur: soft, Max: hard}, nil)
 	}
-	err := limit(unix.RLIMIT_CPU, seconds, seconds)
+	err := limit(unix.RLIMIT_CPU, seconds, seconds+1)
 	if n := c.MemoryBytes; n > 0 {
 		err = errors.Join(err, limit(unix.RLIMIT_AS, n, n))
 	}

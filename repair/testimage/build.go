@@ -25,7 +25,7 @@ var builders = map[string]builder{
 	"vfat": filled(4<<20, false,
 		[]string{"mkfs.fat", "-F", "16", "-s", "1", "-i", "12345678", "IMAGE"},
 		[]string{"mcopy", "-s", "-i", "IMAGE", "TREE/f", "TREE/d", "::"}),
-	"exfat": empty(4<<20, "mkfs.exfat", "-b", "4K", "IMAGE"),
+	"exfat": exfatImage,
 	"xfs":   xfsImage,
 	"f2fs": filled(64<<20, true, []string{"mkfs.f2fs", "-q", "IMAGE"},
 		[]string{"sload.f2fs", "-f", "TREE", "IMAGE"}),

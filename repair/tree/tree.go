@@ -78,6 +78,8 @@ func open(disk interp.Disk, fs string) (source, error) {
 	case "minix1", "minix2", "minix3":
 		f, err := minix.Open(disk, disk.Size())
 		return &minixSource{f}, err
+	case "exfat":
+		return openExFAT(disk)
 	}
 	return nil, fmt.Errorf("%s: %w", fs, ErrUnsupported)
 }

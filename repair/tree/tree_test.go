@@ -50,6 +50,21 @@ func TestRead(t *testing.T) {
 			}
 		})
 	}
+	t.Run("exfat", func(t *testing.T) { // without special files and links
+		files, err := Read(built(t, "exfat"), "exfat")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := files["/f"]; f == nil || f.Mode&minix.TypeMask != minix.Regular || f.Size != 278<<10 {
+			t.Errorf("/f is %+v", f)
+		}
+		if f := files["/d/d2"]; f == nil || f.Mode&minix.TypeMask != minix.Directory {
+			t.Errorf("/d/d2 is %+v", f)
+		}
+		if f := files["/d/f100"]; f == nil || f.Size != 0 || len(files) != 104 {
+			t.Errorf("/d/f100 is %+v, of %d files", f, len(files))
+		}
+	})
 	if _, err := Read(built(t, "minix1"), "hpfs"); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("the tree of an unknown file system: %v", err)
 	}
