@@ -56,14 +56,14 @@ func (f *Found) String() string {
 
 // Names of files in the folder of a search, which is the sandbox's.
 const (
-	imageFile   = "disk.img"
-	inputFile   = "input"
-	placesFile  = "places"
-	sealsFile   = "seals"
-	shimFile    = "shim.so"
-	programFile = "program"
-	seedsDir    = "seeds"
-	resultDir   = "afl"
+	imageFile  = "disk.img"
+	inputFile  = "input"
+	placesFile = "places"
+	sealsFile  = "seals"
+	shimFile   = "shim.so"
+	programDir = "bin" // with the program, which may do what its name says
+	seedsDir   = "seeds"
+	resultDir  = "afl"
 )
 
 // Run builds the program, lets AFL++ run for the time, and returns an input for each path, crash
@@ -111,7 +111,8 @@ func (s *Search) write(ctx context.Context, dir, binary string) error {
 	}
 	gcc := append([]string{"gcc", "-O2", "-shared", "-fPIC", "-o", filepath.Join(dir, shimFile)},
 		sources...)
-	for _, argv := range [][]string{{"cp", binary, filepath.Join(dir, programFile)}, gcc} {
+	bin := filepath.Join(dir, programDir)
+	for _, argv := range [][]string{{"mkdir", bin}, {"cp", binary, bin}, gcc} {
 		if out, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput(); err != nil {
 			return fmt.Errorf("%s: %w\n%s", argv[0], err, end(out))
 		}
@@ -173,7 +174,7 @@ func (s *Search) fuzz(dir string) (found *Found, err error) {
 	defer func() { err = errors.Join(err, box.Close()) }()
 	at := func(name string) string { return filepath.Join(sandbox.Work, name) }
 	program := s.Program.Repairs[0].Argv(at(imageFile), "")
-	program[0] = at(programFile)
+	program[0] = at(filepath.Join(programDir, filepath.Base(s.Program.Rebuild.Binary)))
 	argv := append([]string{"afl-fuzz", "-i", at(seedsDir), "-o", at(resultDir), "-f", at(inputFile),
 		"-t", "5000+", "-V", strconv.Itoa(int(s.Time.Seconds())), "--"}, program...)
 	got, err := box.Run(sandbox.Command{Argv: argv, Time: s.Time + grace, OutputBytes: maxOutput,

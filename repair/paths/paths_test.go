@@ -76,7 +76,7 @@ func TestShim(t *testing.T) {
 		if err := os.WriteFile(input, []byte(in), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command(filepath.Join(dir, programFile), image)
+		cmd := exec.Command(filepath.Join(dir, programDir, "reader"), image)
 		cmd.Env = append(os.Environ(), "LD_PRELOAD="+filepath.Join(dir, shimFile), "SHIM_IMAGE="+image,
 			"SHIM_INPUT="+input, "SHIM_PLACES="+filepath.Join(dir, placesFile),
 			"SHIM_SEALS="+filepath.Join(dir, sealsFile))
