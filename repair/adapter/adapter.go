@@ -61,6 +61,7 @@ type Mode struct {
 	// found something. It is "check" if the statuses of Run do not say that.
 	Again    string   `yaml:"again"`
 	Statuses []Status `yaml:"statuses"`
+	Input    string   `yaml:"input"` // of each run; "": the program's
 	// Notes are where the program notes that it ran: a check may change these bytes of the image, and
 	// no others.
 	Notes []Note `yaml:"notes"`

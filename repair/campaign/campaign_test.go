@@ -95,6 +95,32 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
+// askingAdapter is a program whose modes want different answers.
+const askingAdapter = `program: asking
+file_systems: [toy]
+input: "program"
+repairs: [{name: -y, input: "mode", run: [sh, -c, 'test "$(cat)" = mode || exit 8', "{image}"]}]
+check: {name: -n, run: [sh, -c, 'test "$(cat)" = program || exit 8', "{image}"]}
+statuses: [{is: [0], outcome: consistent}, {is: [8], outcome: operational}]
+`
+
+// TestInput gives a mode its own input, and another that of the program. With a wrong one the
+// program does not call the sound image consistent.
+func TestInput(t *testing.T) {
+	for input, ok := range map[string]bool{`"mode"`: true, `"other"`: false} {
+		text := strings.Replace(askingAdapter, `"mode"`, input, 1)
+		cfg := Config{FS: "toy", Program: written(t, "asking.yaml", []byte(text)), Workers: 1,
+			Image: written(t, "toy.img", toyImage()), Checks: []string{Agree}}
+		c, err := Create(t.Context(), t.TempDir(), cfg)
+		if err == nil {
+			err = c.Close()
+		}
+		if (err == nil) != ok {
+			t.Errorf("input %s: %v", input, err)
+		}
+	}
+}
+
 // checkFinding looks at a finding, replays it, and looks at its text.
 func checkFinding(t *testing.T, f *Finding) {
 	t.Helper()

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -119,7 +120,7 @@ func (w *worker) runIn(box *sandbox.Box, m *adapter.Mode, image, undo string) (*
 	argv := m.Argv(filepath.Join(sandbox.Work, image), filepath.Join(sandbox.Work, undo))
 	b := w.program.Bounds
 	got, err := box.Run(sandbox.Command{Argv: argv, Env: w.program.Env(),
-		Input: w.program.Input, Time: b.Time,
+		Input: cmp.Or(m.Input, w.program.Input), Time: b.Time,
 		MemoryBytes: b.Memory, FileBytes: w.base.Size() + spare, OutputBytes: b.Output})
 	if err != nil {
 		return nil, err
