@@ -52,3 +52,11 @@ func TestOutcomeText(t *testing.T) {
 		t.Error("an outcome that does not exist was read")
 	}
 }
+
+func TestCount(t *testing.T) {
+	for n, want := range []string{"0 runs", "1 run", "2 runs"} {
+		if got := Count(n, "run"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

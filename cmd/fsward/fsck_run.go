@@ -14,6 +14,7 @@ import (
 
 	"fsward/change"
 	"fsward/hostd/output"
+	"fsward/repair"
 	"fsward/repair/campaign"
 	"fsward/repair/damage"
 )
@@ -192,10 +193,11 @@ func (p *fsckProgress) tell(e campaign.Event) {
 func counts(p campaign.Progress) string {
 	states := ""
 	if p.States > 0 {
-		states = fmt.Sprintf(", %d crash states", p.States)
+		states = ", " + repair.Count(p.States, "crash state")
 	}
-	return fmt.Sprintf("%d damages, %d runs, %d paths%s, %d failures in %d findings", p.Damages,
-		p.Runs, p.Paths, states, p.Failures, p.Findings)
+	return fmt.Sprintf("%s, %s, %s%s, %s in %s", repair.Count(p.Damages, "damage"),
+		repair.Count(p.Runs, "run"), repair.Count(p.Paths, "path"), states,
+		repair.Count(p.Failures, "failure"), repair.Count(p.Findings, "finding"))
 }
 
 // estimate says how long the rest takes at the pace so far.

@@ -224,9 +224,12 @@ func (m *Mounted) metadata(block uint32) bool {
 }
 
 func (m *Mounted) describe() string {
-	return fmt.Sprintf("%d blocks of %d bytes, %d groups, journal of %d blocks,"+
-		" %d blocks to checkpoint",
-		m.Geo.Blocks, m.Geo.BlockSize, m.Geo.Groups, m.Log.MaxLen, len(m.State.Copies))
+	groups := "1 group"
+	if m.Geo.Groups != 1 {
+		groups = fmt.Sprintf("%d groups", m.Geo.Groups)
+	}
+	return fmt.Sprintf("%d blocks of %d bytes, %s, journal of %d blocks, %d blocks to checkpoint",
+		m.Geo.Blocks, m.Geo.BlockSize, groups, m.Log.MaxLen, len(m.State.Copies))
 }
 
 // MetadataBlocks lists all blocks that fsward interprets.
