@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"fsward/explore/agent"
+	"fsward/repair/adapter"
 	"fsward/repair/linux"
+	"fsward/repair/testimage"
 	"fsward/repair/vote"
 )
 
@@ -13,7 +15,7 @@ import (
 // links is 0, while the programs of other file systems correct the count.
 func TestCompleteness(t *testing.T) {
 	for _, program := range []string{"e2fsck", "mkfs.minix", "xfs_repair", "fsck.f2fs", "reiserfsck",
-		"jfs_fsck"} {
+		"jfs_fsck", "fsck.exfat"} {
 		need(t, program)
 	}
 	found := test(t, Config{FS: "ext3", Modes: []string{"-fy"}, Checks: []string{Complete},
@@ -88,5 +90,41 @@ func TestBallot(t *testing.T) {
 	}
 	if got := ballot(truth, viewed(&linux.View{Files: []agent.Entry{dir}})); got["/d/f mode"] {
 		t.Error("a file that is gone keeps its mode")
+	}
+}
+
+// TestExFATVotes damages the size of a file of exFAT, whose files are read without Linux: the
+// repair truncates it, and recovers the others.
+func TestExFATVotes(t *testing.T) {
+	program, _, err := adapter.Find("", "exfat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := testimage.Build(t.Context(), "exfat", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer base.Close()
+	p, err := newPeer("exfat", program, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.close()
+	f := p.model.Field("stream.size", "file")
+	if f == nil {
+		t.Fatal("the size of a file is no field")
+	}
+	b, err := p.elect(f, 4096)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, want := range map[string]bool{"/f size": false, "/f type": true, "/d/f7 size": true,
+		"/d/d2 type": true} {
+		if kept, known := b[what]; kept != want || !known {
+			t.Errorf("%s: %v, %v", what, kept, known)
+		}
+	}
+	if _, known := b["/f links"]; known || len(b) != 306 {
+		t.Errorf("%d attributes", len(b))
 	}
 }
