@@ -198,8 +198,8 @@ func (c *Campaign) Folder() string { return c.dir }
 // Describe returns what is tested, for people.
 func (c *Campaign) Describe() string {
 	fields, groups := c.model.Fields()
-	text := fmt.Sprintf("%s (%s) on %s: %s in %s, %s first, %d in all", c.program.Name, c.version, c.FS,
-		repair.Count(fields, "field"), repair.Count(groups, "group"),
+	text := fmt.Sprintf("%s (%s) on %s: %s in %s, %s first, %d in all", c.program.Name, c.version,
+		c.FS, repair.Count(fields, "field"), repair.Count(groups, "group"),
 		repair.Count(c.model.First(), "damage"), c.model.Count())
 	if c.paths != nil {
 		text += "\n" + c.paths.String()

@@ -20,7 +20,7 @@ const pathsFile = "paths.json"
 // listPaths makes damages the inputs that AFL++ finds for the fields of a model: one for each path
 // of the program.
 func (c *Campaign) listPaths(ctx context.Context, m *damage.Model) error {
-	places, err := m.Places()
+	places, seals, err := m.Places()
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (c *Campaign) listPaths(ctx context.Context, m *damage.Model) error {
 		if sources, err = filepath.Abs(sources); err != nil {
 			return err
 		}
-		s := paths.Search{Program: c.program, Base: c.base, Places: places, Seals: m.Seals(),
+		s := paths.Search{Program: c.program, Base: c.base, Places: places, Seals: seals,
 			Sources: sources, Tmp: c.tmp, Time: c.PathsTime, Say: c.Say}
 		if s.Say == nil {
 			s.Say = func(string) {}
@@ -45,7 +45,7 @@ func (c *Campaign) listPaths(ctx context.Context, m *damage.Model) error {
 			return fmt.Errorf("paths: %w", err)
 		}
 	}
-	c.inputs, err = damage.NewInputs(c.base, places, m.Seals(), c.paths.Inputs)
+	c.inputs, err = damage.NewInputs(c.base, places, seals, c.paths.Inputs)
 	c.model = c.inputs
 	return err
 }

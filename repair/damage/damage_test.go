@@ -267,17 +267,17 @@ func TestPlaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := alone.Places()
+	list, _, err := alone.Places()
 	want := []Place{{"head.one", 16, 1}, {"head.two", 17, 2}, {"head.four", 19, 4},
 		{"head.sum", 24, 4}}
 	if err != nil || !slices.Equal(list, want) {
 		t.Errorf("%v, %v; want %v", list, err, want)
 	}
-	list, err = covered.Places()
+	list, seals, err := covered.Places()
 	if err != nil || !slices.Equal(list, want) {
 		t.Errorf("with a checksum: %v, %v; want %v", list, err, want)
 	}
-	inputs, err := NewInputs(covered.base, list, covered.Seals(), [][]byte{{1, 0, 9, 8}})
+	inputs, err := NewInputs(covered.base, list, seals, [][]byte{{1, 0, 9, 8}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,5 +289,37 @@ func TestPlaces(t *testing.T) {
 	if err != nil || d.What != "head.two: 0x201 → 0x809" || d.Bytes() != same.Bytes() ||
 		d.Bytes() <= 2 {
 		t.Errorf("%+v, and as a damage %+v, %v", d, same, err)
+	}
+}
+
+// TestBtrfsPlaces finds the fields of Btrfs with the checksums of their blocks, which are right.
+func TestBtrfsPlaces(t *testing.T) {
+	base, err := testimage.Build(t.Context(), "btrfs", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer base.Close()
+	m, err := NewModel(base, "btrfs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, seals, err := m.Places()
+	if err != nil || len(list) < 300 || len(seals) < 5 {
+		t.Fatalf("%d places, %d checksums, %v", len(list), len(seals), err)
+	}
+	for _, p := range list {
+		b := make([]byte, p.Width)
+		if _, err := base.ReadAt(b, int64(p.Off)); err != nil {
+			t.Fatal(err)
+		}
+		made, err := seals.Mend(base, []fieldmap.Change{{Off: p.Off, Data: b}})
+		if err != nil || len(made) != 1 {
+			t.Fatalf("%s at %d: %d checksums, %v", p.Name, p.Off, len(made), err)
+		}
+		was := make([]byte, 4)
+		if _, err := base.ReadAt(was, int64(made[0].Off)); err != nil || !bytes.Equal(was, made[0].Data) {
+			t.Errorf("%s at %d: the checksum is %x, and made again %x, %v", p.Name, p.Off, was,
+				made[0].Data, err)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"fsward/interp"
+	"fsward/interp/btrfs/ondisk"
 	"fsward/interp/detect"
 )
 
@@ -37,7 +38,24 @@ func Interpreted(base interp.Disk, fs string) (*Model, error) {
 			}
 		}
 	}
-	return newModel(base, s.fields)
+	m, err := newModel(base, s.fields)
+	if err == nil && name == "btrfs" {
+		m.nodeSize, err = nodeSize(base)
+	}
+	return m, err
+}
+
+// nodeSize returns the size of the nodes of a Btrfs, or 0 if its checksums are not CRC32C.
+func nodeSize(base interp.Disk) (uint32, error) {
+	var b [ondisk.SuperSize]byte
+	if _, err := base.ReadAt(b[:], superAt); err != nil {
+		return 0, err
+	}
+	sb := ondisk.NewSuperblock(&b)
+	if sb.CsumType() != ondisk.CsumCRC32C {
+		return 0, nil
+	}
+	return sb.NodeSize(), nil
 }
 
 // A survey finds the fields that an image has.

@@ -14,13 +14,14 @@ import (
 // another one, and so on, so that a short test reaches each field. Fields of one byte, and then
 // those of two, follow with all their values. A Model is used by one goroutine.
 type Model struct {
-	base   interp.Disk
-	fields []*Field
-	seals  fieldmap.Seals // checksums of the image; none if it has no map
-	first  []choice       // interesting values
-	one    []*Field       // of one byte
-	two    []*Field
-	pairs  bool // damages are of two fields at once
+	base     interp.Disk
+	fields   []*Field
+	seals    fieldmap.Seals // checksums of the image; none if it has no map
+	nodeSize uint32         // of Btrfs with checksums of CRC32C, in bytes
+	first    []choice       // interesting values
+	one      []*Field       // of one byte
+	two      []*Field
+	pairs    bool // damages are of two fields at once
 }
 
 type choice struct {
@@ -92,12 +93,9 @@ func (m *Model) Only(pattern *regexp.Regexp) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	only.seals = m.seals
+	only.seals, only.nodeSize = m.seals, m.nodeSize
 	return only, nil
 }
-
-// Seals returns the checksums of the image that its map has.
-func (m *Model) Seals() fieldmap.Seals { return m.seals }
 
 // Fields returns the number of fields, and of groups of them.
 func (m *Model) Fields() (fields, groups int) {

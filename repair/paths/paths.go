@@ -76,7 +76,8 @@ func (s *Search) Run(ctx context.Context) (found *Found, err error) {
 	case s.Time < time.Second:
 		return nil, fmt.Errorf("a time of %v for AFL++; want at least 1s", s.Time)
 	case len(s.Places) == 0:
-		return nil, errors.New("the image has no field that can be set in place, without a checksum that no map has")
+		return nil, errors.New("the image has no field that can be set in place, and whose checksums " +
+			"are known")
 	}
 	if err := needPrograms(); err != nil {
 		return nil, err
@@ -179,7 +180,8 @@ func (s *Search) fuzz(dir string) (found *Found, err error) {
 		"-t", "5000+", "-V", strconv.Itoa(int(s.Time.Seconds())), "--"}, program...)
 	got, err := box.Run(sandbox.Command{Argv: argv, Time: s.Time + grace, OutputBytes: maxOutput,
 		Env: append(s.Program.Env(), "SHIM_IMAGE="+at(imageFile), "SHIM_INPUT="+at(inputFile),
-			"SHIM_PLACES="+at(placesFile), "SHIM_SEALS="+at(sealsFile), "AFL_PRELOAD="+at(shimFile), "AFL_NO_UI=1",
+			"SHIM_PLACES="+at(placesFile), "SHIM_SEALS="+at(sealsFile), "AFL_PRELOAD="+at(shimFile),
+			"AFL_NO_UI=1",
 			"AFL_NO_AFFINITY=1", "AFL_SKIP_CPUFREQ=1", "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1")})
 	if err != nil {
 		return nil, err

@@ -142,7 +142,7 @@ func TestMissing(t *testing.T) {
 		`apt-get install (afl\+\+|gcc)`: {Program: known, Places: places, Time: time.Second},
 		"has no rebuild":                {Program: &adapter.Program{}, Places: places, Time: time.Second},
 		"at least 1s":                   {Program: known, Places: places},
-		"without a checksum":            {Program: known, Time: time.Second},
+		"set in place":                  {Program: known, Time: time.Second},
 	} {
 		_, err := s.Run(t.Context())
 		if err == nil || !regexp.MustCompile(want).MatchString(err.Error()) {
