@@ -22,8 +22,11 @@ var sentences = map[string]string{
 	Incomplete:  "The program recovers less than those of other file systems.",
 }
 
-// maxQuoted bounds the lines of each output in what.txt.
-const maxQuoted = 30
+// Bounds of the lines in what.txt: of each output, and of the bytes that the damage changes.
+const (
+	maxQuoted  = 30
+	maxPatches = 16
+)
 
 // what returns the text for people in the folder of a finding.
 func (f *Finding) what() string {
@@ -32,9 +35,14 @@ func (f *Finding) what() string {
 	fmt.Fprintf(&b, "program  %s\nversion  %s\nimage    %s, %s\ndamage   %s\nfield    %s\n",
 		strings.Join(f.Runs[0].Argv, " "), f.Version, f.FS, baseFile, f.Damage, f.Group)
 	n := 0
-	for _, p := range f.Patches {
-		fmt.Fprintf(&b, "bytes    at %d (%#x): %s → %s\n", p.Off, p.Off, p.Old, p.New)
+	for i, p := range f.Patches {
+		if i < maxPatches {
+			fmt.Fprintf(&b, "bytes    at %d (%#x): %s → %s\n", p.Off, p.Off, p.Old, p.New)
+		}
 		n += len(p.New) / 2
+	}
+	if more := len(f.Patches) - maxPatches; more > 0 {
+		fmt.Fprintf(&b, "         and at %d more addresses: %s\n", more, findingFile)
 	}
 	minimal := ""
 	if f.Minimized {

@@ -55,7 +55,8 @@ const (
 
 // inBlock returns where the first copy of a field of Btrfs stands, and the checksum of its block. A
 // damage of the field changes both.
-func (m *Model) inBlock(f *Field, patches []interp.Patch) (off uint64, seal fieldmap.Seal, ok bool) {
+func (m *Model) inBlock(f *Field, patches []interp.Patch) (off uint64, seal fieldmap.Seal,
+	ok bool) {
 	block := patches[0].Off
 	if block%superSize != 0 || len(patches[0].Data) > 4 {
 		return 0, seal, false

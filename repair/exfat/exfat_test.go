@@ -31,17 +31,17 @@ func disk() []byte {
 func TestDamaged(t *testing.T) {
 	le := binary.LittleEndian
 	for want, damage := range map[string]func(b []byte){
-		"":                         func([]byte) {},
-		"not one of exFAT":         func(b []byte) { b[3] = 'N' },
-		"outside the image":        func(b []byte) { le.PutUint32(b[92:], 17) },
-		"cluster 0 lies outside":   func(b []byte) { le.PutUint32(b[512+4*3:], 0) },
-		"has no end":               func(b []byte) { le.PutUint32(b[512+4*2:], 2) },
-		"the checksum is wrong":    func(b []byte) { b[1024+4] ^= 1 },
-		"no stream":                func(b []byte) { b[1024+1] = 1 },
-		"name of 16 characters":    func(b []byte) { b[1024+32+3] = 16; resum(b[1024:]) },
-		"a file of 9000 bytes":     func(b []byte) { le.PutUint64(b[1024+32+24:], 9000); resum(b[1024:]) },
-		"701 of 700 bytes":         func(b []byte) { le.PutUint64(b[1024+32+8:], 701); resum(b[1024:]) },
-		"cluster 999 lies outside": func(b []byte) { le.PutUint32(b[1024+32+20:], 999); resum(b[1024:]) },
+		"":                       func([]byte) {},
+		"not one of exFAT":       func(b []byte) { b[3] = 'N' },
+		"outside the image":      func(b []byte) { le.PutUint32(b[92:], 17) },
+		"cluster 0 lies outside": func(b []byte) { le.PutUint32(b[512+4*3:], 0) },
+		"has no end":             func(b []byte) { le.PutUint32(b[512+4*2:], 2) },
+		"the checksum is wrong":  func(b []byte) { b[1024+4] ^= 1 },
+		"no stream":              func(b []byte) { b[1024+1] = 1 },
+		"name of 16 characters":  func(b []byte) { b[1024+32+3] = 16; resum(b[1024:]) },
+		"a file of 9000 bytes":   func(b []byte) { le.PutUint64(b[1024+32+24:], 9000); resum(b[1024:]) },
+		"701 of 700 bytes":       func(b []byte) { le.PutUint64(b[1024+32+8:], 701); resum(b[1024:]) },
+		"cluster 999 lies outs":  func(b []byte) { le.PutUint32(b[1024+32+20:], 999); resum(b[1024:]) },
 	} {
 		b := disk()
 		damage(b)

@@ -5,7 +5,8 @@
  * "OFFSET WIDTH" for each field. SHIM_SEALS has the checksums, which are made
  * right (seals.c). SHIM_INPUT is read when the program opens the image: records
  * of two bytes, the number of a field, and the field's new bytes. The image is
- * mapped once, before AFL++ forks, and each process has a private copy.
+ * mapped once, before AFL++ forks, and each process has a private copy. Its
+ * pages are not read before the fork, which would copy their tables.
  */
 #define _GNU_SOURCE
 #include "seals.h"
@@ -59,7 +60,7 @@ __attribute__((constructor)) static void map_image(void)
 	if (fd < 0 || fstat(fd, &st))
 		fail("the image cannot be opened");
 	size = st.st_size;
-	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
 	if (map == MAP_FAILED)
 		fail("the image cannot be mapped");
 	close(fd);
