@@ -52,7 +52,7 @@ type Text struct {
 	Check string `yaml:"check"`
 }
 
-// An action has exactly one of Run, Choose, Crash and Mark.
+// An action has exactly one of Run, Choose, Crash, Mark and Fail.
 type action struct {
 	Run    string     `yaml:"run"`    // command; it may fail, unless Must is set
 	N      uint32     `yaml:"n"`      // with Run: the number of values of $N; 0: no $N
@@ -63,6 +63,10 @@ type action struct {
 	Expect string     `yaml:"expect"` // with Crash or Mark: $EXPECT of Check
 	// Capture is a command, with Crash or Mark: its output is $EXPECT of Check.
 	Capture string `yaml:"capture"`
+	// Fail has the numbers of RAM disks, or a variable for them. All their operations fail while
+	// During is executed.
+	Fail   string   `yaml:"fail"`
+	During []action `yaml:"during"`
 }
 
 // UnmarshalYAML reads an action. A scalar is a command.
@@ -73,8 +77,7 @@ func (a *action) UnmarshalYAML(n *yaml.Node) error {
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		switch key := n.Content[i]; key.Value {
-		case "run", "n", "must", "choose", "crash", "mark", "expect",
-			"capture":
+		case "run", "n", "must", "choose", "crash", "mark", "expect", "capture", "fail", "during":
 		default:
 			return fmt.Errorf("line %d: there is no %q", key.Line, key.Value)
 		}
@@ -84,14 +87,18 @@ func (a *action) UnmarshalYAML(n *yaml.Node) error {
 		return err
 	}
 	kinds := 0
-	for _, set := range []bool{a.Run != "", a.Choose != nil, a.Crash != "", a.Mark != ""} {
+	for _, set := range []bool{
+		a.Run != "", a.Choose != nil, a.Crash != "", a.Mark != "", a.Fail != "",
+	} {
 		if set {
 			kinds++
 		}
 	}
 	switch {
 	case kinds != 1:
-		return fmt.Errorf("line %d: one of run, choose, crash and mark is needed", n.Line)
+		return fmt.Errorf("line %d: one of run, choose, crash, mark and fail is needed", n.Line)
+	case (a.Fail == "") != (len(a.During) == 0):
+		return fmt.Errorf("line %d: fail needs disks, and actions during which they fail", n.Line)
 	case a.Capture != "" && (a.Crash == "" && a.Mark == "" || a.Expect != ""):
 		return fmt.Errorf("line %d: capture belongs to a crash or a mark without expect", n.Line)
 	case len(a.Mark) > maxMark || a.Mark == "write" || a.Mark == "flush":
@@ -246,6 +253,8 @@ func (s *Script) execute(e *explore.Env, a action, site string) error {
 		return s.executeAll(e, a.Choose[way], fmt.Sprintf("%s, way %d", site, way+1))
 	case a.Mark != "":
 		return s.mark(e, a)
+	case a.Fail != "":
+		return s.failing(e, a, site)
 	case a.Crash != "":
 		expect, err := s.expectation(e, a)
 		if err != nil {

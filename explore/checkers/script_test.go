@@ -1,6 +1,7 @@
 package checkers
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -193,5 +194,53 @@ check: "[ \"$(cat $AT/f)\" = \"$EXPECT\" ]"
 	}
 	if _, err := parseScript([]byte("mutate: [{run: a, capture: b}]\ncheck: c"), "/"); err == nil {
 		t.Error("capture without a crash is accepted")
+	}
+}
+
+// TestScriptFails: disks fail during some actions, also if one of them fails, and work again
+// afterwards.
+func TestScriptFails(t *testing.T) {
+	s, err := parseScript([]byte(`
+mutate:
+- {fail: 0 $SECOND, during: [{run: read, must: true}]}
+check: "true"
+`), "/mnt/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Env = []string{"FIRST=9", "SECOND=2"}
+	m := exploretest.New()
+	var did []string
+	m.Perform = func(_ *exploretest.System, op agent.Op) agent.Result {
+		did = append(did, op.String())
+		return agent.Result{}
+	}
+	m.Programs["sh"] = func(_ *exploretest.System, c agent.Command) (agent.Exit, error) {
+		did = append(did, c.Args[2])
+		return agent.Exit{Code: 1}, nil
+	}
+	var failed *explore.Failure
+	e := explore.NewEnv(t.Context(), m, new(explore.Chooser))
+	if err := s.Mutate(e); !errors.As(err, &failed) {
+		t.Errorf("the failed command is %v", err)
+	}
+	want := "drop caches, inject disk 0, inject disk 2, read, " +
+		"clear rules of disk 0, clear rules of disk 2"
+	if got := strings.Join(did, ", "); got != want {
+		t.Errorf("the machine did %q, want %q", got, want)
+	}
+	for text, want := range map[string]string{
+		"mutate: [{fail: 0}]\ncheck: x":                "fail needs disks",
+		"mutate: [{run: a, during: [b]}]\ncheck: x":    "fail needs disks",
+		"mutate: [{fail: x, during: [b]}]\ncheck: x":   "not the number of a disk",
+		"mutate: [{fail: 256, during: [b]}]\ncheck: x": "not the number of a disk",
+	} {
+		s, err := parseScript([]byte(text), "/")
+		if err == nil {
+			err = s.Mutate(explore.NewEnv(t.Context(), m, new(explore.Chooser)))
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q gives %v, want %q", text, err, want)
+		}
 	}
 }

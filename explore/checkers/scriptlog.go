@@ -54,6 +54,7 @@ func eachAction(list []action, visit func(action)) {
 		for _, way := range a.Choose {
 			eachAction(way, visit)
 		}
+		eachAction(a.During, visit)
 	}
 }
 
