@@ -14,10 +14,27 @@ import (
 
 // TestGuestStack fetches the packages of a stack, and explores a step of it. RCS does not wait for
 // the disk, so that a crash loses the last revision.
-func TestGuestStack(t *testing.T) {
-	s, err := spec.Load("rcs")
+func TestGuestStack(t *testing.T) { findsIn(t, "rcs", nil, "a revision is gone") }
+
+// TestGuestStackOfFailingDisks explores RAID of which two disks fail at once. RAID5 fails, and
+// RAID6 loses nothing.
+func TestGuestStackOfFailingDisks(t *testing.T) {
+	findsIn(t, "raid-errors", map[string]string{"level": "raid5"}, "the array has failed")
+	findsIn(t, "raid-errors", nil, "")
+}
+
+// findsIn explores a step of a stack with values of its parameters, in a guest. found is the kind
+// of all errors; "": there is none.
+func findsIn(t *testing.T, stack string, values map[string]string, found string) {
+	t.Helper()
+	s, err := spec.Load(stack)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for name, value := range values {
+		if err := s.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
 	}
 	needs, err := s.AllNeeds()
 	if err != nil {
@@ -33,8 +50,14 @@ func TestGuestStack(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if len(sum.Errors) != 1 || sum.Errors[0].Kind != "a revision is gone" {
-			t.Errorf("%d crash states, errors %+v", sum.CrashStates, sum.Errors)
+		t.Logf("%s %v: %d crash states, errors %+v", stack, values, sum.CrashStates, sum.Errors)
+		if (len(sum.Errors) == 0) != (found == "") || sum.CrashStates == 0 {
+			t.Errorf("want %q", found)
+		}
+		for _, e := range sum.Errors {
+			if e.Kind != found {
+				t.Errorf("found %q, want %q", e.Kind, found)
+			}
 		}
 		return nil
 	})
