@@ -221,7 +221,7 @@ libs=$(libraries "$sync" $dynamic)
 fs_fetch
 fsbins=$(fs_paths)
 scripts=
-for script in lib workload verify soak ramdisk ekm agent; do
+for script in lib workload verify soak ramdisk ekm agent uml; do
 	scripts="$scripts $here/$script.sh"
 done
 ramdisk=$here/../ramdisk

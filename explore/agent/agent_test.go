@@ -265,3 +265,31 @@ func TestRun(t *testing.T) {
 		t.Errorf("%+v, %v", h, err)
 	}
 }
+
+// ServeInTurn performs all kinds of requests, one after the other, and ends with the connection.
+func TestServeInTurn(t *testing.T) {
+	host, guest := net.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- NewServer(guest).ServeInTurn() }()
+	c := NewClient(host)
+	dir := t.TempDir()
+	if err := c.Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+	got := errnos(perform(t, c, Mkdir(dir+"/a", 0o700), Mkdir(dir+"/a", 0o700), Rmdir(dir+"/a")))
+	if diff := cmp.Diff([]unix.Errno{0, unix.EEXIST, 0}, got); diff != "" {
+		t.Error(diff)
+	}
+	d, err := c.Do(t.Context(), Batch{Ops: []Op{Rmdir(dir + "/a"), Sync()}, StopAtError: true,
+		Timeout: time.Minute})
+	if err != nil || len(d.Results) != 1 || d.TimedOut {
+		t.Errorf("%+v, %v", d, err)
+	}
+	e, err := c.Run(t.Context(), Command{Args: []string{"sh", "-c", "exit 3"}, Timeout: time.Minute})
+	if err != nil || e.Code != 3 {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if err := errors.Join(c.Close(), <-served); err != nil {
+		t.Error(err)
+	}
+}

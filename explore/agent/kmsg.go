@@ -25,12 +25,17 @@ func openKernelLog() *kernelLog {
 	return k
 }
 
-// end closes the log and returns the texts of the records since it was opened, one a line, cut to
-// the last MaxKernel bytes. If the log could not be opened, it returns the reason as text.
+// end closes the log, and returns what take returns.
 func (k *kernelLog) end() string {
 	if k.fd >= 0 {
 		defer unix.Close(k.fd)
 	}
+	return k.take()
+}
+
+// take returns the texts of the records since the log was opened or taken, one a line, cut to the
+// last MaxKernel bytes. If the log could not be opened, it returns the reason as text.
+func (k *kernelLog) take() string {
 	if k.err != nil {
 		return "fsagent: /dev/kmsg: " + k.err.Error()
 	}

@@ -25,6 +25,7 @@ type Server struct {
 	conn    io.ReadWriter
 	running chan struct{} // holds an element for each request in progress
 	held    *heldFiles
+	kernel  *kernelLog // of ServeInTurn, which takes the messages of a request from it; else nil
 
 	mu sync.Mutex // serializes the writing of frames
 }
@@ -66,6 +67,27 @@ func (s *Server) Serve() error {
 	}
 }
 
+// ServeInTurn reads and performs one request after the other until conn ends, without a goroutine
+// for each, for a guest in which threads are dear. Nothing bounds the time of a Batch: the client
+// must give up by itself.
+func (s *Server) ServeInTurn() error {
+	s.kernel = openKernelLog()
+	for frames := newFrameReader(s.conn); ; {
+		f, err := frames.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		payload, done, err := s.handle(&f)
+		<-done
+		if err := s.answer(&f, payload, err); err != nil {
+			return err
+		}
+	}
+}
+
 // start performs a request in a new goroutine. It answers with an error if maxRunning requests are
 // in progress.
 func (s *Server) start(f *frame) error {
@@ -95,6 +117,8 @@ func (s *Server) handle(f *frame) (payload []byte, done <-chan struct{}, err err
 	switch f.kind {
 	case kindHello:
 		payload, err = hello()
+	case kindPing:
+		payload = f.payload
 	case kindRun:
 		var c Command
 		if c, err = decodeCommand(f.payload); err == nil {
@@ -104,7 +128,11 @@ func (s *Server) handle(f *frame) (payload []byte, done <-chan struct{}, err err
 		}
 	case kindDo:
 		var b Batch
-		if b, err = decodeBatch(f.payload); err == nil {
+		switch b, err = decodeBatch(f.payload); {
+		case err != nil:
+		case s.kernel != nil:
+			payload = s.doInTurn(&b)
+		default:
 			payload, done = s.do(&b)
 		}
 	case kindLog, kindWrites:
@@ -173,18 +201,7 @@ func (s *Server) do(b *Batch) (payload []byte, done <-chan struct{}) {
 	go func() {
 		defer close(ended)
 		defer close(results)
-		p := newPerformer(s.held, func() bool { return ctx.Err() != nil })
-		defer p.close()
-		for i := range b.Ops {
-			if ctx.Err() != nil {
-				return
-			}
-			r := p.perform(&b.Ops[i])
-			results <- r
-			if r.Errno != 0 && b.StopAtError {
-				return
-			}
-		}
+		s.perform(b, func() bool { return ctx.Err() != nil }, func(r Result) { results <- r })
 	}()
 	select {
 	case <-ended:
@@ -195,6 +212,32 @@ func (s *Server) do(b *Batch) (payload []byte, done <-chan struct{}) {
 	d.TimedOut = len(d.Results) < len(b.Ops) && !stopped
 	d.Kernel = kernel.end()
 	return d.encode(), ended
+}
+
+// perform performs the operations of a batch, and passes the result of each to done. stop reports
+// whether time is up.
+func (s *Server) perform(b *Batch, stop func() bool, done func(Result)) {
+	p := newPerformer(s.held, stop)
+	defer p.close()
+	for i := range b.Ops {
+		if stop() {
+			return
+		}
+		r := p.perform(&b.Ops[i])
+		done(r)
+		if r.Errno != 0 && b.StopAtError {
+			return
+		}
+	}
+}
+
+// doInTurn performs a batch for ServeInTurn, and returns the encoded Done, without the time that it
+// took.
+func (s *Server) doInTurn(b *Batch) []byte {
+	var d Done
+	s.perform(b, func() bool { return false }, func(r Result) { d.Results = append(d.Results, r) })
+	d.Kernel = s.kernel.take()
+	return d.encode()
 }
 
 // available returns the results that can be received without waiting.

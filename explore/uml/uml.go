@@ -4,18 +4,19 @@
 package uml
 
 import (
-	"bytes"
 	"context"
-	_ "embed"
+	"embed"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
 )
 
-//go:embed shim/ptrace.c
-var shim []byte
+//go:embed shim/*.c
+var shim embed.FS
 
 // Modules is the folder of that kernel's modules.
 const Modules = "/usr/lib/uml/modules"
@@ -33,10 +34,13 @@ func New(ctx context.Context, dir string) (*Machine, error) {
 	if m.kernel, err = exec.LookPath("linux.uml"); err != nil {
 		return nil, fmt.Errorf("%w: apt-get install user-mode-linux", err)
 	}
-	cc := exec.CommandContext(ctx, "gcc", "-O2", "-shared", "-fPIC", "-x", "c", "-o", m.shim, "-")
-	cc.Stdin = bytes.NewReader(shim)
+	if err := os.CopyFS(dir, shim); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	cc := exec.CommandContext(ctx, "gcc", "-O2", "-shared", "-fPIC", "-o", m.shim,
+		filepath.Join(dir, "shim", "ptrace.c"), filepath.Join(dir, "shim", "written.c"))
 	if out, err := cc.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("uml/shim/ptrace.c: %w\n%s", err, out)
+		return nil, fmt.Errorf("explore/uml/shim: %w\n%s", err, out)
 	}
 	return m, nil
 }
@@ -45,12 +49,25 @@ func New(ctx context.Context, dir string) (*Machine, error) {
 // The guest's first process runs the host's program init with arguments. options are further words
 // for the kernel; consoles without one are absent.
 func (m *Machine) Argv(memory int, disks, options []string, init string, args ...string) []string {
-	words := []string{m.kernel, fmt.Sprintf("mem=%dM", memory), "root=/dev/root", "rootfstype=hostfs",
-		"rootflags=/", "init=" + init, "con=null"}
+	root := []string{"root=/dev/root", "rootfstype=hostfs", "rootflags=/", "init=" + init}
+	return append(m.words(memory, disks, append(root, options...)), append([]string{"--"}, args...)...)
+}
+
+// InitramfsArgv is Argv for a guest whose root is a copy of an initramfs of the host. init is a
+// program in it.
+func (m *Machine) InitramfsArgv(memory int, disks, options []string,
+	initramfs, init string) []string {
+	root := []string{"initrd=" + initramfs, "rootfstype=ramfs", "rdinit=" + init}
+	return m.words(memory, disks, append(root, options...))
+}
+
+// words returns the words that all guests have, and the options.
+func (m *Machine) words(memory int, disks, options []string) []string {
+	words := []string{m.kernel, fmt.Sprintf("mem=%dM", memory), "con=null"}
 	for i, disk := range disks {
 		words = append(words, fmt.Sprintf("ubd%d=%s", i, disk))
 	}
-	return append(append(append(words, options...), "--"), args...)
+	return append(words, options...)
 }
 
 // Env returns the variable that each command of Argv needs, as NAME=VALUE.

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Work is the writable folder in a Box. It is in memory and belongs to the Box alone.
@@ -57,7 +59,7 @@ type Result struct {
 	Output []byte `json:"-"`
 }
 
-// A Box runs programs, one at a time. It is used by one goroutine.
+// A Box runs programs, one at a time. It is used by one goroutine, but for Stop.
 type Box struct {
 	cmd      *exec.Cmd
 	requests io.WriteCloser
@@ -141,6 +143,9 @@ func (b *Box) Run(c Command) (Result, error) {
 	r.Result.Output = r.Out
 	return r.Result, nil
 }
+
+// Stop ends the program that runs, so that Run returns. It may be called while Run runs.
+func (b *Box) Stop() error { return b.cmd.Process.Signal(unix.SIGTERM) }
 
 // Close ends the Box and every process in it.
 func (b *Box) Close() error {

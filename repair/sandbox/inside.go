@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -39,6 +40,13 @@ func Main() {
 	if enc.Encode(first) != nil || err != nil {
 		os.Exit(1)
 	}
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, unix.SIGTERM) // of Box.Stop
+	go func() {
+		for range stop {
+			killAll()
+		}
+	}()
 	dec := json.NewDecoder(os.Stdin)
 	for {
 		var c Command

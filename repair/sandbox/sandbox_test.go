@@ -118,3 +118,32 @@ func TestWorkIsShared(t *testing.T) {
 		t.Error("a program that does not exist ran")
 	}
 }
+
+// TestStop ends a program from outside, and the box runs the next one.
+func TestStop(t *testing.T) {
+	b := start(t)
+	ended := make(chan Result, 1)
+	go func() {
+		c := shell("echo > started; sleep 100 & sleep 100")
+		r, err := b.Run(c)
+		if err != nil {
+			t.Error(err)
+		}
+		ended <- r
+	}()
+	for {
+		if _, err := os.Stat(b.Path("started")); err == nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err := b.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if r := <-ended; r.Signal != "SIGKILL" || r.TimedOut || r.Took > 9*time.Second {
+		t.Errorf("%+v", r)
+	}
+	if r, err := b.Run(shell("exit 4")); err != nil || r.Status != 4 {
+		t.Errorf("the next program: %+v, %v", r, err)
+	}
+}

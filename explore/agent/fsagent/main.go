@@ -1,5 +1,9 @@
 // Command fsagent is the agent of the explorer in a guest. It performs the requests that the host
-// sends over a virtio-serial port; explore/agent has the protocol. Start reading at serve.
+// sends over a virtio-serial port, or in user-mode Linux through a mailbox; explore/agent has the
+// protocol. Start reading at serve.
+//
+//	fsagent
+//	fsagent mailbox DEVICE TERMINAL
 package main
 
 import (
@@ -11,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"fsward/explore/agent"
+	"fsward/explore/agent/mailbox"
 	"fsward/explore/agent/virtioport"
 )
 
@@ -26,7 +31,13 @@ func main() {
 		}
 		os.Exit(status)
 	}
-	if err := serve(); err != nil {
+	var err error
+	if len(os.Args) == 4 && os.Args[1] == "mailbox" {
+		err = serveMailbox(os.Args[2], os.Args[3])
+	} else {
+		err = serve()
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "fsagent:", err)
 		os.Exit(1)
 	}
@@ -43,6 +54,15 @@ func serve() error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return agent.NewServer(port{fd}).Serve()
+}
+
+// serveMailbox performs requests that come through a mailbox: see mailbox.Open.
+func serveMailbox(device, terminal string) error {
+	m, err := mailbox.Open(device, terminal)
+	if err != nil {
+		return err
+	}
+	return agent.NewServer(m).ServeInTurn()
 }
 
 // A port is an open virtio-serial port.

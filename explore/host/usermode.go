@@ -1,0 +1,60 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"fsward/explore/guest"
+	"fsward/explore/uml"
+	"fsward/explore/usermode"
+)
+
+// userModeMiB is the memory of user-mode Linux. Its initramfs takes 45 MiB of it.
+const userModeMiB = 192
+
+// CheckUserMode returns an error if user-mode Linux is missing, or lacks a file system. types are
+// their names for mount(2).
+func CheckUserMode(types []string) error {
+	if _, err := exec.LookPath("linux.uml"); err != nil {
+		return fmt.Errorf("user-mode Linux is missing: apt-get install user-mode-linux: %w", err)
+	}
+	for _, typ := range types {
+		if err := uml.CanMount(typ); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WithUserMode calls f with a machine of user-mode Linux, in which crash states of disks can be
+// recovered, and ends the machine. bytes is the size of all disks.
+func WithUserMode(ctx context.Context, cfg GuestConfig, bytes uint64,
+	f func(m *usermode.Machine) error) (err error) {
+	dir, err := os.MkdirTemp("", exploreDirs)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	files := guest.Files{Initramfs: filepath.Join(cfg.Dir, "explorer.cpio.zst")}
+	cfg.MemoryMiB = userModeMiB
+	if !cfg.Needs.None() {
+		if err := addNeeds(ctx, &cfg, &files, dir); err != nil {
+			return err
+		}
+	}
+	// Each disk is there twice: as it was, and as the kernel changes it.
+	m, err := usermode.New(usermode.Config{Initramfs: files.Initramfs, MemoryMiB: cfg.MemoryMiB,
+		DiskBytes: 2 * bytes})
+	if errors.Is(err, os.ErrNotExist) {
+		err = errors.Join(errNoFiles, err)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	return f(m)
+}
