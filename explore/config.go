@@ -14,6 +14,9 @@ import (
 type Config struct {
 	Stack  Stack
 	System System
+	// Recovery is the System in which crash states are recovered and checked. It needs no logs, so
+	// that some other options exclude it. If it is nil, System does that, too.
+	Recovery System
 	// Dir is the folder of the run. It has the states, and a folder for each error. Run continues a
 	// run that was begun in Dir.
 	Dir      string

@@ -66,15 +66,21 @@ func (d *diskSet) keep(ctx context.Context, choices []Choice) error {
 // load restores the pristine disks of the selected variant, and writes pages to them. The pages are
 // by number of the disk.
 func (d *diskSet) load(ctx context.Context, pages map[uint32][]agent.Page) error {
+	return d.loadInto(ctx, d.system, pages)
+}
+
+// loadInto is load for the disks of a System.
+func (d *diskSet) loadInto(ctx context.Context, system System,
+	pages map[uint32][]agent.Page) error {
 	for _, disk := range d.list {
-		if err := d.system.Restore(ctx, disk.Number, pristine); err != nil {
+		if err := system.Restore(ctx, disk.Number, pristine); err != nil {
 			return err
 		}
 		for _, some := range [][]agent.Page{d.variants[d.used].over[disk.Number], pages[disk.Number]} {
 			if len(some) == 0 {
 				continue
 			}
-			if err := d.system.WritePages(ctx, disk.Number, some); err != nil {
+			if err := system.WritePages(ctx, disk.Number, some); err != nil {
 				return err
 			}
 		}

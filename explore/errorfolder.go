@@ -88,8 +88,8 @@ func (s *session) keepDisk(c *badDisk) *crashDisk {
 		left = second
 		k.Second = &SecondCrash{Contents: second.Contents().String(), Missing: second.Missing()}
 	}
-	k.kernel, k.printed = slices.Clone(s.target.kernel), slices.Clone(s.target.printed)
-	k.Complaint = s.target.complaint
+	k.kernel, k.printed = slices.Clone(s.recovery.kernel), slices.Clone(s.recovery.printed)
+	k.Complaint = s.recovery.complaint
 	k.disks = s.disks.images(left)
 	return k
 }

@@ -42,7 +42,7 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 	}
 	cfg.Restore = cmp.Or(cfg.Restore, ByCost)
 	err = errors.Join(cfg.Strategy.Check(), cfg.Restore.Check(), cfg.CrashFrom.Check(),
-		CheckThreads(cfg.Threads))
+		CheckThreads(cfg.Threads), cfg.checkRecovery())
 	if cfg.KernelChoices && cfg.MaxFaults > 0 {
 		err = errors.Join(err, errors.New("KernelChoices and MaxFaults exclude each other"))
 	}

@@ -28,15 +28,15 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, must *Commit
 		}
 	}
 	quickly := func(e *Env, c Component) error { return c.Recover(e) }
-	f = s.target.mount(e, quickly).withProperty(Recovered)
+	f = s.recovery.mount(e, quickly).withProperty(Recovered)
 	var quick map[string]agent.Entry // the recovered tree; nil: it is not compared
 	if f == nil && fatal(e) == nil {
 		if logs, err = s.recorder.history(ctx); err != nil {
 			return nil, logs, err
 		}
-		if s.verify && s.target.stack.repairs() || must != nil {
+		if s.verify && s.recovery.stack.repairs() || must != nil {
 			quick, err = s.tree(e)
-			f = s.target.failure(e, "unreadable", err).withProperty(Recovered)
+			f = s.recovery.failure(e, "unreadable", err).withProperty(Recovered)
 		}
 		if f == nil {
 			f = must.check(quick)
@@ -44,14 +44,14 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, must *Commit
 	}
 	if f == nil && fatal(e) == nil {
 		began := time.Now()
-		err := s.target.stack.Checker.Check(e, about)
+		err := s.recovery.stack.Checker.Check(e, about)
 		s.checking = time.Since(began)
-		f = s.target.failure(e, "check failed", err).withProperty(about.property())
+		f = s.recovery.failure(e, "check failed", err).withProperty(about.property())
 	}
 	if err := fatal(e); err != nil {
 		return nil, logs, err
 	}
-	if s.target.dead {
+	if s.recovery.dead {
 		return f, history{}, nil
 	}
 	var surprise *Failure
@@ -60,12 +60,12 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, must *Commit
 			f = surprise
 		}
 	}
-	e = s.target.choosing(ctx, e.system, choices) // an unmount that was sent ahead is known there
-	unmounted, err := s.target.unmount(e, s.verify && f == nil)
+	e = s.recovery.choosing(ctx, e.system, choices) // an unmount that was sent ahead is known there
+	unmounted, err := s.recovery.unmount(e, s.verify && f == nil)
 	if f == nil {
 		f = unmounted.withProperty(Recovered)
 	}
-	if f == nil && err == nil && s.verify && s.target.stack.repairs() {
+	if f == nil && err == nil && s.verify && s.recovery.stack.repairs() {
 		f, err = s.compareRepair(ctx, disk, choices, quick)
 		f = f.withProperty(Recovered)
 	}
@@ -79,10 +79,10 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, must *Commit
 // then on. Crashes cannot be requested through the Env.
 func (s *session) putIn(ctx context.Context, disk *crash.State, choices *Chooser,
 	log bool) (*Env, error) {
-	if _, err := s.target.unmount(s.target.env(ctx), false); err != nil {
+	if _, err := s.recovery.unmount(s.recovery.env(ctx), false); err != nil {
 		return nil, err
 	}
-	s.target.forgetTexts()
+	s.recovery.forgetTexts()
 	pages := s.disks.pages(disk)
 	if err := s.load(ctx, pages); err != nil {
 		return nil, err
@@ -92,13 +92,13 @@ func (s *session) putIn(ctx context.Context, disk *crash.State, choices *Chooser
 			return nil, err
 		}
 	}
-	system := s.target.system
+	system := s.recovery.system
 	if !log { // reads that are sent ahead would be in the log of the recovery
-		reload := func(ctx context.Context) error { return s.disks.load(ctx, pages) }
-		s.ahead = s.ahead.next(system, s.target.stack.Top.Path(), reload)
+		reload := func(ctx context.Context) error { return s.load(ctx, pages) }
+		s.ahead = s.ahead.next(system, s.recovery.stack.Top.Path(), reload)
 		system = s.ahead
 	}
-	e := s.target.choosing(ctx, system, choices)
+	e := s.recovery.choosing(ctx, system, choices)
 	e.windows.closed = true
 	return e, nil
 }
@@ -116,7 +116,7 @@ func (s Stack) repairs() bool {
 // tree returns the entries that are mounted at the top of the stack, by path, without their times.
 // A tree that cannot be read at all is empty.
 func (s *session) tree(e *Env) (map[string]agent.Entry, error) {
-	r, err := e.Try(agent.Tree(s.target.stack.Top.Path()))
+	r, err := e.Try(agent.Tree(s.recovery.stack.Top.Path()))
 	if err != nil {
 		return nil, err
 	}
@@ -139,9 +139,9 @@ func (s *session) compareRepair(ctx context.Context, disk *crash.State, choices 
 	if err := s.load(ctx, s.disks.pages(disk)); err != nil {
 		return nil, err
 	}
-	e := s.target.choosing(ctx, s.target.system, choices)
+	e := s.recovery.choosing(ctx, s.recovery.system, choices)
 	e.windows.closed = true
-	f := s.target.mount(e, repair)
+	f := s.recovery.mount(e, repair)
 	if f == nil && fatal(e) == nil {
 		thorough, err := s.tree(e)
 		if err == nil {
@@ -149,12 +149,12 @@ func (s *session) compareRepair(ctx context.Context, disk *crash.State, choices 
 				err = Failuref("recoveries differ", "%s", text)
 			}
 		}
-		f = s.target.failure(e, "unreadable", err)
+		f = s.recovery.failure(e, "unreadable", err)
 	}
 	if err := fatal(e); err != nil {
 		return nil, err
 	}
-	unmounted, err := s.target.unmount(s.target.env(ctx), false)
+	unmounted, err := s.recovery.unmount(s.recovery.env(ctx), false)
 	if f == nil {
 		f = unmounted
 	}

@@ -13,6 +13,9 @@ func Replay(ctx context.Context, cfg Config, e Error) (found *Failure, err error
 	x := &explorer{Config: cfg, memo: make(memo), surprised: make(memo), stop: ctx}
 	x.Crash.Seed, x.Crash.Limit = e.Seed, e.Limit
 	x.MaxFaults = max(x.MaxFaults, len(e.Fail), len(e.StepFaults))
+	if err := x.checkRecovery(); err != nil {
+		return nil, err
+	}
 	ctx = context.WithoutCancel(ctx)
 	if x.session, err = newSession(ctx, x.Config); err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 // one part each for the stack, the disks, their logs, their guard, the threads and the checkpoints.
 type session struct {
 	target   *target
+	recovery *target // where crash states are recovered; target, unless Config.Recovery is set
 	disks    *diskSet
 	recorder *recorder
 	guard    *diskGuard // nil: no disk is guarded
@@ -61,6 +62,7 @@ func newSession(ctx context.Context, cfg Config) (_ *session, err error) {
 		hashDisks:   cfg.HashDisks,
 		isError:     cfg.isError,
 	}
+	s.recovery = s.target
 	if s.faulty.points == nil {
 		s.faulty.points = DefaultFailPoints()
 	}
@@ -71,6 +73,11 @@ func newSession(ctx context.Context, cfg Config) (_ *session, err error) {
 	}()
 	if err := s.make(ctx); err != nil {
 		return nil, err
+	}
+	if cfg.Recovery != nil {
+		if err := s.recoverApart(ctx, cfg.Recovery); err != nil {
+			return nil, err
+		}
 	}
 	return s, s.prepare(ctx, cfg)
 }
@@ -130,8 +137,13 @@ func (s *session) loadEKM(ctx context.Context) error {
 }
 
 // close unmounts the stack and removes the disks. If the machine has failed and there is no
-// pristine checkpoint, it does nothing.
+// pristine checkpoint, it leaves it as it is.
 func (s *session) close(ctx context.Context) error {
+	return errors.Join(s.endRecovery(ctx), s.closeSteps(ctx))
+}
+
+// closeSteps is close for the machine on which the steps run.
+func (s *session) closeSteps(ctx context.Context) error {
 	if s.target.dead {
 		if s.pristine == nil {
 			return nil
@@ -180,11 +192,11 @@ func (s *session) ready(ctx context.Context) error {
 	return err
 }
 
-// load restores the pristine disks and writes pages to them. Nothing may be mounted. Both logs are
-// off afterwards.
+// load restores the pristine disks where crash states are recovered, and writes pages to them.
+// Nothing may be mounted there. Both logs are off afterwards.
 func (s *session) load(ctx context.Context, pages map[uint32][]agent.Page) error {
-	if err := s.ready(ctx); err != nil {
+	if err := s.readyToRecover(ctx); err != nil {
 		return err
 	}
-	return s.disks.load(ctx, pages)
+	return s.disks.loadInto(ctx, s.recovery.system, pages)
 }

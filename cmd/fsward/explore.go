@@ -196,6 +196,10 @@ func addCheckFlags(c *cobra.Command, r *spec.Run) {
 	c.Flags().BoolVar(&r.HostOnly, "host-only", false,
 		"check crash states by the invariants alone: no recovery, and no "+
 			"question about lost data")
+	c.Flags().StringVar((*string)(&r.RecoverIn), "recover-in", string(spec.InGuest),
+		"recover and check crash states in the guest, or in user-mode Linux (uml), which is faster; "+
+			"uml is for a file system on disks, without --recovery-crashes, --failures and "+
+			"--kernel-choices")
 	c.Flags().BoolVar(&r.NoAccount, "no-account", false,
 		"do not check that fsync and sync waited for their flushes")
 }
@@ -223,6 +227,9 @@ func (f *exploreFlags) explore(c *cobra.Command, r spec.Run, dir string,
 	if err != nil {
 		return err
 	}
+	if _, err := userMode(r); err != nil {
+		return err
+	}
 	cfg.Dir, cfg.ReplayFlags = dir, f.replayFlags()
 	if err := f.prepareGuest(c.ErrOrStderr(), r.Spec); err != nil {
 		return err
@@ -240,19 +247,20 @@ func (f *exploreFlags) explore(c *cobra.Command, r spec.Run, dir string,
 	err = host.WithMachine(c.Context(), f.guest, f.log(), func(m *machine.Machine) error {
 		cfg.System = m
 		cfg.Guard = &host.Guard{Log: f.log(), Rules: guard.RulesConfig{Add: r.AddRules}}
-		ctx := c.Context()
-		if limit > 0 {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, limit)
-			defer cancel()
-		}
-		p.began = time.Now()
-		var err error
-		if sum, err = explore.Run(ctx, cfg); err == nil && r.Workloads != nil {
-			d := workloadDescriber{run: r, dir: dir, machine: m}
-			err = d.describe(c.Context(), sum.Errors)
-		}
-		return err
+		return f.recovering(c.Context(), r, &cfg, func() (err error) {
+			ctx := c.Context()
+			if limit > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, limit)
+				defer cancel()
+			}
+			p.began = time.Now()
+			if sum, err = explore.Run(ctx, cfg); err == nil && r.Workloads != nil {
+				d := workloadDescriber{run: r, dir: dir, machine: m, recovery: cfg.Recovery}
+				err = d.describe(c.Context(), sum.Errors)
+			}
+			return err
+		})
 	})
 	if err != nil {
 		return err

@@ -32,6 +32,8 @@ type workloadDescriber struct {
 	run     spec.Run
 	dir     string // of the run
 	machine *machine.Machine
+
+	recovery explore.System // explore.Config.Recovery
 }
 
 // Names of the files that it adds.
@@ -128,7 +130,7 @@ func (d *workloadDescriber) shows(ctx context.Context, e *explore.Error,
 	if err != nil {
 		return false, err
 	}
-	cfg.Dir, cfg.System = dir, d.machine
+	cfg.Dir, cfg.System, cfg.Recovery = dir, d.machine, d.recovery
 	sum, err := explore.Run(ctx, cfg)
 	if err != nil {
 		return false, err

@@ -17,10 +17,13 @@ import (
 	"fsward/explore"
 	"fsward/explore/audit"
 	"fsward/explore/audit/recheck"
+	"fsward/explore/component"
 	"fsward/explore/crash"
 	"fsward/explore/host"
 	"fsward/explore/machine"
 	"fsward/explore/oracle"
+	"fsward/explore/spec"
+	"fsward/explore/usermode"
 	"fsward/hostd/offline"
 	"fsward/hostd/output"
 	"fsward/invariants/bundle"
@@ -34,6 +37,7 @@ type exploreLog struct {
 	check        string
 	hostOnly     bool
 	mountOptions string
+	recoverIn    spec.RecoveryPlace
 	out          string
 	bytes        string
 	replay       bool
@@ -89,6 +93,8 @@ func (l *exploreLog) add(c *cobra.Command) {
 		"apply only the invariants, on the host; this is the default without --check")
 	c.Flags().StringVar(&l.mountOptions, "mount-options", "",
 		"with --check, mount with `OPTIONS`, separated by commas")
+	c.Flags().StringVar((*string)(&l.recoverIn), "recover-in", string(spec.InGuest),
+		"with --check, recover in the guest, or in user-mode Linux (uml), which is faster")
 	c.Flags().StringVar(&l.out, "out", "", "make a folder in `DIR` for each kind of finding")
 	c.Flags().BoolVar(&l.replay, "replay", false,
 		"the arguments are folders of findings: show each of them again")
@@ -115,10 +121,12 @@ func (l *exploreLog) complete(logs []string) (err error) {
 		return errors.New("--base is missing: the image that the log starts from")
 	case l.check != "" && l.hostOnly:
 		return errors.New("--check and --host-only exclude each other")
+	case l.check == "" && l.recoverIn == spec.InUserMode:
+		return errors.New("--recover-in is for --check")
 	case l.record.Crash.Limit < 1:
 		return errors.New("--crash-limit must be 1 or more")
 	}
-	if err := l.unit.Check(); err != nil {
+	if err := errors.Join(l.unit.Check(), l.recoverIn.Check()); err != nil {
 		return err
 	}
 	l.record.Crash.Unit = l.unit.Bytes()
@@ -179,15 +187,32 @@ func (l *exploreLog) with(ctx context.Context, base blocktap.Disk,
 		return err
 	}
 	warnOfOldGuest(os.Stderr, l.guest.Dir)
-	l.guest.MemoryMiB = max(l.guest.MemoryMiB, defaultMemory+uint(2*disk.Window.Of(base).Size()>>20))
-	return host.WithMachine(ctx, l.guest, l.log(), func(m *machine.Machine) error {
-		check, err := recheck.New(ctx, m, disk, string(script))
+	return l.recovering(ctx, disk, func(system explore.System) error {
+		check, err := recheck.New(ctx, system, disk, string(script))
 		if err != nil {
 			return err
 		}
 		cfg.Check = check.Check
 		return f(ctx, cfg)
 	})
+}
+
+// recovering calls f with the machine in which the crash states of a disk are recovered.
+func (l *exploreLog) recovering(ctx context.Context, disk recheck.Disk,
+	f func(explore.System) error) error {
+	size := disk.Window.Of(disk.Base).Size()
+	if l.recoverIn == spec.InUserMode {
+		kind, err := component.Load(disk.FS)
+		if err != nil {
+			return err
+		}
+		if err := host.CheckUserMode([]string{kind.Type}); err != nil {
+			return err
+		}
+		return host.WithUserMode(ctx, l.guest, size, func(m *usermode.Machine) error { return f(m) })
+	}
+	l.guest.MemoryMiB = max(l.guest.MemoryMiB, defaultMemory+uint(2*size>>20))
+	return host.WithMachine(ctx, l.guest, l.log(), func(m *machine.Machine) error { return f(m) })
 }
 
 // found prints a finding, and makes its folder.

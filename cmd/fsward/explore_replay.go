@@ -41,7 +41,7 @@ were found only sometimes or not at all, or the command could not run.`,
 				if err != nil {
 					return err
 				}
-				needs, err := r.stack.AllNeeds()
+				needs, err := r.run.AllNeeds()
 				if err != nil {
 					return fmt.Errorf("%s: %w", dir, err)
 				}
@@ -58,8 +58,7 @@ were found only sometimes or not at all, or the command could not run.`,
 
 // replaying is an error that is replayed.
 type replaying struct {
-	stack              spec.Spec
-	addRules           []string // bundles of the run
+	run                spec.Run
 	dir                string
 	again              explore.Error
 	cfg                explore.Config
@@ -79,8 +78,7 @@ func newReplaying(dir string, times int) (*replaying, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	return &replaying{dir: dir, again: e, cfg: cfg, stack: r.Spec, addRules: r.AddRules,
-		times: times}, nil
+	return &replaying{dir: dir, again: e, cfg: cfg, run: r, times: times}, nil
 }
 
 // replay replays errors.
@@ -117,19 +115,21 @@ func replayOutcome(list []*replaying, failed int) error {
 // replayOne replays one error as many times as --times says.
 func (f *exploreFlags) replayOne(c *cobra.Command, m *machine.Machine, r *replaying) error {
 	r.cfg.System = m
-	r.cfg.Guard = &host.Guard{Log: f.log(), Rules: guard.RulesConfig{Add: r.addRules}}
-	for r.done < r.times {
-		found, err := explore.Replay(c.Context(), r.cfg, r.again)
-		if err != nil {
-			return err
+	r.cfg.Guard = &host.Guard{Log: f.log(), Rules: guard.RulesConfig{Add: r.run.AddRules}}
+	return f.recovering(c.Context(), r.run, &r.cfg, func() error {
+		for r.done < r.times {
+			found, err := explore.Replay(c.Context(), r.cfg, r.again)
+			if err != nil {
+				return err
+			}
+			r.done++
+			if found != nil {
+				r.found++
+			}
+			f.replayed(c.OutOrStdout(), r, found)
 		}
-		r.done++
-		if found != nil {
-			r.found++
-		}
-		f.replayed(c.OutOrStdout(), r, found)
-	}
-	return nil
+		return nil
+	})
 }
 
 // replayed prints the result of the last replay of an error.

@@ -141,7 +141,11 @@ func (f *exploreFlags) surveyOne(c *cobra.Command, m *machine.Machine, r surveyR
 		ctx, cancel = context.WithTimeout(ctx, budget.time)
 		defer cancel()
 	}
-	sum, err := explore.Run(ctx, cfg)
+	var sum explore.Summary
+	err = f.recovering(c.Context(), r.Run, &cfg, func() (err error) {
+		sum, err = explore.Run(ctx, cfg)
+		return err
+	})
 	if err != nil {
 		return change.Undecided, err
 	}

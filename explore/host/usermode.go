@@ -22,6 +22,9 @@ func CheckUserMode(types []string) error {
 	if _, err := exec.LookPath("linux.uml"); err != nil {
 		return fmt.Errorf("user-mode Linux is missing: apt-get install user-mode-linux: %w", err)
 	}
+	if _, err := exec.LookPath("gcc"); err != nil {
+		return fmt.Errorf("user-mode Linux needs a compiler: apt-get install gcc: %w", err)
+	}
 	for _, typ := range types {
 		if err := uml.CanMount(typ); err != nil {
 			return err

@@ -57,6 +57,8 @@ type Run struct {
 	NoPrune bool `json:"no_prune,omitempty"`
 	// Through: the disks have no write cache.
 	Through bool `json:"write_through,omitempty"`
+	// RecoverIn is where crash states are recovered; "": in the guest.
+	RecoverIn RecoveryPlace `json:"recover_in,omitempty"`
 	// HostOnly: only the invariants judge crash states.
 	HostOnly bool `json:"host_only,omitempty"`
 	// ProcessCrashes includes process crashes.
@@ -79,7 +81,7 @@ type Run struct {
 
 // Config returns the configuration of the run, without the System and the folder.
 func (r Run) Config() (explore.Config, error) {
-	if err := errors.Join(r.Unit.Check(), r.Surprises.Check()); err != nil {
+	if err := errors.Join(r.Unit.Check(), r.Surprises.Check(), r.RecoverIn.Check()); err != nil {
 		return explore.Config{}, err
 	}
 	points, err := explore.ParseFailPoints(r.FailPoints)
@@ -93,6 +95,9 @@ func (r Run) Config() (explore.Config, error) {
 	checker, err := r.checker(top)
 	if err != nil {
 		return explore.Config{}, err
+	}
+	if r.RecoverIn == InGuest { // as it was before there was a choice
+		r.RecoverIn = ""
 	}
 	origin, err := json.Marshal(r)
 	cfg := explore.Config{
@@ -126,6 +131,14 @@ func (r Run) Config() (explore.Config, error) {
 		cfg.NewAccount = top.NewAccount()
 	}
 	r.setOracles(&cfg, top)
+	if r.RecoverIn == InUserMode {
+		if _, _, err := r.UserMode(); err != nil {
+			return cfg, err
+		}
+		if err := cfg.CanRecoverApart(); err != nil {
+			return cfg, err
+		}
+	}
 	if r.HostOnly && cfg.NewJudge == nil {
 		return cfg, errors.New("a run with the invariants alone needs a file system that has " +
 			"invariants, alone on one disk, and must not disable them")

@@ -1,0 +1,107 @@
+package explore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"fsward/explore/agent"
+	"fsward/explore/crash"
+)
+
+// With Config.Recovery, crash states are recovered apart from the machine on which the steps run:
+// another System mounts, checks and unmounts them. It has the same disks. It needs no log of them,
+// so that it can be a machine without the modules of fsward. Its Load makes it ready again after it
+// has failed.
+
+// checkRecovery returns the error of CanRecoverApart, if there is a Recovery.
+func (c *Config) checkRecovery() error {
+	if c.Recovery == nil {
+		return nil
+	}
+	return c.CanRecoverApart()
+}
+
+// CanRecoverApart returns an error if the configuration asks for something that a machine without
+// logs cannot do while it recovers, so that there can be no Recovery.
+func (c *Config) CanRecoverApart() error {
+	_, crashless := c.Stack.Checker.(Crashless)
+	for _, wrong := range []struct {
+		is  bool
+		why string
+	}{
+		{c.RecoveryCrashes, "crashes during recovery need the log of its writes"},
+		{c.Strategy == MostRecovery, "this search needs the log of the writes of recoveries"},
+		{c.MaxFaults > 0, "injected faults also make mounts of crash states fail, by fsw_ekm"},
+		{c.KernelChoices, "choices of the kernel are also taken while it recovers, by fsw_ekm"},
+		{c.HostOnly, "without recovery there is nothing to do apart"},
+		{crashless, "the checker asks for no crashes"},
+	} {
+		if wrong.is {
+			return fmt.Errorf("crash states cannot be recovered apart from the steps: %s", wrong.why)
+		}
+	}
+	return nil
+}
+
+// recoverApart makes the disks of the session in another System, with their pristine contents, and
+// lets crash states be recovered there.
+func (s *session) recoverApart(ctx context.Context, system System) error {
+	for i, disk := range s.disks.list {
+		if err := system.MakeDisk(ctx, disk.Number, disk.Bytes); err != nil {
+			return err
+		}
+		s.recovery = &target{stack: s.target.stack, system: system, threads: new(threadScheduler)}
+		if err := system.WritePages(ctx, disk.Number, s.disks.first[i].pages()); err != nil {
+			return err
+		}
+		if err := system.Snapshot(ctx, disk.Number, pristine); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// apart reports whether crash states are recovered in another System.
+func (s *session) apart() bool { return s.recovery != s.target }
+
+// readyToRecover makes the machine that recovers ready, if it has failed.
+func (s *session) readyToRecover(ctx context.Context) error {
+	if !s.apart() {
+		return s.ready(ctx)
+	}
+	if !s.recovery.dead {
+		return nil
+	}
+	if err := s.recovery.system.Load(ctx, nil); err != nil {
+		return fmt.Errorf("the machine that recovers has failed and cannot be restored: %w", err)
+	}
+	s.recovery.restored(false)
+	return nil
+}
+
+// endRecovery removes the disks from the machine that recovers.
+func (s *session) endRecovery(ctx context.Context) (err error) {
+	if !s.apart() {
+		return nil
+	}
+	if !s.recovery.dead {
+		_, err = s.recovery.unmount(s.recovery.env(ctx), false)
+	}
+	for _, disk := range s.disks.list {
+		err = errors.Join(err, s.recovery.system.RemoveDisk(ctx, disk.Number))
+	}
+	return err
+}
+
+// pages returns the pages of a disk that are not zeros.
+func (m memory) pages() (out []agent.Page) {
+	zeros := make([]byte, crash.PageSize)
+	for at := 0; at < len(m); at += crash.PageSize {
+		if page := m[at:][:crash.PageSize]; !bytes.Equal(page, zeros) {
+			out = append(out, agent.Page{Number: uint64(at / crash.PageSize), Data: page})
+		}
+	}
+	return out
+}
