@@ -72,7 +72,7 @@ Exit status: 0 found nothing, 1 found errors, 2 wrong usage, 3 not everything co
 		"N damages of fsck (0: %d)", defaultUnit, defaultDamages))
 	c.Flags().BoolVar(&s.spread, "spread", false, "test the units in an order that spreads them over "+
 		"all: what is done by then is a sample")
-	c.Flags().IntVar(&s.replicas, "replicas", 1, "the servers of a cluster keep `N` copies")
+	addNumber(c, &s.replicas, "replicas", 1, 1, "the servers of a cluster keep `N` copies")
 	return c
 }
 

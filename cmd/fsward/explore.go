@@ -47,8 +47,8 @@ type exploreFlags struct {
 func (f *exploreFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.guest.Dir, "guest", defaultGuest,
 		"`DIR` of the guest that make guest built")
-	c.Flags().UintVar(&f.guest.MemoryMiB, "memory", defaultMemory, "memory of the guest, `MIB`")
-	c.Flags().UintVar(&f.guest.LogMiB, "log", 64,
+	addUnsigned(c, &f.guest.MemoryMiB, "memory", defaultMemory, 1, "memory of the guest, `MIB`")
+	addUnsigned(c, &f.guest.LogMiB, "log", 64, 1,
 		"size of the RAM disks' log, `MIB`: one step, with all steps "+
 			"before it, may write this much")
 	c.Flags().StringVar(&f.guest.Console, "console", "", "write the guest's console to `FILE`")
@@ -81,7 +81,7 @@ func (f *exploreFlags) log() *zap.Logger {
 }
 
 func addTimeFlag(c *cobra.Command, limit *time.Duration) {
-	c.Flags().DurationVar(limit, "time", 10*time.Minute,
+	addDuration(c, limit, "time", 10*time.Minute,
 		"stop after `DURATION`, such as 10m; 0 to explore everything")
 }
 
@@ -89,6 +89,8 @@ func addTimeFlag(c *cobra.Command, limit *time.Duration) {
 const (
 	defaultNodes = 2  // files, and directories
 	defaultLimit = 64 // crash states at one moment
+	// defaultSearch is the strategy that finds most: docs/results/search.md.
+	defaultSearch = explore.BreadthFirst
 )
 
 // addHowFlags adds the flags that say how storage is explored.
@@ -136,11 +138,11 @@ func addSearchFlags(c *cobra.Command, r *spec.Run) {
 		"a checker makes at most `N` directories")
 	c.Flags().StringVar(&r.Operations, "ops", "",
 		"a checker also performs the operations of these `GROUPS`, separated by commas: "+groupList())
-	c.Flags().StringVar((*string)(&r.Strategy), "search", string(explore.BreadthFirst),
+	c.Flags().StringVar((*string)(&r.Strategy), "search", string(defaultSearch),
 		"`STRATEGY` that chooses the next state: "+alternatives(explore.Strategies()))
-	c.Flags().IntVar(&r.Depth, "depth", 0, "run at most `N` steps in a row; 0 for no limit")
+	addNumber(c, &r.Depth, "depth", 0, 0, "run at most `N` steps in a row; 0 for no limit")
 	c.Flags().Uint64Var(&r.Seed, "seed", 1, "`SEED` of samples and of --search random")
-	c.Flags().IntVar(&r.MaxFaults, "failures", 0,
+	addNumber(c, &r.MaxFaults, "failures", 0, 0,
 		"let at most `N` calls inside the kernel fail on the way to a state: first none, "+
 			"then each call site alone, then pairs, …")
 	c.Flags().StringVar(&r.FailPoints, "failure-points", "default",
@@ -152,14 +154,14 @@ func addSearchFlags(c *cobra.Command, r *spec.Run) {
 		"visit states whose disks differ as different states, even if their files are equal")
 	c.Flags().StringVar((*string)(&r.Restore), "restore", string(explore.ByCost),
 		"`WAY` to reach a state: "+alternatives(explore.Restorings()))
-	c.Flags().DurationVar(&r.Threads, "threads", 0,
+	addDuration(c, &r.Threads, "threads", 0,
 		"also explore kernel-thread scheduling: before each step, run at most "+
 			"one held thread, for at most `DURATION`, such as 8s; 0 to let threads run freely")
 }
 
 // addCrashFlags adds the flags that say which crash states are made.
 func addCrashFlags(c *cobra.Command, r *spec.Run) {
-	c.Flags().IntVar(&r.Limit, "crash-limit", defaultLimit,
+	addNumber(c, &r.Limit, "crash-limit", defaultLimit, 1,
 		"try at most `N` crash states at one moment; if there are more, sample them")
 	c.Flags().StringVar((*string)(&r.From), "crash-from", string(explore.FromWrites),
 		"form crash states from writes (submitted ones) or from the write-set "+

@@ -39,7 +39,7 @@ func (o *b3Run) addFlags(c *cobra.Command) {
 	c.Flags().BoolVar(&o.noUnmount, "no-unmount", false,
 		"do not compare with the tree after a clean unmount")
 	c.Flags().StringVar(&o.out, "out", "", "`DIR` for the run's state and a folder for each finding")
-	c.Flags().DurationVar(&o.limit, "time", 0, "stop after `DURATION`; 0 to test everything")
+	addDuration(c, &o.limit, "time", 0, "stop after `DURATION`; 0 to test everything")
 	c.Flags().Uint64Var(&o.Seed, "seed", 1, "`SEED` of samples")
 	c.Flags().BoolVar(&o.InOrder, "in-order", false,
 		"form only crash states whose writes are on the disk up to one, in their order: fewer states")

@@ -100,7 +100,7 @@ func (l *exploreLog) add(c *cobra.Command) {
 		"the arguments are folders of findings: show each of them again")
 	c.Flags().BoolVar(&l.follow, "follow", false, "follow the recording of a running guard, whose "+
 		"--record and --record-base are LOG and --base, at low priority, until stdin ends")
-	c.Flags().IntVar(&l.record.Crash.Limit, "crash-limit", defaultLimit,
+	addNumber(c, &l.record.Crash.Limit, "crash-limit", defaultLimit, 1,
 		"form at most `N` crash states at one moment; if there are more, sample them")
 	c.Flags().StringVar((*string)(&l.unit), "crash-unit", string(explore.BioUnit),
 		"what a crash leaves whole: a bio (a write), a block of 4 KiB of it, or a sector of it")
@@ -123,8 +123,6 @@ func (l *exploreLog) complete(logs []string) (err error) {
 		return errors.New("--check and --host-only exclude each other")
 	case l.check == "" && l.recoverIn == spec.InUserMode:
 		return errors.New("--recover-in is for --check")
-	case l.record.Crash.Limit < 1:
-		return errors.New("--crash-limit must be 1 or more")
 	}
 	if err := errors.Join(l.unit.Check(), l.recoverIn.Check()); err != nil {
 		return err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
@@ -32,9 +31,6 @@ were found only sometimes or not at all, or the command could not run.`,
   fsward explore replay --times 10 survey/*/0*`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if times < 1 {
-				return usageError{errors.New("--times must be 1 or more"), c.CommandPath()}
-			}
 			var list []*replaying
 			for _, dir := range args {
 				r, err := newReplaying(dir, times)
@@ -52,7 +48,7 @@ were found only sometimes or not at all, or the command could not run.`,
 		},
 	}
 	f.add(c)
-	c.Flags().IntVar(&times, "times", 1, "replay each error `N` times")
+	addNumber(c, &times, "times", 1, 1, "replay each error `N` times")
 	return c
 }
 

@@ -49,7 +49,7 @@ because the kernel lacks the file system, or has examined nothing.`,
 	c.Flags().StringSliceVar(&ask, "ask", []string{"sync", "sync:sync", "reasonable"},
 		"`CHECKERS` to run, separated by commas; mount options follow a checker behind a colon")
 	c.Flags().StringVar(&out, "out", "", "write the runs to folders in `DIR` (required)")
-	c.Flags().DurationVar(&budget.time, "time", time.Minute,
+	addDuration(c, &budget.time, "time", time.Minute,
 		"stop each run after `DURATION`; 0 to explore everything")
 	c.Flags().Uint64Var(&budget.runs, "runs", 0,
 		"stop each run after it has executed `N` steps; 0 for no limit")

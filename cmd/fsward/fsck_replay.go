@@ -29,10 +29,10 @@ not.`,
   fsward fsck replay found --times 10`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return replayFindings(args, max(times, 1), asJSON)
+			return replayFindings(args, times, asJSON)
 		},
 	}
-	c.Flags().IntVar(&times, "times", 1, "replay `N` times")
+	addNumber(c, &times, "times", 1, 1, "replay `N` times")
 	addJSONFlag(c, &asJSON)
 	return c
 }

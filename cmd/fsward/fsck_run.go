@@ -73,8 +73,8 @@ Exit status: 0 found nothing, 1 found something, 2 wrong usage, 3 could not run.
 	c.Flags().StringVar(&out, "out", "", "`DIR` for what is found; it must not exist, or be empty")
 	_ = c.MarkFlagRequired("fs")
 	_ = c.MarkFlagRequired("out")
-	c.Flags().IntVar(&cfg.Workers, "workers", runtime.NumCPU(), "run `N` programs at a time")
-	c.Flags().IntVar(&cfg.Replays, "replays", 10, "replay each new finding `N` times, and count how "+
+	addNumber(c, &cfg.Workers, "workers", runtime.NumCPU(), 1, "run `N` programs at a time")
+	addNumber(c, &cfg.Replays, "replays", 10, 0, "replay each new finding `N` times, and count how "+
 		"often it shows")
 	addFsckLimits(c, &limits, &asJSON)
 	return c
@@ -84,13 +84,13 @@ Exit status: 0 found nothing, 1 found something, 2 wrong usage, 3 could not run.
 func addPathsFlags(c *cobra.Command, cfg *campaign.Config) {
 	c.Flags().StringVar(&cfg.Paths, "paths", "", "afl: build the program from Debian's source "+
 		"package, and let AFL++ find `WAYS` through it by changing fields; then try the fields of each")
-	c.Flags().DurationVar(&cfg.PathsTime, "paths-time", 10*time.Minute, "let AFL++ run for `DURATION`")
+	addDuration(c, &cfg.PathsTime, "paths-time", 10*time.Minute, "let AFL++ run for `DURATION`")
 	c.Flags().StringVar(&cfg.Sources, "sources", "", "`DIR` for the source and the build of --paths, "+
 		"which are kept (default: fsward/sources in the user's cache)")
 }
 
 func addFsckLimits(c *cobra.Command, limits *campaign.Limits, asJSON *bool) {
-	c.Flags().DurationVar(&limits.Time, "time", 10*time.Minute,
+	addDuration(c, &limits.Time, "time", 10*time.Minute,
 		"stop after `DURATION`, such as 10m; 0 to try everything")
 	c.Flags().Uint64Var(&limits.Damages, "damages", 0, "stop after `N` damages; 0 for no limit")
 	addJSONFlag(c, asJSON)

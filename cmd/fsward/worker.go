@@ -23,7 +23,7 @@ type workerFlags struct {
 }
 
 func (f *workerFlags) add(c *cobra.Command) {
-	c.Flags().IntVar(&f.guests, "guests", 1, "run `N` units at a time, each with a guest of its own")
+	addNumber(c, &f.guests, "guests", 1, 0, "run `N` units at a time, each with a guest of its own")
 	c.Flags().StringVar(&f.guest, "guest", defaultGuest, "`DIR` of the guest that make guest built")
 	c.Flags().StringVar(&f.cpus, "cpus", "",
 		"divide the processors of the `LIST`, such as 0-3,8, among the units that run")
