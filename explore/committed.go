@@ -35,9 +35,17 @@ type ReadCommitted func(s *crash.State) (*CommittedTree, error)
 // Committed is the property of recoveries that give the tree of the last commit.
 const Committed = "commits"
 
-// committed returns the tree that the recovery of a crash state must give; nil: it is not known. A
-// recovery that begins where a crash interrupted another one must give the same as that one.
+// committed returns the tree that the recovery of a crash state must give, and counts it; nil: it
+// is not known.
 func (x *explorer) committed(s *crash.State) *CommittedTree {
+	tree := x.lastCommit(s)
+	x.countCommitted(tree)
+	return tree
+}
+
+// lastCommit returns the tree that the recovery of a crash state must give; nil: it is not known. A
+// recovery that begins where a crash interrupted another one must give the same as that one.
+func (x *explorer) lastCommit(s *crash.State) *CommittedTree {
 	if x.ReadCommitted == nil {
 		return nil
 	}
@@ -46,12 +54,21 @@ func (x *explorer) committed(s *crash.State) *CommittedTree {
 	}
 	tree, err := x.ReadCommitted(s)
 	if err != nil {
-		x.totals.CommitUnknown++
 		return nil
 	}
-	x.totals.CommitKnown++
-	x.totals.countContents(tree)
 	return tree
+}
+
+// countCommitted counts a comparison with the tree of the last commit.
+func (x *explorer) countCommitted(tree *CommittedTree) {
+	switch {
+	case x.ReadCommitted == nil:
+	case tree == nil:
+		x.totals.CommitUnknown++
+	default:
+		x.totals.CommitKnown++
+		x.totals.countContents(tree)
+	}
 }
 
 // countContents counts the files of a committed tree by what is compared of them.

@@ -35,8 +35,8 @@ type Config struct {
 	// recovery may lose a commit that nobody asked for.
 	ReadCommitted ReadCommitted
 	// Recovered returns a signature of the disk that recovery makes of a crash state. If it is not
-	// nil, of crash states with equal signatures and expectations one is recovered. An error means
-	// that the result is not known.
+	// nil, of crash states with equal signatures one is recovered; the others are checked by what was
+	// read from it, as far as that is enough. An error means that the result is not known.
 	Recovered func(s *crash.State) (string, error)
 	// NewAccount makes an account of flushes for the disks, as crash.Join addresses them. With an
 	// account, a call that promised durability and returned too early is a failure. If it is nil,

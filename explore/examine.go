@@ -144,8 +144,8 @@ func (by *examiner) check(ctx context.Context,
 			return &badDisk{j.Failure.withProperty(Invariant), c, nil}, 0, err
 		}
 	}
-	alike := by.recoveredKey(c, known)
-	if alike != "" && (x.memo.has(alike) || by.exploring && x.surprised.has(alike)) {
+	disk, alike := by.recoveredKeys(c, known)
+	if by.alike(ctx, c, disk, alike) {
 		x.totals.Alike++
 		return nil, 0, nil
 	}
@@ -173,24 +173,10 @@ func (by *examiner) check(ctx context.Context,
 	if known {
 		by.remember(bad == nil, key, alike)
 	}
+	if disk != "" && bad == nil {
+		x.recollection.keep(disk, x.session.read)
+	}
 	return bad, wrote, nil
-}
-
-// recoveredKey returns the key of the expectation and of the disk that recovery makes of a crash
-// state; "" if that disk is not known, or each state is recovered.
-func (by *examiner) recoveredKey(c crashCase, known bool) string {
-	x := by.x
-	if !known || x.NoPrune || x.HostOnly || x.Recovered == nil || by.recovering != nil {
-		return ""
-	}
-	begin := time.Now()
-	sum, err := x.Recovered(c.State)
-	x.totals.Judging += time.Since(begin).Seconds()
-	if err != nil {
-		return ""
-	}
-	key, _ := c.key()
-	return fmt.Sprintf("%s%d becomes %s", key, x.session.disks.used, sum)
 }
 
 // remember keeps the keys of a crash state that recovered, with or without a surprise.

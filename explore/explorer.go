@@ -22,6 +22,7 @@ type explorer struct {
 	before       float64   // seconds of earlier parts of the run
 	lastProgress time.Time // of the last "progress" event
 	memo         memo
+	recollection recollection
 	surprised    memo            // crash states that showed surprises only
 	mountSites   map[uint64]bool // call stacks that failed in a mount or an unmount
 	siteless     int             // crash states in a row whose mount hit no further call stack

@@ -31,6 +31,9 @@ type readAhead struct {
 	reload  func(context.Context) error // puts the crash state in again
 	reads   []agent.Op                  // to do after the mount
 	answers map[string]agent.Result     // of reads; nil: they are not valid
+	seen    map[string]agent.Result     // all answers of this recovery
+	looked  bool                        // something was read
+	spoiled bool                        // something else was done after that
 	asked   []agent.Op                  // the reads of this recovery, each once
 	keys    map[string]bool             // of asked
 	whole   bool                        // the last recovery sent nothing but its mount
@@ -52,7 +55,8 @@ const (
 // next returns a readAhead for the next recovery, which reads what this one has asked for. The
 // first one, after a nil readAhead, reads the tree.
 func (a *readAhead) next(s System, top string, reload func(context.Context) error) *readAhead {
-	n := &readAhead{System: s, top: top, reload: reload, keys: make(map[string]bool)}
+	n := &readAhead{System: s, top: top, reload: reload, keys: make(map[string]bool),
+		seen: make(map[string]agent.Result)}
 	n.whole = a != nil && a.phase == afterUnmount && !a.missed
 	switch {
 	case a == nil:
@@ -76,6 +80,7 @@ func isLook(o agent.Op) bool { return slices.Contains(lookCodes, o.Code) }
 
 // Run runs a command, which may change the tree.
 func (a *readAhead) Run(ctx context.Context, c agent.Command) (agent.Exit, error) {
+	a.act()
 	if err := a.miss(ctx); err != nil {
 		return agent.Exit{}, err
 	}
@@ -94,10 +99,26 @@ func (a *readAhead) Do(ctx context.Context, b agent.Batch) (agent.Done, error) {
 			return a.mount(ctx, b)
 		}
 	}
+	a.act()
 	if err := a.miss(ctx); err != nil {
 		return agent.Done{}, err
 	}
 	return a.System.Do(ctx, b)
+}
+
+// act notes that something else than a read is done.
+func (a *readAhead) act() {
+	a.spoiled = a.spoiled || a.looked
+	a.seen = make(map[string]agent.Result)
+}
+
+// allRead returns the answers to all reads of the recovery so far; nil: something else was done
+// after the first one.
+func (a *readAhead) allRead() map[string]agent.Result {
+	if a == nil || a.spoiled {
+		return nil
+	}
+	return a.seen
 }
 
 // unmount returns the operation that unmounts the top of the stack.
@@ -105,6 +126,7 @@ func (a *readAhead) unmount() agent.Op { return agent.Unmount(a.top, 0) }
 
 // look performs a batch of reads, or answers it from memory.
 func (a *readAhead) look(ctx context.Context, b agent.Batch) (known agent.Done, err error) {
+	a.looked = true
 	keys := make([]string, len(b.Ops))
 	for i, o := range b.Ops {
 		keys[i] = readKey(o)
@@ -121,7 +143,9 @@ func (a *readAhead) look(ctx context.Context, b agent.Batch) (known agent.Done, 
 				return agent.Done{}, err
 			}
 			a.answers = valid
-			return a.System.Do(ctx, b)
+			done, err := a.System.Do(ctx, b)
+			a.learn(b.Ops, done.Results)
+			return done, err
 		}
 		known.Results = append(known.Results, r)
 		if r.Errno != 0 && b.StopAtError {
@@ -158,6 +182,7 @@ func (a *readAhead) miss(ctx context.Context) error {
 
 // end performs the unmount, unless it was done ahead.
 func (a *readAhead) end(ctx context.Context, b agent.Batch) (agent.Done, error) {
+	a.act()
 	r := a.left
 	a.answers, a.left, a.phase = nil, nil, afterUnmount
 	if r == nil {
@@ -169,6 +194,7 @@ func (a *readAhead) end(ctx context.Context, b agent.Batch) (agent.Done, error) 
 // mount performs a batch that mounts the top of the stack, the reads after it, and the unmount if
 // the last recovery needed nothing else.
 func (a *readAhead) mount(ctx context.Context, b agent.Batch) (agent.Done, error) {
+	a.act()
 	a.mounted, a.answers = b, nil
 	early := a.whole && a.phase == beforeMount
 	if a.phase == beforeMount {
@@ -197,10 +223,20 @@ func (a *readAhead) keep(ops []agent.Op, results []agent.Result, early bool) {
 		a.left, results = &results[last], results[:last]
 	}
 	a.answers = make(map[string]agent.Result)
+	a.learn(ops, results)
+}
+
+// learn remembers the results of reads.
+func (a *readAhead) learn(ops []agent.Op, results []agent.Result) {
 	for i, r := range results {
 		// The data of all answers has one bound, so that a read alone may succeed.
-		if r.Errno != unix.EOVERFLOW {
-			a.answers[readKey(ops[i])] = r
+		if r.Errno == unix.EOVERFLOW {
+			continue
+		}
+		key := readKey(ops[i])
+		a.seen[key] = r
+		if a.answers != nil {
+			a.answers[key] = r
 		}
 	}
 }

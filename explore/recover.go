@@ -16,7 +16,7 @@ import (
 // nil if no tree is known that the recovery must give.
 func (s *session) recovered(ctx context.Context, disk *crash.State, must *CommittedTree,
 	about Crash, choices *Chooser) (f *Failure, logs history, err error) {
-	s.checking = 0
+	s.checking, s.read = 0, nil
 	e, err := s.putIn(ctx, disk, choices, s.logRecovery)
 	if err != nil {
 		return nil, logs, err
@@ -45,7 +45,7 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, must *Commit
 	if f == nil && fatal(e) == nil {
 		began := time.Now()
 		err := s.recovery.stack.Checker.Check(e, about)
-		s.checking = time.Since(began)
+		s.checking, s.read = time.Since(began), s.ahead.allRead()
 		f = s.recovery.failure(e, "check failed", err).withProperty(about.property())
 	}
 	if err := fatal(e); err != nil {

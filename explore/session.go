@@ -29,6 +29,7 @@ type session struct {
 	countCalls  bool                    // count the system calls of the last step
 	logRecovery bool                    // log the reads and writes of recoveries
 	checking    time.Duration           // of the checker after the last recovery
+	read        map[string]agent.Result // what the check of the last recovery read: readAhead.allRead
 	verify      bool                    // Config.Verify
 	hashDisks   bool                    // Config.HashDisks
 	isError     func(kind string) bool  // Config.isError

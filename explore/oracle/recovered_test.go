@@ -20,7 +20,7 @@ func TestRecovered(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer base.Close()
-	files := make(map[crash.Signature][]File) // by recovered disk
+	files := make(map[string][]File) // by recovered disk
 	trees := make(map[string]bool)
 	states := 0
 	_, err = crash.Each(base, crash.OpenTrace(recording+".log.zst"),

@@ -49,8 +49,7 @@ func recoveredDisk(stack explore.Stack,
 		return nil
 	}
 	return func(s *crash.State) (string, error) {
-		sum, err := oracle.Recovered(s, i, top.Kind.Oracle)
-		return sum.String(), err
+		return oracle.Recovered(s, i, top.Kind.Oracle)
 	}
 }
 

@@ -244,9 +244,7 @@ func (r Run) setOracles(cfg *explore.Config, top *component.Component) {
 	if !r.NoCommits {
 		cfg.ReadCommitted = r.readCommitted(cfg.Stack, top)
 	}
-	if r.Workloads != nil {
-		cfg.Recovered = recoveredDisk(cfg.Stack, top)
-	}
+	cfg.Recovered = recoveredDisk(cfg.Stack, top)
 	if !r.NoJudge {
 		cfg.NewJudge = r.newJudge(cfg.Stack, top)
 	}

@@ -1,0 +1,145 @@
+package explore
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"fsward/explore/agent"
+)
+
+// A recollection has what was read from recovered disks, by the key of each disk
+// (Config.Recovered). A checker that reads nothing else gets the same answers from another crash
+// state that recovers to an equal disk, so that the state is checked without a recovery, whatever
+// is expected of it.
+type recollection struct {
+	disks map[[sha256.Size]byte]map[string]agent.Result // by key of the disk, and by readKey
+	bytes int                                           // of keys and data
+}
+
+// maxRecollection bounds the bytes of a recollection.
+const maxRecollection = 128 << 20
+
+// find returns the answers of a disk; nil: there are none.
+func (r *recollection) find(disk string) map[string]agent.Result {
+	return r.disks[sha256.Sum256([]byte(disk))]
+}
+
+// keep adds answers of a disk.
+func (r *recollection) keep(disk string, answers map[string]agent.Result) {
+	if len(answers) == 0 {
+		return
+	}
+	if r.disks == nil || r.bytes > maxRecollection {
+		*r = recollection{disks: make(map[[sha256.Size]byte]map[string]agent.Result)}
+	}
+	key := sha256.Sum256([]byte(disk))
+	if r.disks[key] == nil {
+		r.disks[key] = make(map[string]agent.Result)
+	}
+	for read, result := range answers {
+		if _, is := r.disks[key][read]; !is {
+			r.bytes += len(read) + len(result.Data)
+			r.disks[key][read] = result
+		}
+	}
+}
+
+// errNotRecalled is the error of a request that a recollection cannot answer.
+var errNotRecalled = errors.New("this was not asked of an equal disk")
+
+// A recalledSystem answers reads from a recollection. It performs nothing.
+type recalledSystem struct {
+	System
+	answers map[string]agent.Result
+}
+
+// Do answers a batch of reads that were done before.
+func (r recalledSystem) Do(_ context.Context, b agent.Batch) (done agent.Done, err error) {
+	for _, o := range b.Ops {
+		result, is := r.answers[readKey(o)]
+		if !is {
+			return agent.Done{}, errNotRecalled
+		}
+		done.Results = append(done.Results, result)
+		if result.Errno != 0 && b.StopAtError {
+			break
+		}
+	}
+	return done, nil
+}
+
+// Run fails.
+func (recalledSystem) Run(context.Context, agent.Command) (agent.Exit, error) {
+	return agent.Exit{}, errNotRecalled
+}
+
+// sound checks a crash state by the answers of an equal recovered disk. It reports whether that was
+// possible and showed nothing wrong: otherwise the crash state has to be recovered.
+func (s *session) sound(ctx context.Context, answers map[string]agent.Result,
+	must *CommittedTree, about Crash) bool {
+	choices := new(Chooser)
+	e := s.recovery.choosing(ctx, recalledSystem{s.recovery.system, answers}, choices)
+	e.windows.closed = true
+	if must != nil {
+		tree, err := s.tree(e)
+		if err != nil || must.check(tree) != nil {
+			return false
+		}
+	}
+	err := s.recovery.stack.Checker.Check(e, about)
+	return err == nil && e.err == nil && len(e.surprises) == 0 && len(choices.Taken()) == 0
+}
+
+// alike reports whether a crash state need not be recovered, by the keys of recoveredKeys: a state
+// that recovers to an equal disk met the same expectation, or what was read from such a disk meets
+// this one.
+func (by *examiner) alike(ctx context.Context, c crashCase, disk, alike string) bool {
+	x := by.x
+	if alike != "" && (x.memo.has(alike) || by.exploring && x.surprised.has(alike)) {
+		return true
+	}
+	if disk == "" {
+		return false
+	}
+	begin := time.Now()
+	defer func() { x.totals.Judging += time.Since(begin).Seconds() }()
+	answers := x.recollection.find(disk)
+	if answers == nil {
+		return false
+	}
+	must := x.lastCommit(c.State)
+	if !x.session.sound(ctx, answers, must, c.Crash) {
+		return false
+	}
+	x.countCommitted(must)
+	by.remember(true, alike)
+	return true
+}
+
+// recoveredKeys returns the key of the disk that recovery makes of a crash state, if all that a
+// recovery shows is what is read from that disk, and the key of the disk with the expectation. ""
+// stands for a key that is not known, or not used.
+func (by *examiner) recoveredKeys(c crashCase, known bool) (disk, alike string) {
+	x := by.x
+	if x.NoPrune || x.HostOnly || x.Recovered == nil || by.recovering != nil || x.MaxFaults > 0 ||
+		x.KernelChoices || x.Strategy == MostRecovery {
+		return "", ""
+	}
+	begin := time.Now()
+	sum, err := x.Recovered(c.State)
+	x.totals.Judging += time.Since(begin).Seconds()
+	if err != nil {
+		return "", ""
+	}
+	disk = fmt.Sprintf("%d becomes %s", x.session.disks.used, sum)
+	if key, _ := c.key(); known {
+		alike = key + disk
+	}
+	if x.Verify {
+		disk = ""
+	}
+	return disk, alike
+}
