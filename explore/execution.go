@@ -52,6 +52,9 @@ func (e *SignatureError) Error() string {
 // failure of the execution, since any other failure follows from it.
 func (s *session) run(ctx context.Context, st *state) (*execution, error) {
 	r, err := s.attempt(ctx, st)
+	if errors.Is(err, errReplayedOtherwise) {
+		r, err = s.attempt(ctx, st)
+	}
 	g := s.guard
 	if g == nil || g.session == nil || ctx.Err() != nil {
 		return r, err
@@ -86,10 +89,16 @@ func (s *session) attempt(ctx context.Context, st *state) (*execution, error) {
 	r.faults, r.process = i.faults, i.process
 	e := newEnv(ctx, s.target.system, new(Chooser), i)
 	e.chooser.loaded = st.Next
+	if s.replays.beginLast(e.chooser) {
+		e.system = s.replays
+	}
 	if err := e.mark(markStep, "last"); err != nil {
 		return nil, err
 	}
 	if err := s.mutate(e, r); err != nil {
+		return nil, err
+	}
+	if err := s.replays.endLast(r.found != nil); err != nil {
 		return nil, err
 	}
 	if r.idle != "" {

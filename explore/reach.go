@@ -8,17 +8,22 @@ import (
 	"time"
 )
 
-// reach brings the machine and the checker to a state, and returns the Env of its last step. With
-// checkpoints, it may begin with a checkpoint, and make one of the state.
+// reach brings the machine and the checker to a state, and returns the Env of its last step. If the
+// state is a stage of an exploration, it may begin with a checkpoint, and make one of the state,
+// and its requests may be sent ahead.
 func (s *session) reach(ctx context.Context, st *state, r *execution,
-	checkpoints bool) (e *Env, err error) {
+	stage bool) (e *Env, err error) {
 	var from *savedState
-	checkpoints = checkpoints && s.pristine != nil && s.restorer.method != ByReplay
+	checkpoints := stage && s.pristine != nil && s.restorer.method != ByReplay
 	if checkpoints {
 		s.restorer.countChild(st)
 		from = s.restorer.nearest(st)
 	}
+	ahead := s.replays.begin(st, stage && from == nil)
 	log := &responseLog{System: s.target.system}
+	if ahead != nil {
+		log.System = ahead
+	}
 	if from == nil {
 		e, err = s.reachPristine(ctx, st, log, r)
 	} else {
@@ -38,7 +43,9 @@ func (s *session) reach(ctx context.Context, st *state, r *execution,
 		if i < len(st.Faults) {
 			faults = st.Faults[i]
 		}
+		ahead.beginStep(st, i)
 		e, err = s.replayStep(ctx, log, step, faults, where, r)
+		ahead.endStep()
 		if !log.play {
 			s.restorer.step.since(begin)
 		}
@@ -97,7 +104,7 @@ func (s *session) setUpAndMount(ctx context.Context, choices *Chooser, log *resp
 	if err := s.guard.begin(ctx); err != nil {
 		return nil, nil, err
 	}
-	e = s.target.choosing(ctx, s.target.system, choices)
+	e = s.target.choosing(ctx, log.System, choices)
 	if f := s.target.mount(e, nil); f != nil || fatal(e) != nil {
 		return e, f, fatal(e)
 	}

@@ -34,6 +34,7 @@ type session struct {
 	hashDisks   bool                    // Config.HashDisks
 	isError     func(kind string) bool  // Config.isError
 	ahead       *readAhead              // of the last recovery; nil: there was none
+	replays     *replayAhead            // sends the requests of steps ahead; nil: nothing does
 }
 
 // newSession makes the disks and the stack, and keeps their pristine state.
@@ -80,7 +81,11 @@ func newSession(ctx context.Context, cfg Config) (_ *session, err error) {
 			return nil, err
 		}
 	}
-	return s, s.prepare(ctx, cfg)
+	if err := s.prepare(ctx, cfg); err != nil {
+		return s, err
+	}
+	s.replays = newReplayAhead(s)
+	return s, nil
 }
 
 // make makes the stack, and keeps the pristine disks and a pristine checkpoint of the machine.

@@ -99,27 +99,35 @@ func (t *target) finish(ctx context.Context) (*Failure, error) {
 	if f := t.failure(e, "finish failed", err); f != nil || fatal(e) != nil {
 		return f, fatal(e)
 	}
-	if f, err := t.unmount(t.env(ctx), false); err != nil || f != nil {
+	last := &unmountThenRead{System: t.system, top: t.stack.Top.Path(), file: mountsFile}
+	if len(t.stack.Components()) > 1 {
+		last.top = "" // it would be read between two unmounts
+	}
+	if f, err := t.unmount(NewEnv(ctx, last, new(Chooser)), false); err != nil || f != nil {
 		return f, err
 	}
-	return t.mountLeft(ctx)
+	return t.mountLeft(ctx, last)
 }
+
+// mountsFile has a line for each mount.
+const mountsFile = "/proc/self/mounts"
 
 // mountLines returns the lines of /proc/self/mounts; nil on a machine without /proc.
 func mountLines(e *Env) ([]string, error) {
-	text, err := e.ReadFile("/proc/self/mounts")
+	text, err := e.ReadFile(mountsFile)
 	if err != nil {
 		return nil, e.Err()
 	}
 	return slices.Collect(strings.Lines(string(text))), nil
 }
 
-// mountLeft returns a failure if a mount is left although the stack was unmounted.
-func (t *target) mountLeft(ctx context.Context) (*Failure, error) {
+// mountLeft returns a failure if a mount is left although the stack was unmounted. s reads the list
+// of mounts.
+func (t *target) mountLeft(ctx context.Context, s System) (*Failure, error) {
 	if t.mounts == nil || t.dead {
 		return nil, nil
 	}
-	e := t.env(ctx)
+	e := NewEnv(ctx, s, new(Chooser))
 	now, err := mountLines(e)
 	if err != nil {
 		return t.failure(e, "", err), fatal(e)

@@ -83,6 +83,9 @@ func (s *System) Run(ctx context.Context, c agent.Command) (agent.Exit, error) {
 	return p(s, c)
 }
 
+// MarkOp returns the operation that puts a mark into the log.
+func (s *System) MarkOp(text string) agent.Op { return agent.DiskMark(text) }
+
 var markCode = agent.DiskMark("").Code
 
 // Do performs a batch with s.Perform. It performs marks itself.

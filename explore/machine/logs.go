@@ -25,6 +25,9 @@ func (m *Machine) Mark(_ context.Context, text string) error {
 	return nil
 }
 
+// MarkOp returns the operation that puts a mark into the log.
+func (m *Machine) MarkOp(text string) agent.Op { return agent.DiskMark(text) }
+
 // Records takes all records from the log. It puts a mark into the log and returns the records
 // before the mark.
 func (m *Machine) Records(ctx context.Context) (out []ramdisk.Record, err error) {

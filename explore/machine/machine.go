@@ -40,6 +40,7 @@ type Machine struct {
 var (
 	_ explore.WriteSetSystem = (*Machine)(nil)
 	_ explore.GuardedSystem  = (*Machine)(nil)
+	_ explore.Marker         = (*Machine)(nil)
 )
 
 // New returns the Machine of a guest. Nothing else may read the log of the guest's RAM disks.
