@@ -147,6 +147,9 @@ func (by *examiner) check(ctx context.Context,
 	disk, alike := by.recoveredKeys(c, known)
 	if by.alike(ctx, c, disk, alike) {
 		x.totals.Alike++
+		if known {
+			by.remember(!x.surprised.has(alike), key)
+		}
 		return nil, 0, nil
 	}
 	for choices := new(Chooser); !x.HostOnly; {
