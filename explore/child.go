@@ -200,16 +200,22 @@ func (x *explorer) addState(c *change, r *execution, recovered uint64) error {
 		x.totals.Familiar++
 	}
 	x.totals.Waiting++
-	return c.enqueue(p, &state{Setup: r.setup, Steps: r.steps, Faults: r.allFaults(), Sig: r.sig})
+	return c.enqueue(p, &state{Setup: r.setup, Steps: r.steps, Faults: r.allFaults(), Sig: r.sig,
+		Scout: x.Strategy == Cover})
 }
 
 // advance moves a state to its next child, or removes it from the frontier after its last child.
 func (x *explorer) advance(c *change, key []byte, st *state, r *execution) error {
-	if !r.more || st.Fail != nil {
+	if st.Scout {
+		return x.advanceScout(c, key, st, r.steps[len(r.steps)-1])
+	}
+	if r.more {
+		st.Next = restNext(st, r.next)
+	}
+	if !r.more || st.Fail != nil || st.Next == nil {
 		x.totals.Waiting--
 		return c.dequeue(key)
 	}
-	st.Next = r.next
 	if x.Strategy != Random {
 		return c.put(bucketFrontier, key, st)
 	}

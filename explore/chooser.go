@@ -30,7 +30,8 @@ type Chooser struct {
 	loaded []uint32
 	want   []Choice // the choices that a replay must meet; nil: not a replay
 	taken  []Choice
-	fixed  int // the number of first values that Next does not change
+	fixed  int    // the number of first values that Next does not change
+	prefer uint32 // a choice behind the loaded ones takes this value, or its greatest one
 	err    error
 }
 
@@ -71,8 +72,11 @@ func (c *Chooser) Choose(n uint32, site string) uint32 {
 		c.err = fmt.Errorf("more than %d choices, the last at %s", maxChoices, site)
 		return 0
 	}
-	if at < len(c.loaded) {
+	switch {
+	case at < len(c.loaded):
 		got.Value = c.loaded[at]
+	case at > 0:
+		got.Value = min(c.prefer, n-1)
 	}
 	differs := at < len(c.want) && (c.want[at].N != n || c.want[at].Site != site)
 	if differs || got.Value >= n {
@@ -90,6 +94,9 @@ func (c *Chooser) Choose(n uint32, site string) uint32 {
 // repeat takes choices that an earlier run took at the same place, without that place. A replay
 // that wants others diverges.
 func (c *Chooser) repeat(choices []Choice) {
+	prefer := c.prefer
+	c.prefer = 0 // as upcoming says
+	defer func() { c.prefer = prefer }()
 	for _, x := range choices {
 		c.Choose(x.N, x.Site)
 	}

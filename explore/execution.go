@@ -88,7 +88,7 @@ func (s *session) attempt(ctx context.Context, st *state) (*execution, error) {
 	i := s.intercept(st)
 	r.faults, r.process = i.faults, i.process
 	e := newEnv(ctx, s.target.system, new(Chooser), i)
-	e.chooser.loaded = st.Next
+	st.chooseAs(e.chooser)
 	if s.replays.beginLast(e.chooser) {
 		e.system = s.replays
 	}

@@ -104,7 +104,8 @@ func (x *explorer) begin(ctx context.Context) error {
 	x.totals.States, x.totals.Waiting = 1, 1
 	return x.store.update(func(c *change) error {
 		_, err := c.markSeen(r.sig)
-		err = errors.Join(err, c.enqueue(0, &state{Setup: r.setup, Sig: r.sig}))
+		err = errors.Join(err, c.enqueue(0, &state{Setup: r.setup, Sig: r.sig,
+			Scout: x.Strategy == Cover}))
 		if r.more { // the stack can be set up in another way
 			x.totals.Waiting++
 			err = errors.Join(err, c.enqueue(0, &state{Root: true, Next: r.next}))

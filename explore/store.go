@@ -48,7 +48,11 @@ type state struct {
 	Sig    string            `json:"sig"`            // hash of its signature; "": not known
 	Next   []uint32          `json:"next"`           // the first choices of the next child
 	Fail   []InjectedFault   `json:"fail,omitempty"` // faults of its only child; nil: none
-	crash  *processCrashPlan // process crash of the next child; nil: none
+	// Scout and Scouted are of the strategy Cover: the state's children are one for each operation,
+	// or all but this one of one operation.
+	Scout   bool              `json:"scout,omitempty"`
+	Scouted []Choice          `json:"scouted,omitempty"`
+	crash   *processCrashPlan // process crash of the next child; nil: none
 }
 
 // A store is the part of a run on disk, so that a run can continue after it was killed. All results

@@ -19,6 +19,9 @@ type Strategy string
 const (
 	DepthFirst   Strategy = "depth"
 	BreadthFirst Strategy = "breadth"
+	// Cover is BreadthFirst, with each operation in each state of a depth first, made persistent in
+	// one way, and the other ways after these.
+	Cover Strategy = "cover"
 	// Random is by Config.Seed, with another state after each child. It prefers few steps.
 	Random Strategy = "random"
 	// MostRecovery is FiSC's first heuristic: states first whose crash states took the most work to
@@ -31,7 +34,7 @@ const (
 
 // Strategies returns all strategies.
 func Strategies() []Strategy {
-	return []Strategy{DepthFirst, BreadthFirst, Random, MostRecovery, LeastSeen}
+	return []Strategy{DepthFirst, BreadthFirst, Cover, Random, MostRecovery, LeastSeen}
 }
 
 // Check returns an error if the strategy is unknown.
@@ -47,6 +50,7 @@ func (s Strategy) Check() error {
 // traits are the properties of a state that strategies consider.
 type traits struct {
 	depth     int      // number of its steps
+	rest      bool     // it is not a scout: see Cover
 	recovered uint64   // the most sectors that a recovery from one of its crash states wrote
 	features  []string // the most important first
 }
@@ -57,16 +61,23 @@ func (s Strategy) priority(seed uint64, number uint64, t traits, c *change) (uin
 	switch s {
 	case BreadthFirst:
 		return number, nil
+	case Cover:
+		return coverPriority(t), nil
 	case Random:
 		return shallow(hashNumber(seed, number), t.depth), nil
 	case MostRecovery:
 		return math.MaxUint64 - t.recovered, nil
 	case LeastSeen:
-		return c.utility(t.features)
+		n, err := c.utility(t.features)
+		return n + uint64(t.depth)<<depthBits, err
 	default:
 		return math.MaxUint64 - number, nil
 	}
 }
+
+// depthBits makes a step count as much as an earlier state with the most important feature, so that
+// LeastSeen comes back to states with few steps.
+const depthBits = 20
 
 // pair returns the feature of the last two operations of different steps: their names, without
 // arguments.
@@ -120,7 +131,7 @@ func hashNumber(seed, number uint64) uint64 {
 // utility returns how often the features of a state were seen before, as a weighted sum, and counts
 // them. Each feature has half the weight of the one before it.
 func (c *change) utility(features []string) (uint64, error) {
-	sum, weight := 0.0, float64(1<<20)
+	sum, weight := 0.0, float64(1<<depthBits)
 	for i, f := range features {
 		n, err := c.count(fmt.Sprintf("%d %s", i, f))
 		if err != nil {

@@ -90,7 +90,7 @@ const (
 	defaultNodes = 2  // files, and directories
 	defaultLimit = 64 // crash states at one moment
 	// defaultSearch is the strategy that finds most: docs/results/search.md.
-	defaultSearch = explore.BreadthFirst
+	defaultSearch = explore.Cover
 )
 
 // addHowFlags adds the flags that say how storage is explored.

@@ -24,7 +24,7 @@ func TestSearchTable(t *testing.T) {
 		row := "| " + bug.bug + " | " + bug.checker + " |"
 		for _, s := range explore.Strategies() {
 			cfg, _ := config(t, bug.checker, bug.bug, bug.options, 0)
-			ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+			ctx, stop := context.WithTimeout(context.Background(), 10*time.Minute)
 			found := false
 			cfg.OnEvent = func(e explore.Event) {
 				if e.Event == "error" {
