@@ -41,7 +41,7 @@ if [ "$version" != "$(cat "$out/source/.fsward-version" 2>/dev/null)" ]; then
 	dpkg -x "$out/deb"/*.deb "$out/deb"
 	tar -xf "$out/deb/usr/src/$source.tar.xz" -C "$out/deb"
 	# Only the code of the file systems is instrumented for coverage.
-	for fs in ext4 jbd2 btrfs fat; do
+	for fs in ext4 jbd2 btrfs xfs f2fs jfs fat exfat minix; do
 		echo 'KCOV_INSTRUMENT := y' >>"$out/deb/$source/fs/$fs/Makefile"
 	done
 	echo "$version" >"$out/deb/$source/.fsward-version"

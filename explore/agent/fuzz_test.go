@@ -16,7 +16,7 @@ import (
 func seedBatch() *Batch {
 	rule := ramdisk.Rule{Action: ramdisk.Fail, Ops: []ramdisk.Op{ramdisk.Write}, Error: 5,
 		Nth: 2, Times: 3, Arg: 4}
-	return &Batch{StopAtError: true, Timeout: time.Second, Ops: []Op{
+	return &Batch{StopAtError: true, Cover: true, Timeout: time.Second, Ops: []Op{
 		Mkdir("/a", 0o700),
 		Rename("/a", "/b", 1),
 		Setxattr("/b", "user.x", []byte("v"), 0),
@@ -35,7 +35,8 @@ func FuzzPayload(f *testing.F) {
 	f.Add(seedBatch().encode())
 	e := Exit{Code: 1, Stdout: []byte("x"), Kernel: "y"}
 	f.Add(e.encode())
-	d := Done{TimedOut: true, Took: 5, Results: []Result{{Errno: 2, Value: 3, Data: []byte("z")}}}
+	d := Done{TimedOut: true, Took: 5, Results: []Result{{Errno: 2, Value: 3, Data: []byte("z")}},
+		Coverage: &Coverage{Edges: []Edge{EdgeOf(0, 7), EdgeOf(7, 9)}, Cut: true}}
 	f.Add(d.encode())
 	h := Hello{"6.1", "id", 1}
 	f.Add(h.encode())

@@ -156,6 +156,7 @@ func decodeExit(p []byte) (e Exit, err error) {
 type Batch struct {
 	Ops         []Op
 	StopAtError bool          // end the batch at the first operation that fails
+	Cover       bool          // record which code of the kernel the operations run
 	Timeout     time.Duration // for the whole batch, in milliseconds
 }
 
@@ -186,10 +187,12 @@ type Done struct {
 	// sometimes does.
 	Took   time.Duration
 	Kernel string // the kernel's log during the batch
+	// Coverage is set if Batch.Cover was, unless time was up.
+	Coverage *Coverage
 }
 
 func (c *Batch) encode() []byte {
-	b := appendFlag(nil, c.StopAtError)
+	b := appendFlag(appendFlag(nil, c.StopAtError), c.Cover)
 	b = appendNumber(b, uint64(c.Timeout.Milliseconds()))
 	b = appendNumber(b, uint64(len(c.Ops)))
 	for i := range c.Ops {
@@ -200,7 +203,7 @@ func (c *Batch) encode() []byte {
 
 func decodeBatch(p []byte) (c Batch, err error) {
 	d := decoder{b: p}
-	c.StopAtError, c.Timeout = d.flag(), d.timeout()
+	c.StopAtError, c.Cover, c.Timeout = d.flag(), d.flag(), d.timeout()
 	for n := d.count(MaxOps); n > 0 && d.err == nil; n-- {
 		c.Ops = append(c.Ops, d.op())
 	}
@@ -211,6 +214,10 @@ func (r *Done) encode() []byte {
 	b := appendFlag(nil, r.TimedOut)
 	b = appendNumber(b, uint64(max(r.Took, 0)))
 	b = appendBytes(b, r.Kernel)
+	b = appendFlag(b, r.Coverage != nil)
+	if r.Coverage != nil {
+		b = r.Coverage.append(b)
+	}
 	b = appendNumber(b, uint64(len(r.Results)))
 	for i := range r.Results {
 		b = appendNumber(b, uint64(r.Results[i].Errno))
@@ -229,6 +236,9 @@ func decodeDone(p []byte) (r Done, err error) {
 		TimedOut: d.flag(),
 		Took:     time.Duration(d.upTo(math.MaxInt64)),
 		Kernel:   d.text(MaxKernel),
+	}
+	if d.flag() {
+		r.Coverage = d.coverage()
 	}
 	for n := d.count(MaxOps); n > 0 && d.err == nil; n-- {
 		r.Results = append(r.Results, Result{

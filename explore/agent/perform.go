@@ -28,7 +28,8 @@ type performer struct {
 	disks   diskOps
 	fail    failing
 	threads threadOps
-	took    int // bytes of data in all results
+	covered *coverageRecorder // nil: coverage is not recorded
+	took    int               // bytes of data in all results
 }
 
 // newPerformer returns a performer whose own slots are free. stop reports whether the time of the
@@ -55,10 +56,24 @@ func (p *performer) close() {
 	}
 }
 
+// cover begins to record the coverage of operations. The function that it returns ends that, and
+// sends what was recorded.
+func (p *performer) cover(to chan<- Coverage) (end func()) {
+	var err error
+	if p.covered, err = recordCoverage(); err != nil {
+		to <- Coverage{None: err.Error()}
+		return func() {}
+	}
+	return func() { to <- p.covered.end() }
+}
+
 // perform performs one operation. It fails with EOVERFLOW if the data of all results would exceed
 // maxAnswer bytes.
 func (p *performer) perform(o *Op) (r Result) {
 	value, data, err := p.do(o)
+	if p.covered != nil {
+		p.covered.harvest()
+	}
 	if p.took += len(data); p.took > maxAnswer {
 		p.took -= len(data)
 		data, err = nil, unix.EOVERFLOW

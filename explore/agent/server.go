@@ -196,18 +196,24 @@ func (s *Server) do(b *Batch) (payload []byte, done <-chan struct{}) {
 	defer cancel()
 	kernel := openKernelLog()
 	results := make(chan Result, len(b.Ops))
+	coverage := make(chan Coverage, 1)
 	ended := make(chan struct{})
 	begin := time.Now()
 	go func() {
 		defer close(ended)
 		defer close(results)
-		s.perform(b, func() bool { return ctx.Err() != nil }, func(r Result) { results <- r })
+		s.perform(b, coverage, func() bool { return ctx.Err() != nil }, func(r Result) { results <- r })
 	}()
 	select {
 	case <-ended:
 	case <-ctx.Done():
 	}
 	d := Done{Took: time.Since(begin), Results: available(results)}
+	select {
+	case c := <-coverage:
+		d.Coverage = &c
+	default:
+	}
 	stopped := b.StopAtError && len(d.Results) > 0 && d.Results[len(d.Results)-1].Errno != 0
 	d.TimedOut = len(d.Results) < len(b.Ops) && !stopped
 	d.Kernel = kernel.end()
@@ -215,10 +221,14 @@ func (s *Server) do(b *Batch) (payload []byte, done <-chan struct{}) {
 }
 
 // perform performs the operations of a batch, and passes the result of each to done. stop reports
-// whether time is up.
-func (s *Server) perform(b *Batch, stop func() bool, done func(Result)) {
+// whether time is up. If the batch asks for it, coverage receives the edges of the kernel's code.
+func (s *Server) perform(b *Batch, coverage chan<- Coverage, stop func() bool,
+	done func(Result)) {
 	p := newPerformer(s.held, stop)
 	defer p.close()
+	if b.Cover {
+		defer p.cover(coverage)()
+	}
 	for i := range b.Ops {
 		if stop() {
 			return
@@ -235,7 +245,13 @@ func (s *Server) perform(b *Batch, stop func() bool, done func(Result)) {
 // took.
 func (s *Server) doInTurn(b *Batch) []byte {
 	var d Done
-	s.perform(b, func() bool { return false }, func(r Result) { d.Results = append(d.Results, r) })
+	coverage := make(chan Coverage, 1)
+	s.perform(b, coverage, func() bool { return false },
+		func(r Result) { d.Results = append(d.Results, r) })
+	if b.Cover {
+		c := <-coverage
+		d.Coverage = &c
+	}
 	d.Kernel = s.kernel.take()
 	return d.encode()
 }
