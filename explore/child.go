@@ -52,8 +52,12 @@ func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
 				return err
 			}
 		}
+		rarest, err := x.addCoverage(c, r)
+		if err != nil {
+			return err
+		}
 		if reported == nil && r.idle == "" {
-			if err := x.addState(c, r, recovered); err != nil {
+			if err := x.addState(c, r, traits{recovered: recovered, rarest: rarest}); err != nil {
 				return err
 			}
 		}
@@ -179,9 +183,9 @@ func (x *explorer) reportNonfatal(ctx context.Context, f *failureContext) (*Erro
 	return x.report(ctx, f)
 }
 
-// addState puts the state after an execution into the frontier, if it is new. recovered is the most
-// sectors that a recovery wrote.
-func (x *explorer) addState(c *change, r *execution, recovered uint64) error {
+// addState puts the state after an execution into the frontier, if it is new. It completes the
+// traits of the state.
+func (x *explorer) addState(c *change, r *execution, t traits) error {
 	fresh, err := c.markSeen(r.sig)
 	if err != nil || !fresh {
 		return err
@@ -190,8 +194,8 @@ func (x *explorer) addState(c *change, r *execution, recovered uint64) error {
 	if x.Depth > 0 && len(r.steps) >= x.Depth {
 		return nil
 	}
-	features := append(slices.Clone(r.features), r.pair(), r.dirty())
-	t := traits{depth: len(r.steps), recovered: recovered, features: features}
+	t.features = append(slices.Clone(r.features), r.pair(), r.dirty())
+	t.depth = len(r.steps)
 	p, err := x.Strategy.priority(x.Seed, c.sequence(), t, c)
 	if err != nil {
 		return err

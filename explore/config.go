@@ -28,6 +28,11 @@ type Config struct {
 	// FromWriteSet needs a WriteSetSystem.
 	CrashFrom CrashSource
 	Seed      uint64 // of the strategy Random
+	// Coverage records which code of the kernel each execution runs. LeastSeen records it, too. A
+	// machine that cannot is explored without.
+	Coverage bool
+	// Code is the code map of the guest's kernel; nil: there is none.
+	Code CodeMap
 	// NewJudge makes a judge of the crash states of one execution. pristine are the pristine disks.
 	// If it is nil, only recovery and the checker find failures.
 	NewJudge func(ctx context.Context, pristine []crash.Base) (Judge, error)

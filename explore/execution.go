@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"fsward/explore/agent"
 )
 
 // An execution is one run of a sequence of steps from the pristine disks, with what it observed.
@@ -25,14 +27,15 @@ type execution struct {
 	nonfatal []*Failure        // failures that did not end it: calls that returned too early
 	// Surprises of its crash states, which did not end it, either.
 	surprises []*failureContext
-	sig       string          // hash of the signature
-	features  []string        // of the checker, if it is a Featurer
-	faults    *faultInjector  // nil: no faults are injected or enumerated
-	calls     []promise       // promises of the last step
-	process   *processCrasher // it counted the system calls of the last step; nil: not counted
-	windows   []window        // requested by the last step
-	commands  commandCount    // of the checker, in the last step
-	before    history         // logs that were taken before the last step
+	sig       string            // hash of the signature
+	features  []string          // of the checker, if it is a Featurer
+	faults    *faultInjector    // nil: no faults are injected or enumerated
+	calls     []promise         // promises of the last step
+	coverage  *coverageRecorder // of the last step; nil: it was not recorded
+	process   *processCrasher   // it counted the system calls of the last step; nil: not counted
+	windows   []window          // requested by the last step
+	commands  commandCount      // of the checker, in the last step
+	before    history           // logs that were taken before the last step
 	history
 	kernel      []string      // the kernel's log
 	loaded      bool          // the execution began with a checkpoint
@@ -86,7 +89,7 @@ func (s *session) attempt(ctx context.Context, st *state) (*execution, error) {
 		return r, err
 	}
 	i := s.intercept(st)
-	r.faults, r.process = i.faults, i.process
+	r.faults, r.process, r.coverage = i.faults, i.process, i.coverage
 	e := newEnv(ctx, s.target.system, new(Chooser), i)
 	st.chooseAs(e.chooser)
 	if s.replays.beginLast(e.chooser) {
@@ -187,6 +190,9 @@ func (s *session) intercept(st *state) (i interceptors) {
 	_, reads := s.target.stack.Checker.(LogReader)
 	if (s.newAccount != nil || reads) && st.crash == nil {
 		i.promises = new(promiseMarker)
+	}
+	if s.covering && st.crash == nil {
+		i.coverage = &coverageRecorder{edges: make(map[agent.Edge]bool)}
 	}
 	return i
 }

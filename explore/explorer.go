@@ -21,6 +21,7 @@ type explorer struct {
 	began        time.Time
 	before       float64   // seconds of earlier parts of the run
 	lastProgress time.Time // of the last "progress" event
+	growth       []Growth
 	memo         memo
 	recollection recollection
 	surprised    memo            // crash states that showed surprises only
@@ -65,7 +66,7 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, x.session.close(ctx)) }()
-	if err := x.begin(ctx); err != nil {
+	if err := errors.Join(x.beginCoverage(ctx), x.begin(ctx)); err != nil {
 		return sum, err
 	}
 	complete, err := x.loop(ctx)
@@ -76,7 +77,9 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 	_, crashless := cfg.Stack.Checker.(Crashless)
 	sum = Summary{Totals: x.totals, Asked: x.triedCrashes, Errors: x.errors, Complete: complete,
 		Crashless: crashless}
-	return sum, errors.Join(err, x.store.update(x.saveTotals))
+	covered, e := x.store.coverage()
+	sum.Coverage = covered
+	return sum, errors.Join(err, e, x.store.update(x.saveTotals))
 }
 
 // begin puts the first state into the frontier, or loads the results of the earlier parts of the

@@ -51,6 +51,7 @@ type interceptors struct {
 	process  *processCrasher
 	threads  *threadScheduler
 	promises *promiseMarker
+	coverage *coverageRecorder
 	kernel   bool // the kernel's choices are explored
 }
 
@@ -61,7 +62,8 @@ type interceptors struct {
 //   - the journal notes the remaining operations, and not those that the explorer adds for itself;
 //   - the kernel's choices surround each request that the journal notes;
 //   - the scheduler asks which threads ran around a call that makes data durable;
-//   - the promise marker is last, so that nothing stands between its marks and the call.
+//   - the promise marker comes after these, so that nothing stands between its marks and the call;
+//   - the coverage recorder adds no operation.
 //
 // Below all of them, a responseLog may take the place of the machine.
 func (i interceptors) path() (out []interceptor) {
@@ -83,6 +85,9 @@ func (i interceptors) path() (out []interceptor) {
 	}
 	if i.promises != nil {
 		out = append(out, i.promises)
+	}
+	if i.coverage != nil {
+		out = append(out, i.coverage)
 	}
 	return out
 }

@@ -35,6 +35,7 @@ type session struct {
 	isError     func(kind string) bool  // Config.isError
 	ahead       *readAhead              // of the last recovery; nil: there was none
 	replays     *replayAhead            // sends the requests of steps ahead; nil: nothing does
+	covering    bool                    // record the kernel's coverage of each last step
 }
 
 // newSession makes the disks and the stack, and keeps their pristine state.

@@ -25,15 +25,19 @@ var (
 	bucketSeen     = []byte("seen")     // signature -> 1
 	bucketFeatures = []byte("features") // feature -> how many states had it
 	bucketErrors   = []byte("errors")   // folder -> Error
+	bucketEdges    = []byte("edges")    // edge of the kernel's code -> how many executions had it
 
-	buckets = [][]byte{bucketMeta, bucketFrontier, bucketSeen, bucketFeatures, bucketErrors}
+	buckets = [][]byte{bucketMeta, bucketFrontier, bucketSeen, bucketFeatures, bucketErrors,
+		bucketEdges}
 )
 
 // Keys of bucketMeta.
 var (
 	keyConfig = []byte("config")
 	keyTotals = []byte("totals")
-	keyAsked  = []byte("asked") // Summary.Asked
+	keyAsked  = []byte("asked")  // Summary.Asked
+	keyGrowth = []byte("growth") // Coverage.Growth
+	keyCode   = []byte("code")   // Config.Code
 )
 
 // A state is an entry of the frontier: its children are still to be executed.

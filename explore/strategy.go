@@ -28,7 +28,8 @@ const (
 	// recover.
 	MostRecovery Strategy = "recovery"
 	// LeastSeen is FiSC's second heuristic: states first whose features few states had so far. A
-	// feature is a part of a state: see Featurer, execution.pair and execution.dirty.
+	// feature is a part of a state: see Featurer, execution.pair, execution.dirty, and the edges of
+	// the kernel's code that its last step ran.
 	LeastSeen Strategy = "unseen"
 )
 
@@ -53,6 +54,7 @@ type traits struct {
 	rest      bool     // it is not a scout: see Cover
 	recovered uint64   // the most sectors that a recovery from one of its crash states wrote
 	features  []string // the most important first
+	rarest    uint64   // executions that had its rarest edge of the kernel's code before
 }
 
 // priority returns the place of a new state in the frontier: the lowest comes first. number rises
@@ -68,7 +70,7 @@ func (s Strategy) priority(seed uint64, number uint64, t traits, c *change) (uin
 	case MostRecovery:
 		return math.MaxUint64 - t.recovered, nil
 	case LeastSeen:
-		n, err := c.utility(t.features)
+		n, err := c.utility(t)
 		return n + uint64(t.depth)<<depthBits, err
 	default:
 		return math.MaxUint64 - number, nil
@@ -129,10 +131,12 @@ func hashNumber(seed, number uint64) uint64 {
 }
 
 // utility returns how often the features of a state were seen before, as a weighted sum, and counts
-// them. Each feature has half the weight of the one before it.
-func (c *change) utility(features []string) (uint64, error) {
-	sum, weight := 0.0, float64(1<<depthBits)
-	for i, f := range features {
+// them. Each feature has half the weight of the one before it. Edges of the kernel's code come
+// first, and count as often as the rarest of them.
+func (c *change) utility(t traits) (uint64, error) {
+	weight := float64(1 << depthBits)
+	sum := 2 * weight * float64(t.rarest)
+	for i, f := range t.features {
 		n, err := c.count(fmt.Sprintf("%d %s", i, f))
 		if err != nil {
 			return 0, err

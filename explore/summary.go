@@ -53,6 +53,10 @@ type Totals struct {
 	// Familiar counts the states with a feature that an earlier state had. LeastSeen puts them behind
 	// states whose features are new.
 	Familiar uint64 `json:"familiar,omitempty"`
+	// Edges counts the steps from one point of the kernel's code to another that executions ran.
+	// EdgesCut counts the executions of which some are missing.
+	Edges    uint64 `json:"edges,omitempty"`
+	EdgesCut uint64 `json:"edges_cut,omitempty"`
 	Deepest  int    `json:"deepest"` // the most steps of an execution
 	commandCount
 	// Seconds is the duration of the run. Restoring is its part for reaching the parent states
@@ -81,11 +85,11 @@ func (t *Totals) addJudgment(j Judgment) {
 
 // An Event reports the progress of a run.
 type Event struct {
-	Event string `json:"event"` // "progress", "error", "surprise", "diverged" or "strayed"
+	Event string `json:"event"` // "progress", "error", "surprise", "diverged", "strayed" or "coverage"
 	Totals
 	Depth int    `json:"depth,omitempty"` // steps of the execution
 	Error *Error `json:"error,omitempty"` // with "error" and "surprise"
-	Text  string `json:"text,omitempty"`  // with "diverged" and "strayed"
+	Text  string `json:"text,omitempty"`  // with "diverged", "strayed" and "coverage"
 	// Available is the memory of the machine that is free or can be freed, in bytes, with
 	// "progress". 0: it is not known.
 	Available uint64 `json:"guest_available,omitempty"`
@@ -98,6 +102,8 @@ type Summary struct {
 	Asked    map[string]uint64
 	Errors   []Error
 	Complete bool // nothing is left to explore
+	// Coverage is that of the kernel's code; nil: it was not recorded.
+	Coverage *Coverage
 	// Crashless: by design the checker requests no crashes. Read does not set it.
 	Crashless bool
 }
@@ -146,6 +152,9 @@ func Read(dir string) (sum Summary, err error) {
 		return sum, err
 	}
 	if _, err := s.meta(keyAsked, &sum.Asked); err != nil {
+		return sum, err
+	}
+	if sum.Coverage, err = s.coverage(); err != nil {
 		return sum, err
 	}
 	sum.Complete = sum.Waiting == 0

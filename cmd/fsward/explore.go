@@ -140,6 +140,9 @@ func addSearchFlags(c *cobra.Command, r *spec.Run) {
 		"a checker also performs the operations of these `GROUPS`, separated by commas: "+groupList())
 	c.Flags().StringVar((*string)(&r.Strategy), "search", string(defaultSearch),
 		"`STRATEGY` that chooses the next state: "+alternatives(explore.Strategies()))
+	c.Flags().BoolVar(&r.Coverage, "coverage", false,
+		"record which code of the kernel each step runs, which the report shows; needs the guest of "+
+			"make guest-debug; --search unseen records it, too")
 	addNumber(c, &r.Depth, "depth", 0, 0, "run at most `N` steps in a row; 0 for no limit")
 	c.Flags().Uint64Var(&r.Seed, "seed", 1, "`SEED` of samples and of --search random")
 	addNumber(c, &r.MaxFaults, "failures", 0, 0,
@@ -233,6 +236,9 @@ func (f *exploreFlags) explore(c *cobra.Command, r spec.Run, dir string,
 		return err
 	}
 	cfg.Dir, cfg.ReplayFlags = dir, f.replayFlags()
+	if cfg.Code, err = host.CodeMap(f.guest.Dir); err != nil {
+		return err
+	}
 	if err := f.prepareGuest(c.ErrOrStderr(), r.Spec); err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func (p *exploreProgress) event(e explore.Event) {
 		fmt.Fprintf(p.out, "%s: %s (%s; shown in %d of %d replays)\n  %s\n", what, e.Error.Kind,
 			e.Error.Dir, e.Error.Shown, e.Error.Replays,
 			strings.ReplaceAll(e.Error.Summary, "\n", "\n  "))
-	case "diverged", "strayed":
+	case "diverged", "strayed", "coverage":
 		p.notice(e)
 	case "progress":
 		if time.Since(p.last) < progressLine {
@@ -64,9 +64,9 @@ func (p *exploreProgress) event(e explore.Event) {
 		took := time.Since(p.began)
 		rate := float64(e.CrashStates-p.first.CrashStates) / max(took.Seconds(), 1e-9)
 		fmt.Fprintf(p.err, "%6.0fs  %d states, %d waiting, depth %d; %d runs; "+
-			"%d crash states (%.1f/s)%s, %d pruned; %d errors; %s%s%s\n",
+			"%d crash states (%.1f/s)%s, %d pruned%s; %d errors; %s%s%s\n",
 			took.Seconds(), e.States, e.Waiting, e.Depth, e.Runs,
-			e.CrashStates, rate, early(e.Totals), e.Pruned, p.errors,
+			e.CrashStates, rate, early(e.Totals), e.Pruned, covered(e.Totals), p.errors,
 			p.estimate(e.Totals, took), available(e), p.quiet())
 	}
 }
@@ -117,6 +117,14 @@ func familiar(t explore.Totals) string {
 		return ""
 	}
 	return fmt.Sprintf(" (%d with features of earlier ones)", t.Familiar)
+}
+
+// covered says how many edges of the kernel's code were reached, if they are recorded.
+func covered(t explore.Totals) string {
+	if t.Edges == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d edges of kernel code", t.Edges)
 }
 
 // committed says how many recovered trees were compared with the last commit, if any could be.
@@ -193,9 +201,9 @@ func (p *exploreProgress) explored(sum explore.Summary, dir string) {
 		} else if p.runs > 0 && sum.Runs >= p.runs {
 			how = "its runs are done"
 		}
-		fmt.Fprintf(p.out, "%d states%s, %d crash states%s%s%s, %d errors%s in %.0f s; %s\n", sum.States,
+		fmt.Fprintf(p.out, "%d states%s, %d crash states%s%s%s%s, %d errors%s in %.0f s; %s\n", sum.States,
 			familiar(sum.Totals), sum.CrashStates, early(sum.Totals), cutShort(sum.Totals),
-			committed(sum.Totals),
+			committed(sum.Totals), covered(sum.Totals),
 			sum.Broken(), surprised(&sum), sum.Seconds, how)
 		for _, e := range sum.Errors {
 			fmt.Fprintf(p.out, "  %s, %d times: %s\n", e.Kind, e.Count, e.ReplayCommand(dir))

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// WriteMarkdown writes the table of runs, and below it a line for each run and for each error.
+// WriteMarkdown writes the table of runs, and below it a line for each run and for each error,
+// and the coverage of the kernel's code.
 func WriteMarkdown(w io.Writer, runs []Run) error {
 	b := bufio.NewWriter(w)
 	t := tableOf(runs)
@@ -43,6 +44,7 @@ func WriteMarkdown(w io.Writer, runs []Run) error {
 				escape(e.Path), missing(e), unsteady(e), escape(first))
 		}
 	}
+	writeCoverage(b, runs)
 	return b.Flush()
 }
 

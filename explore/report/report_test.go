@@ -51,6 +51,11 @@ func TestReport(t *testing.T) {
 		runToy(t, "", "ext3", "", "reasonable"),
 	}
 	runs[1].Interrupted = 12
+	runs[2].Edges, runs[2].Seconds = 40, 8
+	runs[2].Coverage = &explore.Coverage{
+		Growth: []explore.Growth{{Seconds: 2, Edges: 30}, {Seconds: 4, Edges: 40}},
+		Files:  []explore.FileCover{{Path: "fs/ext4/namei.c", Reached: 3, Points: 12}},
+	}
 	runs[1].Errors[0].Crash.Second = &explore.SecondCrash{Missing: []uint64{3, 4}}
 	var b bytes.Buffer
 	if err := Write(&b, runs); err != nil {
@@ -62,6 +67,8 @@ func TestReport(t *testing.T) {
 		"key 0 has 0, want 1", `<rect class="lost"`, "12 left by crashes during recovery",
 		"during the recovery: 2 writes", "crash</text>", "fsward explore replay " + runs[1].Dir,
 		"1. toy put 0 1", "2. toy sync",
+		"ran 40 edges", `points="0,160 240.0,160.0 240.0,40.0 480.0,40.0 480.0,0.0 960,0.0"`,
+		"<td>fs/ext4/namei.c</td><td>3 of 12 points, 25 %</td>",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report does not contain %q", want)

@@ -75,6 +75,8 @@ type Run struct {
 	NoAccount bool `json:"no_account,omitempty"`
 	// Threads is explore.Config.Threads.
 	Threads time.Duration `json:"threads,omitempty"`
+	// Coverage is explore.Config.Coverage.
+	Coverage bool `json:"coverage,omitempty"`
 	// Workloads are tested instead of what a checker makes.
 	Workloads *Workloads `json:"workloads,omitempty"`
 }
@@ -123,6 +125,7 @@ func (r Run) Config() (explore.Config, error) {
 		Surprises:       r.Surprises,
 		StrictRecovery:  r.StrictRecovery,
 		Threads:         r.Threads,
+		Coverage:        r.Coverage,
 	}
 	if r.InOrder {
 		cfg.Crash.Order = crash.InOrder
