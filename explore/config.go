@@ -92,6 +92,9 @@ type Config struct {
 	// KernelChoices makes the choices that code of the kernel takes by fsw_ekm_choose() part of the
 	// explored choices. The System needs the module fsw_ekm. It excludes MaxFaults.
 	KernelChoices bool
+	// KernelChecks checks what threads of the kernel do in each execution. The System needs the
+	// module fsw_ekm.
+	KernelChecks ekm.Checks
 	// HostOnly checks crash states with the Judge alone, without recovery and checker.
 	HostOnly bool
 	// Threads holds the kernel threads of the stack's components (Component.Threads), and runs at

@@ -213,7 +213,9 @@ func (s *session) mutate(e *Env, r *execution) (err error) {
 		err = nil // the checker may have reported that its program was ended
 	}
 	r.unscheduled = s.threads.unscheduledNames(e)
-	r.found = s.target.failure(e, "mutate failed", err)
+	if r.found = s.target.failure(e, "mutate failed", err); r.found == nil {
+		r.found = s.target.kernelFinding(e)
+	}
 	r.did, r.steps = append(r.did, e.did), append(r.steps, e.chooser.Taken())
 	missing := r.faults.end()
 	if r.found != nil || s.target.dead {

@@ -104,6 +104,9 @@ func (s *session) setUpAndMount(ctx context.Context, choices *Chooser, log *resp
 	if err := s.guard.begin(ctx); err != nil {
 		return nil, nil, err
 	}
+	if err := s.target.checkKernel(s.target.env(ctx)); err != nil {
+		return nil, nil, err
+	}
 	e = s.target.choosing(ctx, log.System, choices)
 	if f := s.target.mount(e, nil); f != nil || fatal(e) != nil {
 		return e, f, fatal(e)

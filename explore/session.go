@@ -50,7 +50,7 @@ func newSession(ctx context.Context, cfg Config) (_ *session, err error) {
 	threads := &threadScheduler{wait: cfg.Threads}
 	s := &session{
 		target: &target{stack: cfg.Stack, system: cfg.System, threads: threads,
-			kernelChoices: cfg.KernelChoices},
+			kernelChoices: cfg.KernelChoices, kernelChecks: cfg.KernelChecks},
 		disks:    disks,
 		recorder: &recorder{disks: disks},
 		threads:  threads,
@@ -132,7 +132,7 @@ func (s *session) prepare(ctx context.Context, cfg Config) (err error) {
 
 // loadEKM loads the module fsw_ekm, if the configuration needs it.
 func (s *session) loadEKM(ctx context.Context) error {
-	if !s.inject && !s.target.kernelChoices && s.threads.wait == 0 &&
+	if !s.inject && !s.target.kernelChoices && s.target.kernelChecks == 0 && s.threads.wait == 0 &&
 		s.recorder.writeSet.system == nil {
 		return nil
 	}

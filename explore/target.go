@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"fsward/explore/ekm"
 )
 
 // A target is the stack on the machine, with the state of both.
@@ -15,10 +17,11 @@ type target struct {
 	threads *threadScheduler
 	// kernelChoices is Config.KernelChoices.
 	kernelChoices bool
-	mounted       bool     // the stack is mounted
-	dead          bool     // the machine has failed, or it is in an unknown state
-	mounts        []string // the mounts without the stack, as in /proc/self/mounts; nil: not known
-	kernel        []string // the kernel's log since the last execution or recovery began
+	kernelChecks  ekm.Checks // Config.KernelChecks
+	mounted       bool       // the stack is mounted
+	dead          bool       // the machine has failed, or it is in an unknown state
+	mounts        []string   // the mounts without the stack, as in /proc/self/mounts; nil: not known
+	kernel        []string   // the kernel's log since the last execution or recovery began
 	// What commands printed since then, and printLog.complaint.
 	printed   []string
 	complaint string

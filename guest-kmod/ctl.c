@@ -153,6 +153,21 @@ static int do_stray(void *arg)
 	return 0;
 }
 
+static int do_check(void *arg)
+{
+	return fsw_check(arg);
+}
+
+static int do_findings(void *arg)
+{
+	return fsw_findings(arg);
+}
+
+static int do_edges(void *arg)
+{
+	return fsw_edges(arg);
+}
+
 const struct fsw_command fsw_commands[] = {
 	{ FSW_EK_IOC_HELLO, do_hello },
 	{ FSW_EK_IOC_CHOOSE, do_choose },
@@ -170,5 +185,8 @@ const struct fsw_command fsw_commands[] = {
 	{ FSW_EK_IOC_THREADS, do_threads },
 	{ FSW_EK_IOC_HOLD, do_hold },
 	{ FSW_EK_IOC_STRAY, do_stray },
+	{ FSW_EK_IOC_CHECK, do_check },
+	{ FSW_EK_IOC_FINDINGS, do_findings },
+	{ FSW_EK_IOC_EDGES, do_edges },
 	{ }
 };

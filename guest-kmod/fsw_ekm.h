@@ -20,7 +20,7 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define FSW_EK_ABI		2
+#define FSW_EK_ABI		3
 
 #define FSW_EK_CHOICES		16384	/* choices of a run, loaded or taken */
 #define FSW_EK_BOUND		65536	/* the largest n of choose(n) */
@@ -34,12 +34,17 @@
 #define FSW_EK_DATA		4096	/* maximum bytes of data of one record */
 #define FSW_EK_PATH		1024	/* bytes of a path in the log, with the zero */
 #define FSW_EK_WAIT_MS		10000	/* the longest wait for a thread */
+#define FSW_EK_FINDINGS		16	/* findings of the checks */
+#define FSW_EK_FINDING		192	/* bytes of the text of a finding, with the zero */
+#define FSW_EK_LOCK_NAME	32	/* bytes of the name of a lock, with the zero */
+#define FSW_EK_GATES		4	/* locks that were held with both locks of an edge */
 
 /* Items of one command or answer. */
 #define FSW_EK_VALUES_PER	512
 #define FSW_EK_CHOICES_PER	32
 #define FSW_EK_SITES_PER	32
 #define FSW_EK_THREADS_PER	24
+#define FSW_EK_EDGES_PER	8
 
 /* Choice points. In the kernel, 0 does nothing, and 1 makes the operation fail. */
 enum fsw_ek_point {
@@ -314,6 +319,57 @@ struct fsw_ek_stray {
 	struct fsw_ek_strayed threads[FSW_EK_HELD];
 };
 
+/* What is checked. */
+#define FSW_EK_CHECK_LOCKS	0x01	/* locks: the graph of locks, and locks that are kept */
+#define FSW_EK_CHECK_PAIRS	0x02	/* calls that come in pairs */
+#define FSW_EK_CHECK_BUFFERS	0x04	/* buffers that change and stay clean */
+
+/* Each FSW_EK_IOC_CHECK begins with an empty graph and without findings. */
+struct fsw_ek_check {
+	__u32 what;		/* FSW_EK_CHECK_* */
+	__u32 pad;		/* 0 */
+};
+
+enum fsw_ek_finding_kind {
+	FSW_EK_LOCK_LEFT = 1,	/* a thread holds a lock after a system call */
+	FSW_EK_UNPAIRED,	/* a thread has not ended what it began in a system call */
+	FSW_EK_UNDIRTIED,	/* a buffer has changed and is not dirty */
+};
+
+struct fsw_ek_finding {
+	__u32 kind;		/* enum fsw_ek_finding_kind */
+	__u32 hits;
+	char comm[16];		/* name of the thread */
+	char text[FSW_EK_FINDING];
+};
+
+struct fsw_ek_findings {
+	__u32 full;		/* answer: what the tables had no room for, since the load */
+	__u32 count;		/* answer: length of findings */
+	struct fsw_ek_finding findings[FSW_EK_FINDINGS];
+};
+
+/* A thread held from, and wanted to. Names are empty if they are not known. */
+struct fsw_ek_edge {
+	__u64 from;		/* address of the lock */
+	__u64 to;
+	__u64 hits;
+	__u64 gate[FSW_EK_GATES]; /* locks that were held each time */
+	__u32 gates;		/* length of gate */
+	__u32 pad;		/* 0 */
+	char from_name[FSW_EK_LOCK_NAME];
+	char to_name[FSW_EK_LOCK_NAME];
+	char from_site[FSW_EK_TEXT]; /* where from was taken the first time */
+	char to_site[FSW_EK_TEXT];
+	char comm[16];		/* name of the thread */
+};
+
+struct fsw_ek_edges {
+	__u32 from;		/* place to list from; answer: the next place */
+	__u32 count;		/* answer: length of edges; 0: there are no more */
+	struct fsw_ek_edge edges[FSW_EK_EDGES_PER];
+};
+
 #define FSW_EK_IOC_HELLO	_IOR(0xf6, 0, struct fsw_ek_hello)
 #define FSW_EK_IOC_CHOOSE	_IOWR(0xf6, 1, struct fsw_ek_choose)
 #define FSW_EK_IOC_LOAD		_IOW(0xf6, 2, struct fsw_ek_load)
@@ -330,5 +386,8 @@ struct fsw_ek_stray {
 #define FSW_EK_IOC_THREADS	_IOWR(0xf6, 13, struct fsw_ek_threads)
 #define FSW_EK_IOC_HOLD		_IOWR(0xf6, 14, struct fsw_ek_hold)
 #define FSW_EK_IOC_STRAY	_IOR(0xf6, 15, struct fsw_ek_stray)
+#define FSW_EK_IOC_CHECK	_IOW(0xf6, 16, struct fsw_ek_check)
+#define FSW_EK_IOC_FINDINGS	_IOR(0xf6, 17, struct fsw_ek_findings)
+#define FSW_EK_IOC_EDGES	_IOWR(0xf6, 18, struct fsw_ek_edges)
 
 #endif

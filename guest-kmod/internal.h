@@ -11,6 +11,10 @@
  * writeset.c the write set: blocks that become dirty, are submitted and written
  * syscall.c  the log of system calls that change files
  * probe.c    the probes of point.c and writeset.c, in place while they are needed
+ * check.c    what the checks of lock.c, pair.c and clean.c share
+ * lock.c     the graph of locks
+ * pair.c     calls that come in pairs
+ * clean.c    buffers that change and stay clean
  * thread.c   kernel threads: those that serve the file system, and held ones
  * log.c      the records of the log
  * ctl.c      the commands
@@ -18,7 +22,8 @@
  * command.c, the control device; devices.c, both devices together.
  *
  * Probes are hit in any context. Spinlocks, taken with interrupts off, protect what
- * they share with commands. Lock order: choose_lock, site_lock, fsw_log_lock.
+ * they share with commands. Lock order: fsw_check_lock or choose_lock, site_lock,
+ * fsw_log_lock.
  * Commands run one at a time, under fsw_ctl_lock.
  */
 #ifndef FSW_INTERNAL_H
@@ -81,7 +86,12 @@ int fsw_point_sites(struct fsw_ek_sites *sites);
 
 /* probe.c */
 
-#define FSW_GROUP_WRITES 31	/* the write set; other groups are points */
+/* Groups of probes: points, and */
+#define FSW_GROUP_WRITES 31	/* the write set */
+#define FSW_GROUP_LOCKS 30	/* the checks */
+#define FSW_GROUP_PAIRS 29
+#define FSW_GROUP_CLEAN 28
+#define FSW_GROUPS_CHECK (1U << FSW_GROUP_LOCKS | 1U << FSW_GROUP_PAIRS | 1U << FSW_GROUP_CLEAN)
 
 struct fsw_probe {
 	struct kprobe kp;
@@ -92,7 +102,9 @@ struct fsw_probe {
 	/* see() logs an event of the write set. */
 	void (*see)(const struct fsw_probe *p, struct pt_regs *regs);
 	u32 type;		/* enum fsw_ek_type, for see() */
-	u32 arg;		/* number of the argument that see() logs, from 0 */
+	u32 arg;		/* number of the argument that see() logs, from 0; of check() */
+	/* check() is called while its group is wanted. */
+	void (*check)(const struct fsw_probe *p, struct pt_regs *regs);
 	bool on;		/* in place */
 };
 
@@ -127,6 +139,33 @@ int fsw_threads(struct fsw_ek_threads *a);
 int fsw_hold(struct fsw_ek_hold *a);
 void fsw_stray(struct fsw_ek_stray *a);
 void fsw_release_all(void);
+
+/* check.c */
+
+int fsw_check(const struct fsw_ek_check *c);
+int fsw_findings(struct fsw_ek_findings *a);
+void fsw_check_exit(void);
+
+/* lock.c */
+
+void fsw_lock_made(const struct fsw_probe *p, struct pt_regs *regs);
+void fsw_lock_wanted(const struct fsw_probe *p, struct pt_regs *regs);
+void fsw_lock_released(const struct fsw_probe *p, struct pt_regs *regs);
+int fsw_edges(struct fsw_ek_edges *a);
+
+/* pair.c */
+
+enum fsw_pair {
+	FSW_PAIR_HANDLE,	/* a handle of a journal */
+	FSW_PAIR_WRITE,		/* write access to a mount */
+};
+
+void fsw_pair_ends(const struct fsw_probe *p, struct pt_regs *regs);
+
+/* clean.c */
+
+void fsw_clean_known(const struct fsw_probe *p, struct pt_regs *regs);
+void fsw_clean_gone(const struct fsw_probe *p, struct pt_regs *regs);
 
 /* log.c */
 

@@ -11,6 +11,8 @@ static_assert(sizeof(struct fsw_ek_record) == 112);
 static_assert(sizeof(struct fsw_ek_syscall) == 80);
 static_assert(sizeof(struct fsw_ek_choice) == 128);
 static_assert(sizeof(struct fsw_ek_thread) == 144);
+static_assert(sizeof(struct fsw_ek_finding) == 216);
+static_assert(sizeof(struct fsw_ek_edge) == 304);
 
 static int __init fsw_init(void)
 {
@@ -47,6 +49,7 @@ exit_site:
 static void __exit fsw_exit(void)
 {
 	fsw_devices_exit();
+	fsw_check_exit();
 	fsw_syscalls_want(false);
 	fsw_probes_exit();
 	fsw_log_order(false);

@@ -100,6 +100,14 @@ static bool exempt(const struct fsw_probe *p, struct pt_regs *regs)
 	.kp.symbol_name = symbol, .groups = 1U << (p), .point = p, .instead = f, .gfp = g }
 #define SEE(symbol, f, t, a) { \
 	.kp.symbol_name = symbol, .groups = 1U << FSW_GROUP_WRITES, .see = f, .type = t, .arg = a }
+#define SEE_AND_CHECK(symbol, f, t, a, c) { \
+	.kp.symbol_name = symbol, .groups = 1U << FSW_GROUP_WRITES | 1U << FSW_GROUP_CLEAN, \
+	.see = f, .type = t, .arg = a, .check = c }
+#define CHECK(symbol, group, f, a) { \
+	.kp.symbol_name = symbol, .groups = 1U << (group), .arg = a, .check = f }
+#define LOCK(symbol) CHECK(symbol, FSW_GROUP_LOCKS, fsw_lock_wanted, 0)
+#define UNLOCK(symbol) CHECK(symbol, FSW_GROUP_LOCKS, fsw_lock_released, 0)
+#define END(symbol, pair) CHECK(symbol, FSW_GROUP_PAIRS, fsw_pair_ends, pair)
 
 static struct fsw_probe probes[] = {
 	POINT("should_failslab", FSW_EK_SLAB, no_memory, 2),
@@ -143,10 +151,13 @@ static struct fsw_probe probes[] = {
 	SEE("__lock_buffer", fsw_see_buffer, FSW_EK_T_BUFFER_LOCK, 0),
 	SEE("unlock_buffer", fsw_see_buffer, FSW_EK_T_BUFFER_UNLOCK, 0),
 	SEE("submit_bh", fsw_see_submit_bh, FSW_EK_T_BUFFER_SUBMIT, 1),
-	SEE("end_buffer_write_sync", fsw_see_written, FSW_EK_T_BUFFER_WRITTEN, 0),
-	SEE("end_buffer_async_write", fsw_see_written, FSW_EK_T_BUFFER_WRITTEN, 0),
-	SEE("__bforget", fsw_see_buffer, FSW_EK_T_BUFFER_FORGET, 0),
-	SEE("jbd2_journal_forget", fsw_see_buffer, FSW_EK_T_BUFFER_FORGET, 1),
+	SEE_AND_CHECK("end_buffer_write_sync", fsw_see_written, FSW_EK_T_BUFFER_WRITTEN, 0,
+		      fsw_clean_known),
+	SEE_AND_CHECK("end_buffer_async_write", fsw_see_written, FSW_EK_T_BUFFER_WRITTEN, 0,
+		      fsw_clean_known),
+	SEE_AND_CHECK("__bforget", fsw_see_buffer, FSW_EK_T_BUFFER_FORGET, 0, fsw_clean_gone),
+	SEE_AND_CHECK("jbd2_journal_forget", fsw_see_buffer, FSW_EK_T_BUFFER_FORGET, 1,
+		      fsw_clean_gone),
 	SEE("folio_mark_dirty", fsw_see_folio, FSW_EK_T_FOLIO_DIRTY, 0),
 	SEE("folio_redirty_for_writepage", fsw_see_folio, FSW_EK_T_FOLIO_REDIRTY, 1),
 	SEE("folio_clear_dirty_for_io", fsw_see_folio, FSW_EK_T_FOLIO_CLEAN, 0),
@@ -154,6 +165,17 @@ static struct fsw_probe probes[] = {
 	SEE("__folio_start_writeback", fsw_see_folio, FSW_EK_T_FOLIO_WRITEBACK, 0),
 	SEE("folio_end_writeback", fsw_see_folio, FSW_EK_T_FOLIO_WRITTEN, 0),
 	SEE("block_invalidate_folio", fsw_see_folio, FSW_EK_T_FOLIO_DROP, 0),
+	CHECK("end_buffer_read_sync", FSW_GROUP_CLEAN, fsw_clean_known, 0),
+	CHECK("free_buffer_head", FSW_GROUP_CLEAN, fsw_clean_gone, 0),
+	CHECK("__mutex_init", FSW_GROUP_LOCKS, fsw_lock_made, 0),
+	CHECK("__init_rwsem", FSW_GROUP_LOCKS, fsw_lock_made, 0),
+	LOCK("mutex_lock"), LOCK("mutex_lock_io"),
+	LOCK("mutex_lock_killable"), LOCK("mutex_lock_interruptible"),
+	LOCK("down_read"), LOCK("down_read_killable"), LOCK("down_read_interruptible"),
+	LOCK("down_write"), LOCK("down_write_killable"),
+	UNLOCK("mutex_unlock"), UNLOCK("up_read"), UNLOCK("up_write"),
+	END("jbd2_journal_stop", FSW_PAIR_HANDLE),
+	END("mnt_drop_write", FSW_PAIR_WRITE), END("mnt_drop_write_file", FSW_PAIR_WRITE),
 };
 
 /* Makes a bio report an error. What it did stays done. */
@@ -172,6 +194,9 @@ static bool in_thread(struct kprobe *kp)
 	return !(context & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET));
 }
 
+static u64 missed;	/* hits missed by probes that were removed */
+static u32 wanted;	/* groups whose probes are in place */
+
 static int hit(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct fsw_probe *p = container_of(kp, struct fsw_probe, kp);
@@ -183,6 +208,8 @@ static int hit(struct kprobe *kp, struct pt_regs *regs)
 		if (fsw_point_ask(p->point, in_thread(kp), caller, bio->bi_status))
 			end_badly(bio);
 	}
+	if (p->check && READ_ONCE(wanted) & p->groups & FSW_GROUPS_CHECK)
+		p->check(p, regs);
 	if (p->see && fsw_logs(FSW_EK_LOG_WRITES))
 		p->see(p, regs);
 	if (p->instead && fsw_point_ask(p->point, in_thread(kp), caller, exempt(p, regs))) {
@@ -196,9 +223,6 @@ static int hit(struct kprobe *kp, struct pt_regs *regs)
 static void after(struct kprobe *kp, struct pt_regs *regs, unsigned long flags)
 {
 }
-
-static u64 missed;	/* hits missed by probes that were removed */
-static u32 wanted;	/* groups whose probes are in place */
 
 static int place(struct fsw_probe *p)
 {

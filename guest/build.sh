@@ -231,6 +231,7 @@ build_module ramdisk "$ramdisk"
 build_module ekm "$ekm" "$ramdisk/fsw_ramdisk.h" "$ramdisk/fsw_rd_seq.h" \
 	"$ramdisk/bioflags.h"
 kos="$out/fsw_ramdisk.ko $out/fsw_ekm.ko $out/fsw_choosetest.ko $out/fsw_leaktest.ko"
+kos="$kos $out/fsw_bugtest.ko"
 # shellcheck disable=SC2086
 fsstamp=$(stamp_of "$here/filesystems.sh" $fsbins)
 stamp=$(

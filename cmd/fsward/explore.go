@@ -198,6 +198,11 @@ func addCheckFlags(c *cobra.Command, r *spec.Run) {
 	c.Flags().BoolVar(&r.NoCommits, "no-commits", false,
 		"do not compare recovered trees with the last commit that the crash state holds whole")
 	addAddRules(c, &r.AddRules)
+	c.Flags().StringVar(&r.KernelChecks, "kernel-checks", "",
+		"also check what threads of the kernel do: `CHECKS`, separated by commas, of locks "+
+			"(circular waits, and locks kept after a system call), pairs (calls that belong "+
+			"together) and buffers (changed and not dirty), or all of these; and memory (not "+
+			"referenced any more), which needs the guest of make guest-debug and takes seconds a step")
 	c.Flags().BoolVar(&r.HostOnly, "host-only", false,
 		"check crash states by the invariants alone: no recovery, and no "+
 			"question about lost data")

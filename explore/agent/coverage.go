@@ -71,7 +71,7 @@ func (d *decoder) coverage() *Coverage {
 
 // The interface of KCOV: include/uapi/linux/kcov.h.
 const (
-	kcovPath      = "/sys/kernel/debug/kcov"
+	kcovPath      = debugfs + "/kcov"
 	kcovInitTrace = 0x80086301
 	kcovEnable    = 0x6364
 	kcovDisable   = 0x6365
@@ -90,7 +90,7 @@ type coverageRecorder struct {
 
 // recordCoverage begins to record the calling goroutine, which keeps its thread until end.
 func recordCoverage() (*coverageRecorder, error) {
-	f, err := openKcov()
+	f, err := openDebugfs(kcovPath)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.New("the guest's kernel has no KCOV")
 	}
@@ -113,16 +113,6 @@ func recordCoverage() (*coverageRecorder, error) {
 	c.harvest() // drops what enabling ran
 	clear(c.seen)
 	return c, nil
-}
-
-// openKcov opens KCOV. It mounts debugfs first if needed.
-func openKcov() (*os.File, error) {
-	const debugfs = "/sys/kernel/debug"
-	f, err := os.OpenFile(kcovPath, os.O_RDWR, 0)
-	if errors.Is(err, fs.ErrNotExist) && unix.Mount("debugfs", debugfs, "debugfs", 0, "") == nil {
-		f, err = os.OpenFile(kcovPath, os.O_RDWR, 0)
-	}
-	return f, err
 }
 
 // control is ioctl(2) with a number.

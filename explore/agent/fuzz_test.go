@@ -65,6 +65,9 @@ func FuzzPayload(f *testing.F) {
 		if list, err := DecodeChoices(b); err == nil && len(list) > maxChosen {
 			t.Errorf("DecodeChoices returns %d choices", len(list))
 		}
+		if list, err := DecodeFindings(b); err == nil && len(list) > maxFound {
+			t.Errorf("DecodeFindings returns %d findings", len(list))
+		}
 		_, _ = decodeLoadChoices(&Op{Code: opLoadChoices, data: b})
 	})
 }

@@ -80,6 +80,8 @@ const (
 	opWatchWrites
 	opMarkWrites
 	opEndWrites
+	opCheckKernel
+	opKernelFindings
 	opHoldThread
 	opRunThread
 	opReleaseThread

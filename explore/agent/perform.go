@@ -99,6 +99,9 @@ func (p *performer) do(o *Op) (value uint64, data []byte, err error) {
 	case o.Code == opWatchWrites || o.Code == opMarkWrites || o.Code == opEndWrites:
 		value, err := writeSet(o)
 		return value, nil, err
+	case o.Code == opCheckKernel || o.Code == opKernelFindings:
+		data, err = checkKernel(o)
+		return 0, data, err
 	case o.Code == opTogether:
 		data, err = p.together(o)
 		return 0, data, err

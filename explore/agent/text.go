@@ -80,6 +80,8 @@ var opText = [opEnd]string{
 	opWatchWrites:        "log the write set of disk %n %a",
 	opMarkWrites:         "mark the write set %s",
 	opEndWrites:          "stop logging the write set",
+	opCheckKernel:        "check the kernel %a",
+	opKernelFindings:     "list what checks of the kernel found",
 }
 
 // String returns the text of an operation for people.

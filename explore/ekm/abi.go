@@ -9,7 +9,7 @@ import (
 )
 
 // ABI is the version of the module's interface: FSW_EK_ABI.
-const ABI = 2
+const ABI = 3
 
 // Limits of the module.
 const (
@@ -32,6 +32,12 @@ const (
 	choicesPer = 32  // FSW_EK_CHOICES_PER
 	sitesPer   = 32  // FSW_EK_SITES_PER
 	threadsPer = 24  // FSW_EK_THREADS_PER
+	edgesPer   = 8   // FSW_EK_EDGES_PER
+
+	maxFindings = 16  // FSW_EK_FINDINGS
+	findingText = 192 // FSW_EK_FINDING
+	maxGates    = 4   // FSW_EK_GATES
+	lockName    = 32  // FSW_EK_LOCK_NAME
 )
 
 // Sizes of the structs in bytes. unscheduledSize is that of struct fsw_ek_strayed.
@@ -58,6 +64,11 @@ const (
 	holdSize        = 16
 	unscheduledSize = 48
 	straySize       = 8 + MaxHeld*unscheduledSize
+	checkSize       = 8
+	findingSize     = 24 + findingText
+	findingsSize    = 8 + maxFindings*findingSize
+	edgeSize        = 48 + 8*maxGates + 2*lockName + 2*textSize
+	edgesSize       = 8 + edgesPer*edgeSize
 )
 
 func command(dir, nr, size uint32) uint32 { return device.Command(dir, 0xf6, nr, size) }
@@ -79,6 +90,10 @@ var (
 	cmdThreads = command(device.Write|device.Read, 13, threadsSize)
 	cmdHold    = command(device.Write|device.Read, 14, holdSize)
 	cmdStray   = command(device.Read, 15, straySize)
+
+	cmdCheck    = command(device.Write, 16, checkSize)
+	cmdFindings = command(device.Read, 17, findingsSize)
+	cmdEdges    = command(device.Write|device.Read, 18, edgesSize)
 )
 
 var le = binary.LittleEndian // the module runs on amd64

@@ -12,8 +12,11 @@ var constants = map[string]uint64{
 	"DEVICES": MaxDevices, "HELD": MaxHeld, "TEXT": MaxText + 1, "MARK": MaxMark, "DATA": MaxData,
 	"PATH": MaxPath + 1, "WAIT_MS": MaxWaitMS,
 	"VALUES_PER": valuesPer, "CHOICES_PER": choicesPer, "SITES_PER": sitesPer,
-	"THREADS_PER": threadsPer,
-	"CALL":        uint64(Call), "SLAB": uint64(Slab), "PAGE": uint64(Page),
+	"THREADS_PER": threadsPer, "EDGES_PER": edgesPer, "FINDINGS": maxFindings,
+	"FINDING": findingText, "GATES": maxGates, "LOCK_NAME": lockName,
+	"CHECK_LOCKS": uint64(Locks), "CHECK_PAIRS": uint64(Pairs), "CHECK_BUFFERS": uint64(Buffers),
+	"LOCK_LEFT": uint64(LockLeft), "UNPAIRED": uint64(Unpaired), "UNDIRTIED": uint64(Undirtied),
+	"CALL": uint64(Call), "SLAB": uint64(Slab), "PAGE": uint64(Page),
 	"BREAD": uint64(BufferRead), "READ": uint64(PageRead), "USER": uint64(UserMemory),
 	"SUBMIT": uint64(Submit), "END": uint64(End), "POINTS": uint64(points),
 	"OFF": uint64(Off), "COUNT": uint64(Count), "ON": uint64(On),
@@ -42,13 +45,13 @@ var commands = map[string]uint32{
 	"HELLO": cmdHello, "CHOOSE": cmdChoose, "LOAD": cmdLoad, "START": cmdStart, "STATE": cmdState,
 	"TAKEN": cmdTaken, "SET": cmdSet, "STAT": cmdStat, "SITES": cmdSites, "MEMBER": cmdMember,
 	"WATCH": cmdWatch, "LOG": cmdLog, "MARK": cmdMark, "THREADS": cmdThreads, "HOLD": cmdHold,
-	"STRAY": cmdStray,
+	"STRAY": cmdStray, "CHECK": cmdCheck, "FINDINGS": cmdFindings, "EDGES": cmdEdges,
 }
 
 // sizes are the sizes, in bytes, of the structs that an answer can hold several of.
 var sizes = map[string]uint64{
 	"record": recordSize, "syscall": syscallSize, "choice": choiceSize, "site": siteSize,
-	"thread": threadSize, "strayed": unscheduledSize,
+	"thread": threadSize, "strayed": unscheduledSize, "finding": findingSize, "edge": edgeSize,
 }
 
 // offsets are the offsets in bytes at which abi.go, control.go, thread.go and log.go read and write
@@ -71,10 +74,16 @@ var offsets = map[string]string{
 	"mark":   "len 0 pad 4 text 8",
 	"thread": "pid 0 flags 4 nice 8 policy 12 switches 16 run_ns 24 last_run_ns 32 events 40 " +
 		"comm 48 work 64",
-	"threads": "from 0 count 4 threads 8",
-	"hold":    "pid 0 how 4 wait_ms 8 ran 12",
-	"strayed": "pid 0 run_ns 8 switches 16 last_run_ns 24 comm 32",
-	"stray":   "held 0 count 4 threads 8",
+	"threads":  "from 0 count 4 threads 8",
+	"hold":     "pid 0 how 4 wait_ms 8 ran 12",
+	"strayed":  "pid 0 run_ns 8 switches 16 last_run_ns 24 comm 32",
+	"stray":    "held 0 count 4 threads 8",
+	"check":    "what 0 pad 4",
+	"finding":  "kind 0 hits 4 comm 8 text 24",
+	"findings": "full 0 count 4 findings 8",
+	"edge": "from 0 to 8 hits 16 gate 24 gates 56 pad 60 from_name 64 to_name 96 from_site 128 " +
+		"to_site 208 comm 288",
+	"edges": "from 0 count 4 edges 8",
 	"record": "seq 0 time_ns 8 object 16 ino 24 pos 32 len 40 pfn 48 page_off 56 data_len 60 " +
 		"type 64 flags 68 dev 72 status 76 pid 80 tgid 84 comm 88",
 	"syscall": "args 0 result 48 path_len 56 name 64",

@@ -13,6 +13,7 @@ import (
 	"fsward/explore/checkers"
 	"fsward/explore/component"
 	"fsward/explore/crash"
+	"fsward/explore/ekm"
 	"fsward/explore/oracle"
 	"fsward/invariants/bundle"
 )
@@ -75,6 +76,8 @@ type Run struct {
 	NoAccount bool `json:"no_account,omitempty"`
 	// Threads is explore.Config.Threads.
 	Threads time.Duration `json:"threads,omitempty"`
+	// KernelChecks are checks of the kernel: see ekm.ParseChecks.
+	KernelChecks string `json:"kernel_checks,omitempty"`
 	// Coverage is explore.Config.Coverage.
 	Coverage bool `json:"coverage,omitempty"`
 	// Workloads are tested instead of what a checker makes.
@@ -87,6 +90,10 @@ func (r Run) Config() (explore.Config, error) {
 		return explore.Config{}, err
 	}
 	points, err := explore.ParseFailPoints(r.FailPoints)
+	if err != nil {
+		return explore.Config{}, err
+	}
+	checks, err := ekm.ParseChecks(r.KernelChecks)
 	if err != nil {
 		return explore.Config{}, err
 	}
@@ -126,6 +133,7 @@ func (r Run) Config() (explore.Config, error) {
 		StrictRecovery:  r.StrictRecovery,
 		Threads:         r.Threads,
 		Coverage:        r.Coverage,
+		KernelChecks:    checks,
 	}
 	if r.InOrder {
 		cfg.Crash.Order = crash.InOrder

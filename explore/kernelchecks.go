@@ -1,0 +1,49 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"fsward/explore/agent"
+	"fsward/explore/ekm"
+)
+
+// checkKernel begins the checks of Config.KernelChecks, before the stack is mounted.
+func (t *target) checkKernel(e *Env) error {
+	if t.kernelChecks == 0 {
+		return nil
+	}
+	if _, err := e.ask(agent.CheckKernel(t.kernelChecks)); err != nil {
+		return fmt.Errorf("the kernel cannot be checked: %w", err)
+	}
+	return nil
+}
+
+// kernelFinding returns the failure that the checks found since they began; nil: none. A finding of
+// each kind is in its text. e keeps an error of the machine.
+func (t *target) kernelFinding(e *Env) *Failure {
+	if t.kernelChecks == 0 || e.Err() != nil {
+		return nil
+	}
+	results, err := e.ask(agent.KernelFindings(t.kernelChecks))
+	if err != nil {
+		return nil
+	}
+	found, err := agent.DecodeFindings(results[0].Data)
+	if err != nil || len(found) == 0 {
+		_ = e.failed(err)
+		return nil
+	}
+	slices.SortFunc(found, func(a, b agent.KernelFinding) int {
+		return strings.Compare(a.Kind+a.Text, b.Kind+b.Text)
+	})
+	var lines []string
+	for _, f := range found {
+		lines = append(lines, f.Kind+": "+f.Text)
+		// Others may wait for what the thread has kept, forever.
+		kept := f.Kind == ekm.LockLeft.String() || f.Kind == ekm.Unpaired.String()
+		t.dead = t.dead || kept
+	}
+	return &Failure{Kind: "kernel: " + found[0].Kind, Text: strings.Join(lines, "\n")}
+}
