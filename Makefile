@@ -13,7 +13,7 @@ GOTESTSUM_VERSION := v1.13.0
 
 .PHONY: help setup build run test test-disks test-apart vm-test layout restarts apparmor reconnect \
 	migrate planted repair-planted repair-paths search-table variants lint fuzz bench kills simulate \
-	soak survey shapes cliffs matrix mutants man clean guest guest-debug
+	soak survey shapes cliffs matrix mutants man clean guest guest-debug debug-test
 
 ## list the targets
 help:
@@ -130,6 +130,12 @@ migrate: setup build guest
 ## run every supported way to make and mount Btrfs and ext3 under the guard (about six minutes)
 variants: setup
 	FSWARD_VARIANTS=all go test -count=1 -v -run '^Test(Ext3)?Variants$$' ./hostd/guard
+
+## plant a bug for each check of the kernel of make guest-debug, and record its coverage (about ten
+## minutes)
+debug-test: setup guest-debug
+	go test -tags vmtest -count=1 -v -timeout 60m -run '^TestGuest(DebugKernel|Coverage)$$' \
+		./explore/host
 
 PLANTED ?= .
 

@@ -47,3 +47,6 @@ func (t *target) kernelFinding(e *Env) *Failure {
 	}
 	return &Failure{Kind: "kernel: " + found[0].Kind, Text: strings.Join(lines, "\n")}
 }
+
+// ParseKernelChecks returns the checks that a text names: see ekm.ParseChecks.
+func ParseKernelChecks(text string) (ekm.Checks, error) { return ekm.ParseChecks(text) }

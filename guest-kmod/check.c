@@ -26,6 +26,7 @@ static struct fsw_ek_finding findings[FSW_EK_FINDINGS];
 static u32 finding_count;
 static u32 full;			/* what found no place in a table */
 static struct tracepoint *sys_exit;
+static bool registered;			/* call_ends() is */
 
 void fsw_check_full(void)
 {
@@ -132,16 +133,20 @@ static void off(void)
 {
 	u32 groups = fsw_probes_wanted() & ~FSW_GROUPS_CHECK;
 
-	if (!fsw_check_what)
-		return;
-	fsw_check_what = 0;
-	tracepoint_probe_unregister(sys_exit, call_ends, NULL);
+	WRITE_ONCE(fsw_check_what, 0);
+	if (registered)
+		tracepoint_probe_unregister(sys_exit, call_ends, NULL);
+	registered = false;
 	tracepoint_synchronize_unregister();
 	fsw_pairs_want(false);
 	fsw_probes_want(groups);
 	synchronize_rcu(); /* handlers of probes run without preemption */
 }
 
+/*
+ * Probes are placed one by one, which takes locks. The checks begin when all of them
+ * are in place, so that no lock seems to be kept.
+ */
 static int on(u32 what)
 {
 	u32 groups = fsw_probes_wanted();
@@ -162,7 +167,7 @@ static int on(u32 what)
 	err = tracepoint_probe_register(sys_exit, call_ends, NULL);
 	if (err)
 		return err;
-	fsw_check_what = what;
+	registered = true;
 	if (what & FSW_EK_CHECK_LOCKS)
 		groups |= 1U << FSW_GROUP_LOCKS;
 	if (what & FSW_EK_CHECK_PAIRS)
@@ -174,6 +179,8 @@ static int on(u32 what)
 		err = fsw_probes_want(groups);
 	if (err)
 		off();
+	else
+		WRITE_ONCE(fsw_check_what, what);
 	return err;
 }
 

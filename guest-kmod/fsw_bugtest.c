@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Planted bugs, to test what finds them: each n-th call of a function of the kernel
- * misbehaves first, in the thread of the caller.
+ * misbehaves first, in the thread of the caller. The kinds:
+ *
+ * bounds     reads behind an object
+ * freed      reads an object that was freed
+ * lost       loses an object
+ * list       adds to a corrupt list
+ * inversion  takes two locks in both orders
+ * held       keeps a lock
+ * pair       gets write access to a mount, and keeps it
+ * skip       returns 0, and does not call the function
  */
 #include <linux/atomic.h>
 #include <linux/ftrace.h>
@@ -21,7 +30,7 @@ MODULE_PARM_DESC(symbol, "function whose calls misbehave (vfs_link)");
 
 static char *kind = "bounds";
 module_param(kind, charp, 0444);
-MODULE_PARM_DESC(kind, "bounds: read behind an object; freed: read a freed one; lost: lose one; list: corrupt a list; inversion: take two locks in both orders; held: keep a lock; pair: get write access to a mount, and keep it; skip: return 0 in place of the call (bounds)");
+MODULE_PARM_DESC(kind, "bounds, freed, lost, list, inversion, held, pair or skip (bounds)");
 
 static unsigned int every = 1;
 module_param(every, uint, 0444);

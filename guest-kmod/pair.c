@@ -59,7 +59,7 @@ static int call_returns(struct kretprobe_instance *ri, struct pt_regs *regs)
 	long result = regs_return_value(regs);
 	const struct begin *b;
 
-	if (!rp)
+	if (!rp || !READ_ONCE(fsw_check_what))
 		return 0;
 	b = container_of(rp, struct begin, rp);
 	if (b->pointer ? !IS_ERR_OR_NULL((void *)result) : !(int)result)

@@ -17,6 +17,7 @@
 #include <linux/pagemap.h>
 #include <linux/uaccess.h>
 
+#include "check.h"
 #include "compat.h"
 #include "internal.h"
 
@@ -208,7 +209,7 @@ static int hit(struct kprobe *kp, struct pt_regs *regs)
 		if (fsw_point_ask(p->point, in_thread(kp), caller, bio->bi_status))
 			end_badly(bio);
 	}
-	if (p->check && READ_ONCE(wanted) & p->groups & FSW_GROUPS_CHECK)
+	if (p->check && READ_ONCE(fsw_check_what) && wanted & p->groups & FSW_GROUPS_CHECK)
 		p->check(p, regs);
 	if (p->see && fsw_logs(FSW_EK_LOG_WRITES))
 		p->see(p, regs);

@@ -13,7 +13,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 source=linux-source-6.1
 jobs=${JOBS:-$(nproc)}
 # The file systems whose code is instrumented for coverage: folders of fs/.
-covered='ext4 jbd2 btrfs xfs f2fs jfs fat exfat minix'
+covered='ext4 jbd2 btrfs jfs fat exfat minix'
 
 die() {
 	echo "guest/debug.sh: $*" >&2

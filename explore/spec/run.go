@@ -13,7 +13,6 @@ import (
 	"fsward/explore/checkers"
 	"fsward/explore/component"
 	"fsward/explore/crash"
-	"fsward/explore/ekm"
 	"fsward/explore/oracle"
 	"fsward/invariants/bundle"
 )
@@ -76,7 +75,7 @@ type Run struct {
 	NoAccount bool `json:"no_account,omitempty"`
 	// Threads is explore.Config.Threads.
 	Threads time.Duration `json:"threads,omitempty"`
-	// KernelChecks are checks of the kernel: see ekm.ParseChecks.
+	// KernelChecks are checks of the kernel: see explore.ParseKernelChecks.
 	KernelChecks string `json:"kernel_checks,omitempty"`
 	// Coverage is explore.Config.Coverage.
 	Coverage bool `json:"coverage,omitempty"`
@@ -93,7 +92,7 @@ func (r Run) Config() (explore.Config, error) {
 	if err != nil {
 		return explore.Config{}, err
 	}
-	checks, err := ekm.ParseChecks(r.KernelChecks)
+	checks, err := explore.ParseKernelChecks(r.KernelChecks)
 	if err != nil {
 		return explore.Config{}, err
 	}
