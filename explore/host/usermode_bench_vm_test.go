@@ -170,17 +170,16 @@ func (w *timed) print(part string, n int) {
 }
 
 // processorTime returns the processor time of processes.
-func processorTime(roots map[string]bool) (sum time.Duration) {
-	list, _ := filepath.Glob("/proc/[0-9]*/task/[0-9]*/schedstat")
-	for _, name := range list {
-		if !roots[strings.Split(name, "/")[2]] {
-			continue
+func processorTime(pids map[string]bool) (sum time.Duration) {
+	for pid := range pids {
+		list, _ := filepath.Glob("/proc/" + pid + "/task/*/schedstat")
+		for _, name := range list {
+			var ns int64
+			if text, err := os.ReadFile(name); err == nil {
+				_, _ = fmt.Sscan(string(text), &ns)
+			}
+			sum += time.Duration(ns)
 		}
-		var ns int64
-		if text, err := os.ReadFile(name); err == nil {
-			_, _ = fmt.Sscan(string(text), &ns)
-		}
-		sum += time.Duration(ns)
 	}
 	return sum
 }

@@ -117,7 +117,7 @@ func (m *Machine) boot(ctx context.Context) error {
 		return fmt.Errorf("user-mode Linux does not boot: %w: %w\n%s", err, k.err,
 			strings.Join(lastLines(output), "\n"))
 	}
-	m.kernel = k
+	m.kernel, m.requests = k, 0
 	return nil
 }
 

@@ -40,6 +40,7 @@ type Machine struct {
 	numbers  []uint32     // of the disks, in the order of written
 	written  *uml.Written // by the kernels; nil until the first one boots
 	failed   error        // of the kernel; nil: it works, or there is none
+	requests int          // to the kernel
 }
 
 var _ explore.System = (*Machine)(nil)
@@ -54,7 +55,7 @@ func (m *Machine) Run(ctx context.Context, c agent.Command) (agent.Exit, error) 
 		return agent.Exit{}, err
 	}
 	exit, err := m.kernel.client.Run(ctx, c)
-	return exit, m.cause(err, c.Timeout)
+	return exit, m.cause(ctx, err, c.Timeout)
 }
 
 // Do performs a batch: see agent.Client.Do. If it does not end in time, the machine has failed.
@@ -63,7 +64,7 @@ func (m *Machine) Do(ctx context.Context, b agent.Batch) (agent.Done, error) {
 		return agent.Done{}, err
 	}
 	done, err := m.kernel.client.Do(ctx, b)
-	return done, m.cause(err, b.Timeout)
+	return done, m.cause(ctx, err, b.Timeout)
 }
 
 // ready boots the kernel if none runs.
@@ -71,6 +72,7 @@ func (m *Machine) ready(ctx context.Context) error {
 	if m.failed != nil {
 		return m.failed
 	}
+	m.requests++
 	if m.kernel != nil {
 		return nil
 	}
@@ -121,10 +123,15 @@ func (m *Machine) stop() {
 }
 
 // cause returns what a request failed of. A kernel that has ended, or that does not answer, has a
-// *guest.Failure; it is killed.
-func (m *Machine) cause(err error, limit time.Duration) error {
+// *guest.Failure; it is killed. So is one whose request the caller gave up.
+func (m *Machine) cause(ctx context.Context, err error, limit time.Duration) error {
 	var remote *agent.RemoteError
 	if err == nil || errors.As(err, &remote) {
+		return err
+	}
+	if ctx.Err() != nil {
+		m.stop()
+		m.failed = err
 		return err
 	}
 	ended, output := m.kernel.end(m.box, errors.Is(err, agent.ErrClosed))
@@ -186,6 +193,10 @@ func (m *Machine) Snapshot(_ context.Context, n uint32, name string) error {
 	return d.snapshot(name)
 }
 
+// maxRequests is after how many requests a kernel is replaced. Kernels leak memory with mounts, and
+// one that has none left would look like a failure of a crash state.
+const maxRequests = 20_000
+
 // Restore restores the snapshot of a disk, on which nothing is mounted.
 func (m *Machine) Restore(_ context.Context, n uint32, name string) error {
 	d, err := m.disk(n)
@@ -194,6 +205,9 @@ func (m *Machine) Restore(_ context.Context, n uint32, name string) error {
 	}
 	if d.kept != name {
 		return fmt.Errorf("disk %d has no snapshot %q", n, name)
+	}
+	if m.requests > maxRequests {
+		m.stop()
 	}
 	if m.written == nil {
 		return d.restore(nil)
