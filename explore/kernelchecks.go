@@ -26,13 +26,12 @@ func (t *target) kernelFinding(e *Env) *Failure {
 	if t.kernelChecks == 0 || e.Err() != nil {
 		return nil
 	}
-	results, err := e.ask(agent.KernelFindings(t.kernelChecks))
-	if err != nil {
+	results, _ := e.ask(agent.KernelFindings(t.kernelChecks))
+	if e.Err() != nil {
 		return nil
 	}
 	found, err := agent.DecodeFindings(results[0].Data)
-	if err != nil || len(found) == 0 {
-		_ = e.failed(err)
+	if e.failed(err) != nil || len(found) == 0 {
 		return nil
 	}
 	slices.SortFunc(found, func(a, b agent.KernelFinding) int {

@@ -16,8 +16,8 @@ type KernelFinding struct {
 const maxFound = 1024
 
 // CheckKernel switches exactly these checks on, and forgets what was found. It fails with ENOENT or
-// ENXIO if the module fsw_ekm is not loaded, and with ENOENT if the kernel has none of the functions
-// of a check, or no KMEMLEAK.
+// ENXIO if the module fsw_ekm is not loaded, and with ENOENT if the kernel lacks KMEMLEAK or all
+// functions of a check.
 func CheckKernel(what ekm.Checks) Op { return Op{Code: opCheckKernel, a: uint64(what)} }
 
 // KernelFindings takes what these checks found since CheckKernel. DecodeFindings reads Data. With
