@@ -2,6 +2,7 @@ package checkers
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -32,7 +33,7 @@ var groups = []struct {
 	{"reflink", "clone and deduplicate ranges", (*topology).reflinks},
 	{"nodes", "make FIFOs and device nodes", (*topology).nodes},
 	{"tmpfile", "O_TMPFILE, with and without linkat", (*topology).tmpfiles},
-	{"acl", "set and remove access control lists", (*topology).accessLists},
+	{"acl", "set and remove access control lists, also default ones of directories", (*topology).accessLists},
 	{"together", "let one process write or rename while another one syncs", (*topology).together},
 	{"long", "names of 200 bytes, and directories longer than a block", (*topology).longNames},
 	{"sizes", "contents, attributes and targets at the limits of what an inode holds",
@@ -95,7 +96,9 @@ func (t *topology) exchanges() (out [][]model.Op) {
 	}
 	if t.promises.Has(model.Whiteout) && len(t.files)+len(t.links) < t.limits.Files {
 		for _, p := range t.files {
-			rename(p, t.free("/"), unix.RENAME_WHITEOUT)
+			if !t.fs.Inherits(path.Dir(p)) { // file systems differ in the list of the whiteout
+				rename(p, t.free("/"), unix.RENAME_WHITEOUT)
+			}
 		}
 	}
 	return out
@@ -197,16 +200,22 @@ func (t *topology) tmpfiles() (out [][]model.Op) {
 	return out
 }
 
-// accessLists returns steps that set and remove access control lists.
+// accessLists returns steps that set and remove access control lists, and those which directories
+// give to what is made in them.
 func (t *topology) accessLists() (out [][]model.Op) {
 	if !t.promises.Has(model.ACL) {
 		return nil
 	}
-	const name = "system.posix_acl_access"
-	for _, p := range slices.Concat(t.files, t.dirs[1:]) {
+	add := func(p, name string) {
 		out = append(out,
 			step(model.Op{Code: model.Setxattr, Path: p, Name: name, Value: model.AccessList(0o640, 7, 6)}),
 			step(model.Op{Code: model.Removexattr, Path: p, Name: name}))
+	}
+	for _, p := range slices.Concat(t.files, t.dirs[1:]) {
+		add(p, "system.posix_acl_access")
+	}
+	for _, p := range t.dirs[1:] {
+		add(p, "system.posix_acl_default")
 	}
 	return out
 }

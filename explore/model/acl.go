@@ -2,12 +2,41 @@ package model
 
 import "encoding/binary"
 
-// The names of the extended attribute that holds an access control list, and of the namespace of
-// users.
+// The names of the extended attributes that hold the access control list of a file, and that which a
+// directory gives to new files in it, and the name of the namespace of users.
 const (
-	aclName    = "system.posix_acl_access"
-	userPrefix = "user."
+	aclName        = "system.posix_acl_access"
+	defaultACLName = "system.posix_acl_default"
+	userPrefix     = "user."
 )
+
+// isACL reports whether an extended attribute holds an access control list.
+func isACL(name string) bool { return name == aclName || name == defaultACLName }
+
+// noParent stands for the directory of a new inode that inherits nothing. Whiteouts are such inodes
+// here: XFS gives them no list (xfs_rename_alloc_whiteout), and ext4 does.
+const noParent = 0
+
+// Inherits reports whether a directory has a default access control list.
+func (f *FS) Inherits(dir string) bool {
+	i, errno := f.tree.find(dir, false)
+	return errno == 0 && accessList(f.tree.inodes[i].attrs.now().xattrs[defaultACLName]).valid()
+}
+
+// inherited returns the attributes of a new inode in a directory with the attributes a
+// (posix_acl_create): its mode is the one that was asked for, within the directory's default list.
+func (a attrs) inherited(k Kind, mode uint32) attrs {
+	list := accessList(a.xattrs[defaultACLName])
+	if k == Symbolic || !list.valid() {
+		return attrs{mode: mode}
+	}
+	mode &= list.mode()
+	x := map[string]string{aclName: string(list.withMode(mode))}
+	if k == Dir {
+		x[defaultACLName] = string(list)
+	}
+	return attrs{mode: mode, xattrs: x}
+}
 
 // aclTags are the tags of entries of an access control list (linux/posix_acl.h), in the kernel's
 // order.

@@ -44,12 +44,17 @@ func (f *FS) Clone() *FS {
 	return &g
 }
 
-// create makes an inode without a name, and returns its number.
-func (v *volume) create(k Kind, mode uint32) (int, *inode) {
+// create makes an inode without a name, for a directory whose default list it inherits, and returns
+// its number.
+func (v *volume) create(dir int, k Kind, mode uint32) (int, *inode) {
 	if v.promises.NoModes {
 		mode = 0o755
 	}
-	return v.tree.create(k, mode, v.now)
+	a := attrs{mode: mode}
+	if d := v.tree.inodes[dir]; d != nil {
+		a = d.attrs.now().inherited(k, mode)
+	}
+	return v.tree.create(k, a, v.now)
 }
 
 // setName makes name s of directory d refer to inode to, or removes it if to is 0. With -o sync or

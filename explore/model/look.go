@@ -107,7 +107,7 @@ func listXattrs(do Perform, dir string, wants []Want) (keys []xattrKey, err erro
 			return nil, mismatchf("unreadable", "%s: listxattr: %v", paths[i], r.Errno)
 		}
 		for name := range strings.SplitSeq(string(r.Data), "\x00") {
-			if strings.HasPrefix(name, userPrefix) || name == aclName {
+			if strings.HasPrefix(name, userPrefix) || isACL(name) {
 				keys = append(keys, xattrKey{paths[i], name})
 			}
 		}

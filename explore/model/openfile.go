@@ -37,7 +37,7 @@ func (v *volume) open(o Op) unix.Errno {
 		return unix.EISDIR
 	}
 	if errno == unix.ENOENT && create {
-		i, _ = v.create(File, o.Mode&0o777)
+		i, _ = v.create(w.dir, File, o.Mode&0o777)
 		v.setName(w.dir, w.name, i)
 	} else {
 		if errno != 0 {
@@ -68,7 +68,7 @@ func (v *volume) openTmpfile(o Op) unix.Errno {
 	case !v.promises.Has(Tmpfile):
 		return unix.EOPNOTSUPP
 	}
-	i, n := v.create(File, o.Mode&0o777)
+	i, n := v.create(d, File, o.Mode&0o777)
 	n.linkable = o.Flags&unix.O_EXCL == 0
 	v.files.open(&v.tree, o.Slot, i, o.Flags)
 	return 0

@@ -73,27 +73,27 @@ func (v *volume) add(o Op) unix.Errno {
 	}
 	switch {
 	case o.Code == Mkdir:
-		i, _ := v.create(Dir, o.Mode&0o777)
+		i, _ := v.create(w.dir, Dir, o.Mode&0o777)
 		v.setName(w.dir, w.name, i)
 	case o.Code == Symlink && v.promises.NoSymlinks,
 		o.Code == Mknod && !v.promises.Has(Nodes),
 		o.Code == Link && (v.promises.NoLinks || v.tree.inodes[old].kind == Dir):
 		return unix.EPERM
 	case o.Code == Symlink:
-		i, n := v.create(Symbolic, 0o777)
+		i, n := v.create(w.dir, Symbolic, 0o777)
 		n.target = o.To
 		v.setName(w.dir, w.name, i)
 	case o.Code == Mknod:
-		v.setName(w.dir, w.name, v.mknod(o.Mode, o.Dev))
+		v.setName(w.dir, w.name, v.mknod(w.dir, o.Mode, o.Dev))
 	default:
 		v.setName(w.dir, w.name, old)
 	}
 	return 0
 }
 
-// mknod makes a special file without a name.
-func (v *volume) mknod(mode uint32, dev uint64) int {
-	i, n := v.create(Special, mode&0o777)
+// mknod makes a special file for a directory, without a name.
+func (v *volume) mknod(dir int, mode uint32, dev uint64) int {
+	i, n := v.create(dir, Special, mode&0o777)
 	n.node.typ = mode & unix.S_IFMT
 	if n.node.typ == unix.S_IFCHR || n.node.typ == unix.S_IFBLK {
 		n.node.dev = dev
@@ -157,7 +157,7 @@ func (v *volume) rename(o Op) unix.Errno {
 	}
 	switch {
 	case whiteout: // a character device with the number 0 (WHITEOUT_DEV)
-		r.target = v.mknod(unix.S_IFCHR, 0)
+		r.target = v.mknod(noParent, unix.S_IFCHR, 0)
 	case !r.exchange:
 		r.target = 0
 	}

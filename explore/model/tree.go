@@ -42,10 +42,10 @@ func (t *tree) clone() tree {
 }
 
 // create makes an inode without a name at a moment.
-func (t *tree) create(k Kind, mode uint32, now int) (int, *inode) {
+func (t *tree) create(k Kind, a attrs, now int) (int, *inode) {
 	t.last++
 	n := &inode{kind: k, born: now, changed: now, sized: now}
-	n.attrs.set(now, attrs{mode: mode})
+	n.attrs.set(now, a)
 	switch k {
 	case Dir:
 		n.names = make(map[string]*name)

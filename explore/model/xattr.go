@@ -23,7 +23,7 @@ func (a attrs) withoutXattr(name string) map[string]string {
 }
 
 // xattr performs Setxattr, Getxattr and Removexattr, as fs/xattr.c does. It knows the namespace
-// "user." (xattr_permission) and the access control list.
+// "user." (xattr_permission) and the access control lists.
 func (v *volume) xattr(o Op) (r Result) {
 	i, errno := v.tree.find(o.Path, false)
 	if errno != 0 {
@@ -32,7 +32,7 @@ func (v *volume) xattr(o Op) (r Result) {
 	n := v.tree.inodes[i]
 	a := n.attrs.now()
 	value, is := a.xattrs[o.Name]
-	if o.Name == aclName {
+	if isACL(o.Name) {
 		r.Errno = v.aclError(n, o, is)
 	} else {
 		r.Errno = v.xattrError(n, o, is)
@@ -74,7 +74,7 @@ func (v *volume) xattrError(n *inode, o Op, is bool) unix.Errno {
 	return 0
 }
 
-// aclError is xattrError of the access control list. The kernel ignores the flags, and lets a list
+// aclError is xattrError of an access control list. The kernel ignores the flags, and lets a list
 // be removed that does not exist (fs/posix_acl.c).
 func (v *volume) aclError(n *inode, o Op, is bool) unix.Errno {
 	switch {
@@ -82,6 +82,8 @@ func (v *volume) aclError(n *inode, o Op, is bool) unix.Errno {
 		return unix.EOPNOTSUPP
 	case o.Code == Setxattr && !accessList(o.Value).valid():
 		return unix.EINVAL
+	case o.Code == Setxattr && o.Name == defaultACLName && n.kind != Dir:
+		return unix.EACCES
 	case o.Code == Getxattr && !is:
 		return unix.ENODATA
 	}
