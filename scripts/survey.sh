@@ -49,11 +49,27 @@ entries() {
 	done <<-'END'
 		nfs
 		nfs export=async
+		nfs version=3
+		nfs version=3 export=async
+		nfs-restart
+		nfs-restart meanwhile=replaced version=3
 		raid
 		raid level=raid4
 		raid level=raid6
 		raid level=raid10
 		raid policy=ppl
+		raid policy=journal
+		raid policy=journal journal=write-back
+		raid array=dm-raid policy=bitmap
+		raid array=dm-raid policy=journal
+		raid-errors
+		raid-errors level=raid10
+		raid-errors level=raid5
+		raid-resync
+		raid-resync bitmap=internal
+		raid-resync recovery=create
+		raid-return
+		raid-return recovery=create
 		crypt-lvm type=raid1
 		crypt-lvm type=raid5
 		lvm type=thin
@@ -64,6 +80,8 @@ entries() {
 		dm-integrity mode=direct
 		git
 		git fsync=all
+		git-merge
+		git-merge fsync=default
 		subversion
 		subversion fsync=dropped
 		cvs
