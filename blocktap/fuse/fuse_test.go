@@ -121,6 +121,28 @@ func TestNoChildKeepsTheConnection(t *testing.T) {
 	}
 }
 
+// TestUnmountInAnotherNamespace unmounts while a process has a copy of the mount.
+func TestUnmountInAnotherNamespace(t *testing.T) {
+	s, _ := mount(t, nil)
+	keeper := exec.Command("unshare", "--mount", "sh", "-c", "echo; exec sleep 60")
+	out, err := keeper.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := keeper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = keeper.Wait() }()
+	defer func() { _ = keeper.Process.Kill() }()
+	if _, err := out.Read(make([]byte, 1)); err != nil { // it has its own mounts now
+		t.Fatal(err)
+	}
+	start := time.Now()
+	if err := s.Unmount(); err != nil || time.Since(start) > 30*time.Second {
+		t.Errorf("unmounted after %v: %v", time.Since(start), err)
+	}
+}
+
 // TestAbort checks that Abort ends a write that the hook holds, and frees the mount point.
 func TestAbort(t *testing.T) {
 	held := make(chan struct{})

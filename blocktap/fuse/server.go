@@ -130,7 +130,7 @@ func (s *Server) Path() string { return filepath.Join(s.dir, FileName) }
 // five seconds, Unmount returns an error and the server goes on.
 func (s *Server) Unmount() error {
 	for deadline := time.Now().Add(unmountWait); ; {
-		err := s.srv.Unmount()
+		err := s.unmountOnce()
 		if err == nil {
 			s.cancel()
 			return nil
@@ -139,6 +139,29 @@ func (s *Server) Unmount() error {
 			return fmt.Errorf("unmounting %s: %w", s.dir, err)
 		}
 		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// keptWait is the time after which a mount that is gone here must be in another mount namespace.
+const keptWait = 3 * time.Second
+
+// unmountOnce unmounts, and waits until the kernel sends no more requests. A process that began to
+// have its own mounts meanwhile has a copy of ours, and keeps the connection for as long as it
+// runs: it is aborted then. Nothing is lost, since each write has reached the server.
+func (s *Server) unmountOnce() error {
+	done := make(chan error, 1)
+	go func() { done <- s.srv.Unmount() }()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-time.After(keptWait):
+		}
+		if m, err := mountAt(s.dir); err == nil && m == nil {
+			if err := abort(s.conn); err != nil {
+				return err
+			}
+		}
 	}
 }
 
