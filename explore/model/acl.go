@@ -2,8 +2,8 @@ package model
 
 import "encoding/binary"
 
-// The names of the extended attributes that hold the access control list of a file, and that which a
-// directory gives to new files in it, and the name of the namespace of users.
+// The names of the extended attributes that hold the access control list of a file, and that which
+// a directory gives to new files in it, and the name of the namespace of users.
 const (
 	aclName        = "system.posix_acl_access"
 	defaultACLName = "system.posix_acl_default"

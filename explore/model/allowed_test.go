@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fsward/explore/model"
+	"fsward/explore/modeltest"
 )
 
 // An allowedCase has two scripts. A crash after done may leave the tree that found makes, or not.
@@ -199,9 +200,9 @@ func TestAllowedNow(t *testing.T) {
 	for i, p := range []model.Promises{posix, journal, ordered, trees, synced, dirsync} {
 		for seed := range uint64(10) {
 			f := model.New(p)
-			g := newGenerator(seed)
+			g := modeltest.NewGenerator(seed)
 			for i := range 200 {
-				if f.Apply(g.op()); i%10 != 0 {
+				if f.Apply(g.Op()); i%10 != 0 {
 					continue
 				}
 				s := f.Observed()

@@ -5,13 +5,14 @@ import (
 
 	"fsward/explore/agent"
 	"fsward/explore/model"
+	"fsward/explore/modeltest"
 )
 
 // TestFromCall: FromCall inverts Call.
 func TestFromCall(t *testing.T) {
-	g := newGenerator(1)
+	g := modeltest.NewGenerator(1)
 	for range 2000 {
-		call := g.op().Call("/mnt/x")
+		call := g.Op().Call("/mnt/x")
 		o, ok := model.FromCall("/mnt/x", call)
 		_, n, s, data := o.Call("/mnt/x").Fields()
 		_, n2, s2, data2 := call.Fields()

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"fsward/explore/model"
+	"fsward/explore/modeltest"
 )
 
 // TestSurprises checks that each surprise is found where it should be, in a tree that is allowed,
@@ -47,9 +48,9 @@ func TestNoSurpriseNow(t *testing.T) {
 	for i, p := range []model.Promises{posix, journal, trees, synced} {
 		for seed := range uint64(10) {
 			f := model.New(p)
-			g := newGenerator(seed)
+			g := modeltest.NewGenerator(seed)
 			for n := range 200 {
-				if f.Apply(g.op()); n%10 != 0 {
+				if f.Apply(g.Op()); n%10 != 0 {
 					continue
 				}
 				if got := f.Surprises(f.Observed()); len(got) > 0 {
