@@ -63,12 +63,9 @@ func (s *session) recoverApart(ctx context.Context, system System) error {
 	return nil
 }
 
-// apart reports whether crash states are recovered in another System.
-func (s *session) apart() bool { return s.recovery != s.target }
-
 // readyToRecover makes the machine that recovers ready, if it has failed.
 func (s *session) readyToRecover(ctx context.Context) error {
-	if !s.apart() {
+	if s.recovery == s.target {
 		return s.ready(ctx)
 	}
 	if !s.recovery.dead {
@@ -83,7 +80,7 @@ func (s *session) readyToRecover(ctx context.Context) error {
 
 // endRecovery removes the disks from the machine that recovers.
 func (s *session) endRecovery(ctx context.Context) (err error) {
-	if !s.apart() {
+	if s.recovery == s.target {
 		return nil
 	}
 	if !s.recovery.dead {

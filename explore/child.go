@@ -26,7 +26,9 @@ func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
 	}
 	x.totals.Restoring += r.took.Seconds()
 	x.totals.Running += (took - r.took).Seconds()
-	x.noteThreads(r)
+	if text := r.strayed(); text != "" {
+		x.emit(Event{Event: "strayed", Depth: len(r.steps), Text: text})
+	}
 	f, recovered, err := x.examine(ctx, r)
 	if err != nil {
 		before.CutShort += x.totals.CrashStates - before.CrashStates
@@ -52,7 +54,7 @@ func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
 				return err
 			}
 		}
-		rarest, err := x.addCoverage(c, r)
+		rarest, err := x.totals.addCoverage(c, r, &x.growth)
 		if err != nil {
 			return err
 		}
@@ -97,17 +99,12 @@ func (x *explorer) examine(ctx context.Context,
 	return f, recovered, err
 }
 
-// noteThreads counts an execution in which a thread found no work, or ran although it was held.
-func (x *explorer) noteThreads(r *execution) {
-	if r.idle != "" {
-		x.totals.Idle++
-	}
+// strayed says which threads ran although they were held; "": none.
+func (r *execution) strayed() string {
 	if len(r.unscheduled) == 0 {
-		return
+		return ""
 	}
-	x.totals.Unscheduled++
-	text := strings.Join(r.unscheduled, ", ") + " ran though held: this may not replay"
-	x.emit(Event{Event: "strayed", Depth: len(r.steps), Text: text})
+	return strings.Join(r.unscheduled, ", ") + " ran though held: this may not replay"
 }
 
 // count adds an execution.
@@ -120,6 +117,12 @@ func (t *Totals) count(st *state, r *execution) {
 	}
 	if st.Fail != nil {
 		t.Failed++
+	}
+	if r.idle != "" {
+		t.Idle++
+	}
+	if r.strayed() != "" {
+		t.Unscheduled++
 	}
 	t.Deepest = max(t.Deepest, len(r.steps))
 }
@@ -225,6 +228,30 @@ func (x *explorer) advance(c *change, key []byte, st *state, r *execution) error
 	}
 	p, err := x.Strategy.priority(x.Seed, c.sequence(), traits{depth: len(st.Steps)}, c)
 	return errors.Join(err, c.dequeue(key), c.enqueue(p, st))
+}
+
+// advanceScout moves a scout to its next operation, and puts the other ways to do this one into the
+// frontier.
+func (x *explorer) advanceScout(c *change, key []byte, st *state, taken []Choice) error {
+	if len(taken) > 1 {
+		rest := *st
+		rest.Scout, rest.Scouted = false, slices.Clone(taken)
+		if rest.Next = restNext(&rest, []uint32{taken[0].Value, 0}); rest.Next != nil {
+			p, err := x.Strategy.priority(x.Seed, c.sequence(), traits{depth: len(st.Steps), rest: true}, c)
+			if err == nil {
+				err = c.enqueue(p, &rest)
+			}
+			if err != nil {
+				return err
+			}
+			x.totals.Waiting++
+		}
+	}
+	if st.Next = following(taken[:min(1, len(taken))], 0); st.Next == nil {
+		x.totals.Waiting--
+		return c.dequeue(key)
+	}
+	return c.put(bucketFrontier, key, st)
 }
 
 // addFaults puts the same execution into the frontier once for each further call site, with a fault

@@ -38,36 +38,36 @@ const Committed = "commits"
 // committed returns the tree that the recovery of a crash state must give, and counts it; nil: it
 // is not known.
 func (x *explorer) committed(s *crash.State) *CommittedTree {
-	tree := x.lastCommit(s)
-	x.countCommitted(tree)
+	tree := x.ReadCommitted.last(s)
+	x.totals.countCommitted(x.ReadCommitted, tree)
 	return tree
 }
 
-// lastCommit returns the tree that the recovery of a crash state must give; nil: it is not known. A
+// last returns the tree that the recovery of a crash state must give; nil: it is not known. A
 // recovery that begins where a crash interrupted another one must give the same as that one.
-func (x *explorer) lastCommit(s *crash.State) *CommittedTree {
-	if x.ReadCommitted == nil {
+func (read ReadCommitted) last(s *crash.State) *CommittedTree {
+	if read == nil {
 		return nil
 	}
 	for s.From() != nil {
 		s = s.From()
 	}
-	tree, err := x.ReadCommitted(s)
+	tree, err := read(s)
 	if err != nil {
 		return nil
 	}
 	return tree
 }
 
-// countCommitted counts a comparison with the tree of the last commit.
-func (x *explorer) countCommitted(tree *CommittedTree) {
+// countCommitted counts a comparison with the tree of the last commit; read is nil: there are none.
+func (t *Totals) countCommitted(read ReadCommitted, tree *CommittedTree) {
 	switch {
-	case x.ReadCommitted == nil:
+	case read == nil:
 	case tree == nil:
-		x.totals.CommitUnknown++
+		t.CommitUnknown++
 	default:
-		x.totals.CommitKnown++
-		x.totals.countContents(tree)
+		t.CommitKnown++
+		t.countContents(tree)
 	}
 }
 

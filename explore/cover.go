@@ -30,30 +30,6 @@ func following(taken []Choice, fixed int) []uint32 {
 	return c.loaded
 }
 
-// advanceScout moves a scout to its next operation, and puts the other ways to do this one into the
-// frontier.
-func (x *explorer) advanceScout(c *change, key []byte, st *state, taken []Choice) error {
-	if len(taken) > 1 {
-		rest := *st
-		rest.Scout, rest.Scouted = false, slices.Clone(taken)
-		if rest.Next = restNext(&rest, []uint32{taken[0].Value, 0}); rest.Next != nil {
-			p, err := x.Strategy.priority(x.Seed, c.sequence(), traits{depth: len(st.Steps), rest: true}, c)
-			if err == nil {
-				err = c.enqueue(p, &rest)
-			}
-			if err != nil {
-				return err
-			}
-			x.totals.Waiting++
-		}
-	}
-	if st.Next = following(taken[:min(1, len(taken))], 0); st.Next == nil {
-		x.totals.Waiting--
-		return c.dequeue(key)
-	}
-	return c.put(bucketFrontier, key, st)
-}
-
 // restNext returns next, or the sequence after it if the scout has done it; nil: there is none.
 func restNext(rest *state, next []uint32) []uint32 {
 	if len(next) == len(rest.Scouted) && slices.Equal(next, Values(rest.Scouted)) {

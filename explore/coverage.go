@@ -29,8 +29,8 @@ func (c *coverageRecorder) batch(_ *Env, r request, next sendBatch) (agent.Done,
 }
 
 // findCoverage reports why the machine records no coverage; "": it does.
-func (s *session) findCoverage(ctx context.Context) (none string, err error) {
-	done, err := s.target.system.Do(ctx, agent.Batch{Cover: true, Timeout: opTimeout})
+func (t *target) findCoverage(ctx context.Context) (none string, err error) {
+	done, err := t.system.Do(ctx, agent.Batch{Cover: true, Timeout: opTimeout})
 	switch {
 	case err != nil:
 		return "", err
@@ -38,28 +38,6 @@ func (s *session) findCoverage(ctx context.Context) (none string, err error) {
 		return "the machine records none", nil
 	}
 	return done.Coverage.None, nil
-}
-
-// beginCoverage switches coverage on if the configuration wants it, and keeps the code map. A
-// machine without coverage is reported, and explored without.
-func (x *explorer) beginCoverage(ctx context.Context) error {
-	if !x.Coverage && x.Strategy != LeastSeen {
-		return nil
-	}
-	none, err := x.session.findCoverage(ctx)
-	if err != nil {
-		return err
-	}
-	if none != "" {
-		x.emit(Event{Event: "coverage", Text: none + ": the kernel's code does not guide the search"})
-		return nil
-	}
-	x.session.covering = true
-	x.session.replays = nil // the answers to requests that were sent ahead have no coverage
-	if _, err := x.store.meta(keyGrowth, &x.growth); err != nil {
-		return err
-	}
-	return x.store.update(func(c *change) error { return c.put(bucketMeta, keyCode, x.Code) })
 }
 
 // A Growth is the number of edges that a run had reached at a time.
@@ -73,9 +51,10 @@ type Growth struct {
 // divisor of that number. It bounds their number.
 const growthStep = 50
 
-// addCoverage counts the edges of an execution. rarest is the number of earlier executions with the
-// edge that the fewest of them had.
-func (x *explorer) addCoverage(c *change, r *execution) (rarest uint64, err error) {
+// addCoverage counts the edges of an execution, and extends the growth. rarest is the number of
+// earlier executions with the edge that the fewest of them had.
+func (t *Totals) addCoverage(c *change, r *execution, growth *[]Growth) (rarest uint64,
+	err error) {
 	if r.coverage == nil || len(r.coverage.edges) == 0 {
 		return 0, nil
 	}
@@ -83,19 +62,19 @@ func (x *explorer) addCoverage(c *change, r *execution) (rarest uint64, err erro
 	if err != nil {
 		return 0, err
 	}
-	x.totals.Edges += fresh
+	t.Edges += fresh
 	if r.coverage.cut {
-		x.totals.EdgesCut++
+		t.EdgesCut++
 	}
 	last := uint64(0)
-	if n := len(x.growth); n > 0 {
-		last = x.growth[n-1].Edges
+	if n := len(*growth); n > 0 {
+		last = (*growth)[n-1].Edges
 	}
-	if x.totals.Edges <= last+last/growthStep {
+	if t.Edges <= last+last/growthStep {
 		return rarest, nil
 	}
-	x.growth = append(x.growth, Growth{x.totals.Seconds, x.totals.Runs, x.totals.Edges})
-	return rarest, c.put(bucketMeta, keyGrowth, x.growth)
+	*growth = append(*growth, Growth{t.Seconds, t.Runs, t.Edges})
+	return rarest, c.put(bucketMeta, keyGrowth, *growth)
 }
 
 // countEdges counts an execution for each of its edges. fresh is the number of edges that no

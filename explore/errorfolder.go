@@ -78,8 +78,8 @@ func (f *failureContext) asError(cfg *Config) Error {
 	return e
 }
 
-// keepDisk copies a crash state.
-func (s *session) keepDisk(c *badDisk) *crashDisk {
+// keep copies a crash state, and what the kernel and commands of its recovery printed.
+func (c *badDisk) keep(s *session) *crashDisk {
 	k := &crashDisk{CrashError: CrashError{Window: c.window, Epoch: c.Epoch.String(),
 		Contents: c.sum(), After: c.At, Missing: c.Missing(), Early: s.disks.early(c.crashCase),
 		Torn: tornBios(c.State), Choices: c.choices}}

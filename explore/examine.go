@@ -49,7 +49,7 @@ func (x *explorer) checkCrashes(ctx context.Context,
 		if err != nil {
 			return err
 		}
-		x.countCrash(c, by.judge)
+		by.count(c)
 		recovered = max(recovered, wrote)
 		switch {
 		case bad == nil:
@@ -58,7 +58,7 @@ func (x *explorer) checkCrashes(ctx context.Context,
 			r.noteSurprises(x.session, bad)
 			return nil
 		}
-		f = r.crashFailure(bad, x.session.keepDisk(bad))
+		f = r.crashFailure(bad, bad.keep(x.session))
 		return errFailureFound
 	})
 	if errors.Is(err, errFailureFound) {
@@ -76,10 +76,19 @@ func (r *execution) crashFailure(bad *badDisk, copied *crashDisk) *failureContex
 	return &failureContext{Failure: bad.Failure, execution: r, disk: copied}
 }
 
-// countCrash counts a crash for each property that it is tried for.
-func (x *explorer) countCrash(c crashCase, judge Judge) {
+// An examiner checks the crash states of one execution.
+type examiner struct {
+	x          *explorer
+	judge      Judge       // nil: there is none
+	recovering *recovering // nil: crashes during recovery are not tried
+	exploring  bool        // surprises that were seen need not be shown again
+}
+
+// count counts a crash for each property that it is tried for.
+func (by *examiner) count(c crashCase) {
+	x := by.x
 	x.triedCrashes[c.property()]++
-	if judge != nil {
+	if by.judge != nil {
 		x.triedCrashes[Invariant]++
 	}
 	if !x.HostOnly {
@@ -88,14 +97,6 @@ func (x *explorer) countCrash(c crashCase, judge Judge) {
 	if !x.HostOnly && x.ReadCommitted != nil {
 		x.triedCrashes[Committed]++
 	}
-}
-
-// An examiner checks the crash states of one execution.
-type examiner struct {
-	x          *explorer
-	judge      Judge       // nil: there is none
-	recovering *recovering // nil: crashes during recovery are not tried
-	exploring  bool        // surprises that were seen need not be shown again
 }
 
 func (x *explorer) newExaminer(ctx context.Context) (*examiner, error) {

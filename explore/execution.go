@@ -110,7 +110,7 @@ func (s *session) attempt(ctx context.Context, st *state) (*execution, error) {
 	}
 	if st.crash != nil {
 		if r.found == nil {
-			r.found, err = s.checkProcessCrash(e, r.process)
+			r.found, err = s.target.checkProcessCrash(e, r.process)
 		}
 		return r, err
 	}
@@ -225,15 +225,15 @@ func (s *session) mutate(e *Env, r *execution) (err error) {
 }
 
 // checkProcessCrash asks the checker after a process crash. The stack is still mounted.
-func (s *session) checkProcessCrash(e *Env, p *processCrasher) (*Failure, error) {
+func (t *target) checkProcessCrash(e *Env, p *processCrasher) (*Failure, error) {
 	if err := p.followed(); err != nil {
 		return nil, err
 	}
 	e.remove(p)
 	e.windows.closed = true
 	e.chooser = p.plan.choices
-	f := s.target.failure(e, "check failed", s.target.stack.Checker.Check(e, p.plan.crash))
-	if f != nil && !s.target.dead {
+	f := t.failure(e, "check failed", t.stack.Checker.Check(e, p.plan.crash))
+	if f != nil && !t.dead {
 		named := *f
 		named.Kind = "soft crash: " + f.Kind
 		f = &named

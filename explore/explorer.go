@@ -117,6 +117,28 @@ func (x *explorer) begin(ctx context.Context) error {
 	})
 }
 
+// beginCoverage switches coverage on if the configuration wants it, and keeps the code map. A
+// machine without coverage is reported, and explored without.
+func (x *explorer) beginCoverage(ctx context.Context) error {
+	if !x.Coverage && x.Strategy != LeastSeen {
+		return nil
+	}
+	none, err := x.session.target.findCoverage(ctx)
+	if err != nil {
+		return err
+	}
+	if none != "" {
+		x.emit(Event{Event: "coverage", Text: none + ": the kernel's code does not guide the search"})
+		return nil
+	}
+	x.session.covering = true
+	x.session.replays = nil // the answers to requests that were sent ahead have no coverage
+	if _, err := x.store.meta(keyGrowth, &x.growth); err != nil {
+		return err
+	}
+	return x.store.update(func(c *change) error { return c.put(bucketMeta, keyCode, x.Code) })
+}
+
 func (x *explorer) saveTotals(c *change) error {
 	return errors.Join(c.put(bucketMeta, keyTotals, &x.totals),
 		c.put(bucketMeta, keyAsked, x.triedCrashes))

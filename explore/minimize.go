@@ -198,7 +198,7 @@ func (m minimizer) closestCrash(best *failureContext, options crash.Options, bel
 			}
 			bad, err := show(c)
 			if bad != nil {
-				found = best.crashFailure(bad, m.x.session.keepDisk(bad))
+				found = best.crashFailure(bad, bad.keep(m.x.session))
 			}
 			return cmp.Or(err, errFailureFound)
 		})

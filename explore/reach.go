@@ -95,7 +95,7 @@ func (s *session) setUpAndMount(ctx context.Context, choices *Chooser, log *resp
 	if err := s.ready(ctx); err != nil {
 		return nil, nil, err
 	}
-	if f, err := s.setUp(ctx, choices); f != nil || err != nil {
+	if f, err := s.disks.setUp(ctx, s.target, choices); f != nil || err != nil {
 		return s.target.env(ctx), f, err
 	}
 	if err := errors.Join(s.disks.load(ctx, nil), s.recorder.begin(ctx)); err != nil {

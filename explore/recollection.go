@@ -78,18 +78,18 @@ func (recalledSystem) Run(context.Context, agent.Command) (agent.Exit, error) {
 
 // sound checks a crash state by the answers of an equal recovered disk. It reports whether that was
 // possible and showed nothing wrong: otherwise the crash state has to be recovered.
-func (s *session) sound(ctx context.Context, answers map[string]agent.Result,
+func (t *target) sound(ctx context.Context, answers map[string]agent.Result,
 	must *CommittedTree, about Crash) bool {
 	choices := new(Chooser)
-	e := s.recovery.choosing(ctx, recalledSystem{s.recovery.system, answers}, choices)
+	e := t.choosing(ctx, recalledSystem{t.system, answers}, choices)
 	e.windows.closed = true
 	if must != nil {
-		tree, err := s.tree(e)
+		tree, err := t.tree(e)
 		if err != nil || must.check(tree) != nil {
 			return false
 		}
 	}
-	err := s.recovery.stack.Checker.Check(e, about)
+	err := t.stack.Checker.Check(e, about)
 	return err == nil && e.err == nil && len(e.surprises) == 0 && len(choices.Taken()) == 0
 }
 
@@ -110,11 +110,11 @@ func (by *examiner) alike(ctx context.Context, c crashCase, disk, alike string) 
 	if answers == nil {
 		return false
 	}
-	must := x.lastCommit(c.State)
-	if !x.session.sound(ctx, answers, must, c.Crash) {
+	must := x.ReadCommitted.last(c.State)
+	if !x.session.recovery.sound(ctx, answers, must, c.Crash) {
 		return false
 	}
-	x.countCommitted(must)
+	x.totals.countCommitted(x.ReadCommitted, must)
 	by.remember(true, alike)
 	return true
 }

@@ -35,7 +35,7 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, must *Commit
 			return nil, logs, err
 		}
 		if s.verify && s.recovery.stack.repairs() || must != nil {
-			quick, err = s.tree(e)
+			quick, err = s.recovery.tree(e)
 			f = s.recovery.failure(e, "unreadable", err).withProperty(Recovered)
 		}
 		if f == nil {
@@ -115,8 +115,8 @@ func (s Stack) repairs() bool {
 
 // tree returns the entries that are mounted at the top of the stack, by path, without their times.
 // A tree that cannot be read at all is empty.
-func (s *session) tree(e *Env) (map[string]agent.Entry, error) {
-	r, err := e.Try(agent.Tree(s.recovery.stack.Top.Path()))
+func (t *target) tree(e *Env) (map[string]agent.Entry, error) {
+	r, err := e.Try(agent.Tree(t.stack.Top.Path()))
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (s *session) compareRepair(ctx context.Context, disk *crash.State, choices 
 	e.windows.closed = true
 	f := s.recovery.mount(e, repair)
 	if f == nil && fatal(e) == nil {
-		thorough, err := s.tree(e)
+		thorough, err := s.recovery.tree(e)
 		if err == nil {
 			if text := differences(quick, thorough); text != "" {
 				err = Failuref("recoveries differ", "%s", text)

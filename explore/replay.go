@@ -91,7 +91,7 @@ func (x *explorer) reproduceCrash(ctx context.Context, r *execution, e Error,
 			return err
 		}
 		if f = sameKind(&failureContext{Failure: bad.Failure, execution: r}, e); f != nil {
-			f.disk = x.session.keepDisk(bad)
+			f.disk = bad.keep(x.session)
 			f.disk.Perspective = e.Crash.Perspective
 			return errFailureFound
 		}

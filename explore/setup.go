@@ -33,29 +33,29 @@ func (v *variant) begins(values []uint32) bool {
 
 // setUp selects the pristine disks of a setup, or makes them. choices then has the choices of this
 // part. A stack that cannot be made is a failure.
-func (s *session) setUp(ctx context.Context, choices *Chooser) (*Failure, error) {
-	i := slices.IndexFunc(s.disks.variants, func(v *variant) bool { return v.begins(choices.loaded) })
+func (d *diskSet) setUp(ctx context.Context, t *target, choices *Chooser) (*Failure, error) {
+	i := slices.IndexFunc(d.variants, func(v *variant) bool { return v.begins(choices.loaded) })
 	if i >= 0 {
-		choices.repeat(s.disks.variants[i].choices)
-		s.disks.use(i)
+		choices.repeat(d.variants[i].choices)
+		d.use(i)
 		return nil, choices.err
 	}
-	if len(s.disks.variants) == maxVariants {
+	if len(d.variants) == maxVariants {
 		return nil, fmt.Errorf("the stack can be made in more than %d ways", maxVariants)
 	}
-	if err := s.disks.clear(ctx); err != nil {
+	if err := d.clear(ctx); err != nil {
 		return nil, err
 	}
-	e := s.target.choosing(ctx, s.target.system, choices)
-	err := s.target.make(e)
-	if f := s.target.failure(e, "make failed", err); f != nil || fatal(e) != nil {
-		s.target.dead = true // parts of the stack may be mounted
+	e := t.choosing(ctx, t.system, choices)
+	err := t.make(e)
+	if f := t.failure(e, "make failed", err); f != nil || fatal(e) != nil {
+		t.dead = true // parts of the stack may be mounted
 		return f, fatal(e)
 	}
 	if err := choices.err; err != nil {
 		return nil, err
 	}
-	return nil, s.disks.keepVariant(ctx, choices.Taken())
+	return nil, d.keepVariant(ctx, choices.Taken())
 }
 
 // clear restores the disks of zeros.

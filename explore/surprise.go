@@ -74,7 +74,7 @@ func (r *execution) noteSurprises(s *session, bad *badDisk) {
 			continue
 		}
 		if copied == nil {
-			copied = s.keepDisk(bad)
+			copied = bad.keep(s)
 		}
 		one := *f
 		one.more = nil

@@ -17,12 +17,6 @@ func isACL(name string) bool { return name == aclName || name == defaultACLName 
 // here: XFS gives them no list (xfs_rename_alloc_whiteout), and ext4 does.
 const noParent = 0
 
-// Inherits reports whether a directory has a default access control list.
-func (f *FS) Inherits(dir string) bool {
-	i, errno := f.tree.find(dir, false)
-	return errno == 0 && accessList(f.tree.inodes[i].attrs.now().xattrs[defaultACLName]).valid()
-}
-
 // inherited returns the attributes of a new inode in a directory with the attributes a
 // (posix_acl_create): its mode is the one that was asked for, within the directory's default list.
 func (a attrs) inherited(k Kind, mode uint32) attrs {

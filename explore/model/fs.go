@@ -84,3 +84,9 @@ func (f *FS) ExtraNames() (n int) {
 	}
 	return n
 }
+
+// Inherits reports whether a directory has a default access control list.
+func (f *FS) Inherits(dir string) bool {
+	i, errno := f.tree.find(dir, false)
+	return errno == 0 && accessList(f.tree.inodes[i].attrs.now().xattrs[defaultACLName]).valid()
+}

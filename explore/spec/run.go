@@ -141,19 +141,25 @@ func (r Run) Config() (explore.Config, error) {
 		cfg.NewAccount = top.NewAccount()
 	}
 	r.setOracles(&cfg, top)
+	err = errors.Join(err, r.checkPlaces(&cfg))
+	return cfg, err
+}
+
+// checkPlaces returns an error if crash states cannot be recovered or judged where the run wants it.
+func (r Run) checkPlaces(cfg *explore.Config) error {
 	if r.RecoverIn == InUserMode {
 		if _, _, err := r.UserMode(); err != nil {
-			return cfg, err
+			return err
 		}
 		if err := cfg.CanRecoverApart(); err != nil {
-			return cfg, err
+			return err
 		}
 	}
 	if r.HostOnly && cfg.NewJudge == nil {
-		return cfg, errors.New("a run with the invariants alone needs a file system that has " +
+		return errors.New("a run with the invariants alone needs a file system that has " +
 			"invariants, alone on one disk, and must not disable them")
 	}
-	return cfg, err
+	return nil
 }
 
 // checker returns the checker of the run on top of a component.

@@ -1,7 +1,6 @@
 package campaign
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -27,32 +26,6 @@ func (c *checks) truth(base *testimage.Image) (map[string]string, error) {
 		return nil, err
 	}
 	return viewed(c.view), nil
-}
-
-// attributes returns those of the worker's image, as Linux sees it, or, if the kernel does not know
-// the file system, as fsward reads it. It returns nil if the image cannot be read.
-func (w *worker) attributes() (map[string]string, error) {
-	if !slices.Contains(linux.FileSystems(), w.checks.fs) {
-		now, err := w.contents()
-		if err != nil {
-			return nil, err
-		}
-		defer now.Close()
-		list, err := readAttributes(now, w.checks.fs)
-		if err != nil {
-			return nil, nil // the check harmless reports it
-		}
-		return list, nil
-	}
-	v, err := (&viewer{w}).look()
-	if errors.Is(err, linux.ErrEnded) {
-		w.endLinux()
-		return nil, nil // the check mounts reports it
-	}
-	if err != nil || v == nil || v.Files == nil {
-		return nil, err
-	}
-	return viewed(v), nil
 }
 
 // readAttributes reads the files of an image without Linux. Such a file system has no permissions

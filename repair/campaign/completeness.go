@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"fsward/repair"
 	"fsward/repair/adapter"
 	"fsward/repair/damage"
+	"fsward/repair/linux"
 	"fsward/repair/testimage"
 	"fsward/repair/vote"
 )
@@ -206,4 +208,31 @@ func (p *peer) elect(f *damage.Field, value uint64) (vote.Ballot, error) {
 		return nil, err
 	}
 	return ballot(p.truth, now), nil
+}
+
+// attributes returns the attributes of the files of the worker's image, as Linux sees it, or, if the
+// kernel does not know the file system, as fsward reads it. It returns nil if the image cannot be
+// read.
+func (w *worker) attributes() (map[string]string, error) {
+	if !slices.Contains(linux.FileSystems(), w.checks.fs) {
+		now, err := w.contents()
+		if err != nil {
+			return nil, err
+		}
+		defer now.Close()
+		list, err := readAttributes(now, w.checks.fs)
+		if err != nil {
+			return nil, nil // the check harmless reports it
+		}
+		return list, nil
+	}
+	v, err := (&viewer{w}).look()
+	if errors.Is(err, linux.ErrEnded) {
+		w.endLinux()
+		return nil, nil // the check mounts reports it
+	}
+	if err != nil || v == nil || v.Files == nil {
+		return nil, err
+	}
+	return viewed(v), nil
 }
