@@ -51,13 +51,12 @@ func BenchmarkGuestUserMode(b *testing.B) {
 	}
 }
 
-// A timed is a twin that measures.
+// A timed recovers each crash state in both, and measures with one of them.
 type timed struct {
 	explore.System // user-mode Linux
 	guest          *machine.Machine
 	fs             string
 	user, emulated func() time.Duration // processor time so far
-	took           [2]time.Duration     // in user-mode Linux, and in the guest
 	requests       int
 	parted         bool
 	snapshot       string
@@ -86,18 +85,9 @@ func (w *timed) load(ctx context.Context) error {
 	return errors.Join(w.Restore(ctx, 0, w.snapshot), w.WritePages(ctx, 0, pages))
 }
 
-// both measures a request.
+// both does a request in both.
 func (w *timed) both(ask func(explore.System) error) error {
-	began := w.emulated()
-	if err := ask(w.guest); err != nil {
-		return err
-	}
-	w.took[1] += w.emulated() - began
-	began = w.user()
-	err := ask(w.System)
-	w.took[0] += w.user() - began
-	w.requests++
-	return err
+	return errors.Join(ask(w.guest), ask(w.System))
 }
 
 // Run runs a command of a recovery in both.
@@ -108,16 +98,14 @@ func (w *timed) Run(ctx context.Context, c agent.Command) (exit agent.Exit, err 
 	})
 }
 
-// Do does a request in both. The first crash states are also used to measure the parts.
+// Do does a request in both. With a later crash state it also measures the parts, once.
 func (w *timed) Do(ctx context.Context, b agent.Batch) (done agent.Done, err error) {
 	mounts := len(b.Ops) > 0 && b.Ops[0].Code == agent.Mount("", "", "", 0, "").Code
-	if mounts && w.requests > 10 && !w.parted {
+	if w.requests++; mounts && w.requests > 10 && !w.parted {
 		w.parted = true
-		before := *w
 		if err := w.parts(ctx, b.Ops[0]); err != nil {
 			return done, err
 		}
-		w.took, w.requests = before.took, before.requests
 	}
 	return done, w.both(func(s explore.System) (err error) {
 		done, err = s.Do(ctx, b)
@@ -142,31 +130,38 @@ func (w *timed) parts(ctx context.Context, mount agent.Op) error {
 		{"the same of a clean disk", false, []agent.Op{mount, unmount}},
 		{"mount with recovery, tree, unmount", true, []agent.Op{mount, tree, unmount}},
 	} {
-		w.took, w.requests = [2]time.Duration{}, 0
-		for range repeats {
-			if part.crash {
-				if err := w.load(ctx); err != nil {
-					return err
-				}
-			}
-			err := w.both(func(s explore.System) error {
-				done, err := s.Do(ctx, agent.Batch{Ops: part.ops, Timeout: time.Minute})
-				return errors.Join(err, agent.CheckResults(part.ops, done.Results, time.Minute))
-			})
-			if err != nil {
-				return err
-			}
+		guest, err := w.measure(ctx, w.guest, w.emulated, part.crash, part.ops)
+		if err != nil {
+			return err
 		}
-		w.print(part.name, repeats)
+		user, err := w.measure(ctx, w.System, w.user, part.crash, part.ops)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%s, %s: guest %.2f ms, user-mode Linux %.2f ms, factor %.1f\n", w.fs, part.name,
+			guest, user, guest/user)
 	}
 	return w.load(ctx)
 }
 
-// print prints the processor time for each of n.
-func (w *timed) print(part string, n int) {
-	each := func(d time.Duration) float64 { return d.Seconds() * 1e3 / float64(max(n, 1)) }
-	fmt.Printf("%s, %s: guest %.2f ms, user-mode Linux %.2f ms, factor %.1f (%d, %d requests)\n",
-		w.fs, part, each(w.took[1]), each(w.took[0]), each(w.took[1])/each(w.took[0]), n, w.requests)
+// measure returns the processor time of a request, in milliseconds. With crash, the present crash
+// state is loaded before each.
+func (w *timed) measure(ctx context.Context, s explore.System, clock func() time.Duration,
+	crash bool, ops []agent.Op) (float64, error) {
+	began := clock()
+	for range repeats {
+		if crash {
+			pages := w.pages[0]
+			if err := errors.Join(s.Restore(ctx, 0, w.snapshot), s.WritePages(ctx, 0, pages)); err != nil {
+				return 0, err
+			}
+		}
+		done, err := s.Do(ctx, agent.Batch{Ops: ops, Timeout: time.Minute})
+		if err = errors.Join(err, agent.CheckResults(ops, done.Results, time.Minute)); err != nil {
+			return 0, err
+		}
+	}
+	return (clock() - began).Seconds() * 1e3 / repeats, nil
 }
 
 // processorTime returns the processor time of processes.
@@ -225,8 +220,7 @@ func benchUserMode(b *testing.B, m *machine.Machine, fs, dir string) error {
 			cfg.System, cfg.Recovery, cfg.Dir = m, w, b.TempDir()
 			ctx, cancel := context.WithTimeout(b.Context(), 4*time.Minute)
 			defer cancel()
-			sum, err := explore.Run(ctx, cfg)
-			w.print("whole recovery and check", int(sum.Recovered))
+			_, err := explore.Run(ctx, cfg)
 			return err
 		})
 }
