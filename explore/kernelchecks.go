@@ -23,15 +23,11 @@ func (t *target) checkKernel(e *Env) error {
 // kernelFinding returns the failure that the checks found since they began; nil: none. A finding of
 // each kind is in its text. e keeps an error of the machine.
 func (t *target) kernelFinding(e *Env) *Failure {
-	if t.kernelChecks == 0 || e.Err() != nil {
+	if t.kernelChecks == 0 {
 		return nil
 	}
-	results, _ := e.ask(agent.KernelFindings(t.kernelChecks))
-	if e.Err() != nil {
-		return nil
-	}
-	found, err := agent.DecodeFindings(results[0].Data)
-	if e.failed(err) != nil || len(found) == 0 {
+	found := e.kernelFindings(t.kernelChecks)
+	if len(found) == 0 {
 		return nil
 	}
 	slices.SortFunc(found, func(a, b agent.KernelFinding) int {
@@ -45,6 +41,20 @@ func (t *target) kernelFinding(e *Env) *Failure {
 		t.dead = t.dead || kept
 	}
 	return &Failure{Kind: "kernel: " + found[0].Kind, Text: strings.Join(lines, "\n")}
+}
+
+// kernelFindings returns what checks of the kernel found; nil: nothing, or e keeps an error.
+func (e *Env) kernelFindings(checks ekm.Checks) []agent.KernelFinding {
+	if e.Err() != nil {
+		return nil
+	}
+	results, err := e.ask(agent.KernelFindings(checks))
+	if err != nil {
+		return nil
+	}
+	found, err := agent.DecodeFindings(results[0].Data)
+	_ = e.failed(err)
+	return found
 }
 
 // ParseKernelChecks returns the checks that a text names: see ekm.ParseChecks.

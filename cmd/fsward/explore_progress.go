@@ -201,8 +201,8 @@ func (p *exploreProgress) explored(sum explore.Summary, dir string) {
 		} else if p.runs > 0 && sum.Runs >= p.runs {
 			how = "its runs are done"
 		}
-		fmt.Fprintf(p.out, "%d states%s, %d crash states%s%s%s%s, %d errors%s in %.0f s; %s\n", sum.States,
-			familiar(sum.Totals), sum.CrashStates, early(sum.Totals), cutShort(sum.Totals),
+		fmt.Fprintf(p.out, "%d states%s, %d crash states%s%s%s%s, %d errors%s in %.0f s; %s\n",
+			sum.States, familiar(sum.Totals), sum.CrashStates, early(sum.Totals), cutShort(sum.Totals),
 			committed(sum.Totals), covered(sum.Totals),
 			sum.Broken(), surprised(&sum), sum.Seconds, how)
 		for _, e := range sum.Errors {

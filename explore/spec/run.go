@@ -145,7 +145,8 @@ func (r Run) Config() (explore.Config, error) {
 	return cfg, err
 }
 
-// checkPlaces returns an error if crash states cannot be recovered or judged where the run wants it.
+// checkPlaces returns an error if crash states cannot be recovered or judged where the run wants
+// it.
 func (r Run) checkPlaces(cfg *explore.Config) error {
 	if r.RecoverIn == InUserMode {
 		if _, _, err := r.UserMode(); err != nil {
