@@ -60,12 +60,14 @@ func (v *volume) xattrError(n *inode, o Op, is bool) unix.Errno {
 	switch {
 	case o.Name == "" || len(o.Name) > 255: // XATTR_NAME_MAX
 		return unix.ERANGE
-	case !known || v.promises.NoXattrs:
+	case !known:
 		return unix.EOPNOTSUPP
 	case n.kind != File && n.kind != Dir && o.Code == Getxattr:
 		return unix.ENODATA
 	case n.kind != File && n.kind != Dir:
 		return unix.EPERM
+	case v.promises.NoXattrs:
+		return unix.EOPNOTSUPP
 	case !is && (o.Code != Setxattr || o.Flags == unix.XATTR_REPLACE):
 		return unix.ENODATA
 	case is && o.Code == Setxattr && o.Flags == unix.XATTR_CREATE:
