@@ -26,7 +26,7 @@ func (t *target) kernelFinding(e *Env) *Failure {
 	if t.kernelChecks == 0 {
 		return nil
 	}
-	found := e.kernelFindings(t.kernelChecks)
+	found := kernelFindings(e, t.kernelChecks)
 	if len(found) == 0 {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (t *target) kernelFinding(e *Env) *Failure {
 }
 
 // kernelFindings returns what checks of the kernel found; nil: nothing, or e keeps an error.
-func (e *Env) kernelFindings(checks ekm.Checks) []agent.KernelFinding {
+func kernelFindings(e *Env, checks ekm.Checks) []agent.KernelFinding {
 	if e.Err() != nil {
 		return nil
 	}

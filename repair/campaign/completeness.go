@@ -210,9 +210,9 @@ func (p *peer) elect(f *damage.Field, value uint64) (vote.Ballot, error) {
 	return ballot(p.truth, now), nil
 }
 
-// attributes returns the attributes of the files of the worker's image, as Linux sees it, or, if the
-// kernel does not know the file system, as fsward reads it. It returns nil if the image cannot be
-// read.
+// attributes returns the attributes of the files of the worker's image, as Linux sees it, or, if
+// the kernel does not know the file system, as fsward reads it. It returns nil if the image cannot
+// be read.
 func (w *worker) attributes() (map[string]string, error) {
 	if !slices.Contains(linux.FileSystems(), w.checks.fs) {
 		now, err := w.contents()
