@@ -1,10 +1,12 @@
 package guard_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"fsward/blocktap"
 	"fsward/hostd/guardtest"
 )
 
@@ -87,4 +89,38 @@ func TestConversionIsRolledBack(t *testing.T) {
 	r.End()
 	guardtest.MustBeClean(t, "ext3", image)
 	guardtest.MustHold(t, r.Images)
+}
+
+// TestRollbackWritesACopyFirst puts back what the former file system of a conversion has in the
+// place of a copy of the superblock, before anything else. The page cache of a disk writes what
+// btrfs-convert -r wrote in any order. Other data there is refused.
+func TestRollbackWritesACopyFirst(t *testing.T) {
+	const copyAt, length = 64 << 20, 64 << 10
+	source := t.TempDir()
+	guardtest.Run(t, "sh", "-c", "head -c 150000000 /dev/urandom > "+source+"/large")
+	image := guardtest.BlankImage(t, 512<<20)
+	guardtest.Run(t, "mke2fs", "-t", "ext3", "-b", "4096", "-q", "-F", "-d", source, image)
+	former := make([]byte, length)
+	f, err := os.Open(image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.ReadAt(former, copyAt); err != nil {
+		t.Fatal(err)
+	}
+	guardtest.Run(t, "btrfs-convert", image)
+	r := guardtest.Attach(t, image, nil)
+	write := func(data []byte) error {
+		return r.Daemon.Devices()["disk"].Do(t.Context(), &blocktap.Request{Op: blocktap.OpWrite,
+			Off: copyAt, Len: length, Data: data})
+	}
+	other := bytes.Clone(former)
+	other[100] ^= 1
+	if write(other) == nil {
+		t.Error("other data over a copy of the superblock passed")
+	}
+	if err := write(former); err != nil {
+		t.Errorf("the blocks of the former file system: %v", err)
+	}
 }

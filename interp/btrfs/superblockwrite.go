@@ -57,8 +57,7 @@ func (s *superblockWrite) validate() bool {
 		s.erase()
 		return false
 	default:
-		bytes := s.sb.Bytes()[ondisk.SuperMagicAt : ondisk.SuperMagicAt+8]
-		s.violate("the write destroys the superblock (magic %q)", bytes)
+		s.destroy()
 		return false
 	}
 	if err := checkSuper(s.sb, s.at); err != nil {
@@ -66,6 +65,20 @@ func (s *superblockWrite) validate() bool {
 		return false
 	}
 	return true
+}
+
+// destroy handles a superblock over which something else is written.
+func (s *superblockWrite) destroy() {
+	restored, err := s.restored()
+	switch {
+	case err != nil:
+		s.obs.Unknown = err
+	case restored && isPrimary(s.at):
+		s.leave("the former file system of a conversion takes its place")
+	case !restored:
+		bytes := s.sb.Bytes()[ondisk.SuperMagicAt : ondisk.SuperMagicAt+8]
+		s.violate("the write destroys the superblock (magic %q)", bytes)
+	}
 }
 
 // hasExt reports whether the disk of a superblock has the magic of ext2, ext3 or ext4 in its place.
