@@ -81,7 +81,9 @@ type examiner struct {
 	x          *explorer
 	judge      Judge       // nil: there is none
 	recovering *recovering // nil: crashes during recovery are not tried
-	exploring  bool        // surprises that were seen need not be shown again
+	// exploring: states like those that were seen need not be recovered. The replay of an error and
+	// its minimization recover each one, since a wrong recovery can make different disks of them.
+	exploring bool
 }
 
 // count counts a crash for each property that it is tried for.
@@ -127,7 +129,7 @@ func (by *examiner) check(ctx context.Context,
 	x := by.x
 	key, known := c.key()
 	key += fmt.Sprintf("%d %s", x.session.disks.used, c.sum())
-	pruned := x.memo.has(key) || by.exploring && x.surprised.has(key)
+	pruned := by.exploring && (x.memo.has(key) || x.surprised.has(key))
 	if known && !x.NoPrune && pruned {
 		x.totals.Pruned++
 		return nil, 0, nil
@@ -146,7 +148,7 @@ func (by *examiner) check(ctx context.Context,
 		}
 	}
 	disk, alike := by.recoveredKeys(c, known)
-	if by.alike(ctx, c, disk, alike) {
+	if by.exploring && by.alike(ctx, c, disk, alike) {
 		x.totals.Alike++
 		if known {
 			by.remember(!x.surprised.has(alike), key)

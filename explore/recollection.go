@@ -98,7 +98,7 @@ func (t *target) sound(ctx context.Context, answers map[string]agent.Result,
 // this one.
 func (by *examiner) alike(ctx context.Context, c crashCase, disk, alike string) bool {
 	x := by.x
-	if alike != "" && (x.memo.has(alike) || by.exploring && x.surprised.has(alike)) {
+	if alike != "" && (x.memo.has(alike) || x.surprised.has(alike)) {
 		return true
 	}
 	if disk == "" {
