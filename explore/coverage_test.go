@@ -94,7 +94,7 @@ func TestCoverageGuides(t *testing.T) {
 	}
 }
 
-// TestCodeMapErrors checks that a code map that is none is an error.
+// TestCodeMapErrors checks that ReadCodeMap refuses a text that is no code map.
 func TestCodeMapErrors(t *testing.T) {
 	for _, text := range []string{"x", "10 20 fs/a.c", "20 10 1 fs/a.c", "\n"} {
 		if m, err := explore.ReadCodeMap(strings.NewReader(text)); err == nil {

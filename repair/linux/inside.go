@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 
 	"fsward/explore/agent"
 	"fsward/explore/uml"
@@ -71,22 +72,10 @@ func serve() error {
 		return err
 	}
 	defer t.Close()
-	if err := makeRaw(int(t.Fd())); err != nil {
+	if _, err := term.MakeRaw(int(t.Fd())); err != nil {
 		return fmt.Errorf("%s: %w", terminal, err)
 	}
 	return agent.NewServer(t).Serve()
-}
-
-// makeRaw lets a terminal pass all bytes as they are.
-func makeRaw(fd int) error {
-	t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
-	if err != nil {
-		return err
-	}
-	t.Iflag, t.Oflag, t.Lflag = 0, 0, 0
-	t.Cflag = t.Cflag&^(unix.CSIZE|unix.PARENB) | unix.CS8 | unix.CREAD | unix.CLOCAL
-	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 1, 0
-	return unix.IoctlSetTermios(fd, unix.TCSETS, t)
 }
 
 // modules are those of file systems that are not part of the kernel.

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 )
 
 // A Guest is the guest's end, for agent.NewServer. A system call of user-mode Linux costs 20 µs and
@@ -23,7 +24,7 @@ func Open(device, terminal string) (*Guest, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", terminal, err)
 	}
-	if err := makeRaw(fd); err != nil {
+	if _, err := term.MakeRaw(fd); err != nil {
 		return nil, fmt.Errorf("%s: %w", terminal, err)
 	}
 	memory, err := mapFile(device)
@@ -32,18 +33,6 @@ func Open(device, terminal string) (*Guest, error) {
 	}
 	g := &Guest{terminal: fd, memory: memory}
 	return g, g.ring()
-}
-
-// makeRaw lets a terminal pass all bytes as they are.
-func makeRaw(fd int) error {
-	t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
-	if err != nil {
-		return err
-	}
-	t.Iflag, t.Oflag, t.Lflag = 0, 0, 0
-	t.Cflag = t.Cflag&^(unix.CSIZE|unix.PARENB) | unix.CS8 | unix.CREAD | unix.CLOCAL
-	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 1, 0
-	return unix.IoctlSetTermios(fd, unix.TCSETS, t)
 }
 
 // ring sends a byte to the host.
