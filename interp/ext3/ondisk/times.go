@@ -12,8 +12,8 @@ func ClearSuperTimes(sb []byte) {
 const inodeExtra, inodeExtraEnd = InodeLargeExtraIsizeAt + 4, InodeLargeExtraIsizeAt + 24
 
 // ClearTimes clears the times of an inode, and its generation, which is a random number. i is the
-// whole inode, and inodes the number of inodes of the file system. It keeps a time of deletion of at
-// most inodes: the list of orphans uses that field for the number of the next inode.
+// whole inode, and inodes the number of inodes of the file system. It keeps a time of deletion of
+// at most inodes: the list of orphans uses that field for the number of the next inode.
 func ClearTimes(i []byte, inodes uint32) {
 	for _, at := range []int{InodeAtimeAt, InodeCtimeAt, InodeMtimeAt, InodeGenerationAt} {
 		clear(i[at : at+4])
