@@ -3,6 +3,7 @@ package qemudisk
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"os"
 	"path/filepath"
@@ -94,15 +95,17 @@ func TestBackingFiles(t *testing.T) {
 	unnamed := dropFormat(t, at("mid.qcow2"))
 	img("-f", "qcow2", "-u", "-b", unnamed, "-F", "qcow2", at("over.qcow2"), "16M")
 	img("-f", "qcow2", "-o", "data_file="+at("data"), at("data.qcow2"), "16M")
-	img("-f", "qcow2", "--object", "secret,id=s,data=x", "-o",
-		"encrypt.format=luks,encrypt.key-secret=s,encrypt.iter-time=10", at("luks.qcow2"), "16M")
+	img("-f", "qcow2", "--object", "secret,id=s,data=0123456789abcdef", "-o",
+		"encrypt.format=aes,encrypt.key-secret=s", at("aes.qcow2"), "16M")
+	luks := asLUKS(t, at("aes.qcow2"))
 	img("-f", "qcow2", "-u", "-b", "nbd://localhost/x", "-F", "raw", at("net.qcow2"), "16M")
 	img("-f", "qcow2", "-u", "-b", "loop.qcow2", "-F", "qcow2", at("loop.qcow2"), "16M")
 	for name, want := range map[string]string{
 		filepath.Base(unnamed): "does not name the format of its backing file",
 		"over.qcow2":           "does not name the format of its backing file",
 		"data.qcow2":           "in another file",
-		"luks.qcow2":           "encrypted",
+		"aes.qcow2":            "encrypted",
+		filepath.Base(luks):    "encrypted",
 		"net.qcow2":            "not a plain file",
 		"loop.qcow2":           "more than 64 images",
 	} {
@@ -111,6 +114,26 @@ func TestBackingFiles(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
 	}
+}
+
+// asLUKS copies an encrypted qcow2 with the encryption method of its header (the big-endian u32 at
+// 32) changed to LUKS. `qemu-img create` with LUKS measures the processor time of its key
+// derivation, and fails if the clock did not advance meanwhile ("Unable to get accurate CPU usage").
+func asLUKS(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if method := binary.BigEndian.Uint32(b[32:]); method != 1 {
+		t.Fatalf("encryption method %d, want 1 (AES)", method)
+	}
+	binary.BigEndian.PutUint32(b[32:], 2)
+	out := filepath.Join(filepath.Dir(path), "luks.qcow2")
+	if err := os.WriteFile(out, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 // dropFormat copies a qcow2 without the header extension that names the format of its backing file.
