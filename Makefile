@@ -198,9 +198,10 @@ simulate: setup
 	go test -run '^$$' -bench Simulation -benchtime 1x -timeout 1h ./explore/campaign
 
 ## explore all file systems and stacks in turn for 24 hours; killed at any moment, it continues where
-## it was; KERNEL=amd64 has all file systems; SURVEY="-hours 1 -slice 60 -only ext3"
+## it was; KERNEL=amd64 has all file systems; SURVEY="-hours 1 -slice 60 -only ext3"; -recover-in uml
+## recovers in user-mode Linux where that is possible
 survey: build guest
-	@scripts/survey.sh $(SURVEY)
+	@scripts/survey.sh $(value SURVEY)
 
 ## run real loads until 20,000 commits of Btrfs pass without an alarm; SOAK="-fs ext3 -commits 500":
 ## see go run ./dev/soak -help

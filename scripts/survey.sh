@@ -4,12 +4,14 @@
 # each run, table.md, and slices.tsv: a line for each slice with its end, run, exit status, seconds,
 # the peak of fsward's memory and the size of the run's folder in KiB, the guest's free memory in
 # MiB, crash states and kinds of errors so far. The guest is that in $FSWARD_GUEST (build/guest).
-# Only one with the kernel amd64 has all file systems.
+# Only one with the kernel amd64 has all file systems. -recover-in uml recovers in user-mode Linux
+# where that is possible.
 #
 # usage: scripts/survey.sh [-hours H | -minutes M] [-slice SECONDS] [-out DIR] [-only REGEXP]
+#        [-recover-in guest|uml]
 set -euo pipefail
 cd "$(dirname "$0")/.."
-minutes=1440 slice=300 out=build/survey only=.
+minutes=1440 slice=300 out=build/survey only=. place=guest
 while [ $# -gt 0 ]; do
 	case $1 in
 	-hours) minutes=$(($2 * 60)) ;;
@@ -17,7 +19,8 @@ while [ $# -gt 0 ]; do
 	-slice) slice=$2 ;;
 	-out) out=$2 ;;
 	-only) only=$2 ;;
-	*) sed -n 's/^# usage: //p' "$0" >&2 && exit 2 ;;
+	-recover-in) place=$2 ;;
+	*) sed -n 's/^# usage: //p; s/^#       //p' "$0" >&2 && exit 2 ;;
 	esac
 	shift 2
 done
@@ -31,17 +34,44 @@ touch "$slices"
 
 # entries prints the runs: a name, and the flags of explore run.
 entries() {
-	local fs
+	local fs in options
 	for fs in ext2 ext3 ext4 xfs btrfs f2fs jfs nilfs2 reiserfs vfat msdos exfat hfs minix udf gfs2 \
 		ocfs2; do
-		echo "$fs-sync --fs $fs --checker sync --files 1 --dirs 1 --crash-limit 16"
-		echo "$fs-mount-sync --fs $fs --mount-options sync --checker sync --files 1 --dirs 1"
-		echo "$fs-reasonable --fs $fs --checker reasonable --files 1 --dirs 1 --crash-limit 16"
+		in="--recover-in $place"
+		[ $fs != exfat ] || in= # user-mode Linux lacks it
+		echo "$fs-sync --fs $fs --checker sync --files 1 --dirs 1 --crash-limit 16 $in"
+		echo "$fs-mount-sync --fs $fs --mount-options sync --checker sync --files 1 --dirs 1 $in"
+		echo "$fs-through --fs $fs --write-through --checker sync --files 1 --dirs 1 \
+--crash-limit 16 $in"
+		echo "$fs-reasonable --fs $fs --checker reasonable --files 1 --dirs 1 --crash-limit 16 $in"
 		echo "$fs-recovery --fs $fs --checker recovery --recovery-crashes --double-fsck --torn \
 --files 1 --dirs 1 --crash-limit 4"
 		echo "$fs-failures --fs $fs --checker failed-syscalls --failures 1 --files 1 --dirs 1"
 		echo "$fs-silent --fs $fs --checker silent --files 1 --dirs 1"
 	done
+	while read -r fs options; do
+		echo "$fs-$(tr '=,' '--' <<<"$options") --fs $fs --mount-options $options --checker sync \
+--files 1 --dirs 1 --crash-limit 16 --recover-in $place"
+	done <<-'END'
+		ext3 data=journal
+		ext3 data=writeback
+		ext4 data=journal
+		ext4 data=writeback
+		ext4 nodelalloc
+		ext4 dioread_lock
+		btrfs compress=zstd
+		btrfs nodatacow
+		btrfs flushoncommit
+		btrfs notreelog
+		xfs wsync
+		f2fs fsync_mode=strict
+		f2fs mode=lfs
+		nilfs2 order=strict
+		reiserfs data=journal
+		reiserfs data=writeback
+		vfat flush
+		ocfs2 heartbeat=none,barrier=1
+	END
 	local stack
 	while read -r stack; do
 		# shellcheck disable=SC2086  # the stack and its values

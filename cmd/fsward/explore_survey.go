@@ -69,6 +69,19 @@ type surveyRun struct {
 	dir string
 }
 
+// suits returns an error if the kernel of the guest, or that of user-mode Linux, cannot make the
+// run.
+func (r surveyRun) suits(release string) error {
+	err := r.CheckKernel(release)
+	if err == nil {
+		_, err = userMode(r.Run)
+	}
+	if err != nil {
+		return unsuitableError{err}
+	}
+	return nil
+}
+
 // surveyRuns returns the runs of each file system with each checker, except those that have a
 // folder.
 func surveyRuns(systems, ask []string, common spec.Run, out string) (runs []surveyRun, err error) {
@@ -98,8 +111,8 @@ func (f *exploreFlags) survey(c *cobra.Command, runs []surveyRun, budget surveyB
 	warnOfOldGuest(c.ErrOrStderr(), f.guest.Dir)
 	job := func(m *machine.Machine, r surveyRun) error {
 		fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", r.dir, r.Spec)
-		if err := r.CheckKernel(m.Hello().Release); err != nil {
-			return unsuitableError{err}
+		if err := r.suits(m.Hello().Release); err != nil {
+			return err
 		}
 		verdict, err := f.surveyOne(c, m, r, budget)
 		switch {

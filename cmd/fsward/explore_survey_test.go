@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,5 +51,24 @@ func TestSurveyRuns(t *testing.T) {
 	}
 	if got := names(); !slices.Equal(got, append(slices.Clone(want[:3]), want[4:]...)) {
 		t.Errorf("after %s was made: %q", run, got)
+	}
+}
+
+// A run that a kernel cannot make does not cost the survey its guest.
+func TestSurveySuits(t *testing.T) {
+	for _, c := range []struct {
+		fs    string
+		place spec.RecoveryPlace
+		suits bool
+	}{{"exfat", spec.InGuest, true}, {"exfat", spec.InUserMode, false}, {"f2fs", "", false}} {
+		runs, err := surveyRuns([]string{c.fs}, []string{"sync"}, spec.Run{Files: 1,
+			RecoverIn: c.place}, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = runs[0].suits("6.1.0-56-cloud-amd64")
+		if _, unsuitable := errors.AsType[unsuitableError](err); unsuitable == c.suits {
+			t.Errorf("%s in %q: %v", c.fs, c.place, err)
+		}
 	}
 }
