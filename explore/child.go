@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// runChild executes the next child of a state. It writes all results in one transaction, so that a
-// run that is killed has all of them or none.
+// runChild executes the next child of a state. All results belong to one transaction, so that a run
+// that is killed has all of them or none.
 func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
 	before, tried := x.totals, maps.Clone(x.triedCrashes)
 	begin := time.Now()
@@ -48,7 +48,7 @@ func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
 	}
 	x.totals.count(st, r)
 	x.tick()
-	return x.store.update(func(c *change) error {
+	err = x.store.update(func(c *change) error {
 		for _, e := range errs {
 			if err := c.saveError(e); err != nil {
 				return err
@@ -68,6 +68,10 @@ func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
 		}
 		return errors.Join(x.advance(c, key, st, r), x.saveTotals(c))
 	})
+	if err != nil || len(errs) == 0 {
+		return err
+	}
+	return x.store.commit() // the folders of the errors are on the disk
 }
 
 // noteDiverged counts a replay that diverged.

@@ -127,7 +127,7 @@ func (s *store) coverage() (*Coverage, error) {
 
 // eachEdge calls f with each edge of a run.
 func (s *store) eachEdge(f func(e agent.Edge)) error {
-	return s.db.View(func(tx *bolt.Tx) error {
+	return s.view(func(tx *bolt.Tx) error {
 		return tx.Bucket(bucketEdges).ForEach(func(k, _ []byte) error {
 			if len(k) == 8 {
 				f(agent.Edge(binary.BigEndian.Uint64(k)))

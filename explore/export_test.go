@@ -15,7 +15,7 @@ func Signatures(dir string) (out []string, err error) {
 		return nil, err
 	}
 	defer s.close()
-	err = s.db.View(func(tx *bolt.Tx) error {
+	err = s.view(func(tx *bolt.Tx) error {
 		return tx.Bucket(bucketSeen).ForEach(func(k, _ []byte) error {
 			out = append(out, string(k))
 			return nil

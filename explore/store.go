@@ -59,9 +59,21 @@ type state struct {
 	crash   *processCrashPlan // process crash of the next child; nil: none
 }
 
-// A store is the part of a run on disk, so that a run can continue after it was killed. All results
-// of one child are written in one transaction.
-type store struct{ db *bolt.DB }
+// A store is the part of a run on disk, so that a run can continue after it was killed. A
+// transaction has all results of one child or of several in a row.
+type store struct {
+	db        *bolt.DB
+	open      *bolt.Tx // changes that are not committed; nil: none
+	committed time.Time
+	pause     time.Duration // time from one commit to the next
+}
+
+// A commit waits for the host's disk. So the next one comes after commitShare times as long, and at
+// most after commitPause, which is the work that a kill can lose.
+const (
+	commitShare = 20
+	commitPause = 5 * time.Second
+)
 
 // openStore opens the file of a run. It makes the file if there is none.
 func openStore(dir string) (*store, error) {
@@ -84,15 +96,23 @@ func openStore(dir string) (*store, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), db.Close())
 	}
-	return &store{db}, nil
+	return &store{db: db}, nil
 }
 
-func (s *store) close() error { return s.db.Close() }
+func (s *store) close() error { return errors.Join(s.commit(), s.db.Close()) }
+
+// view calls f with a transaction that has all changes.
+func (s *store) view(f func(tx *bolt.Tx) error) error {
+	if s.open != nil {
+		return f(s.open)
+	}
+	return s.db.View(f)
+}
 
 // meta reads the value of a key of bucketMeta into v. If there is none, it leaves v alone, and
 // found is false.
 func (s *store) meta(key []byte, v any) (found bool, err error) {
-	err = s.db.View(func(tx *bolt.Tx) error {
+	err = s.view(func(tx *bolt.Tx) error {
 		b := tx.Bucket(bucketMeta).Get(key)
 		if found = b != nil; !found {
 			return nil
@@ -104,7 +124,7 @@ func (s *store) meta(key []byte, v any) (found bool, err error) {
 
 // first returns the state at the head of the frontier and its key; nil if the frontier is empty.
 func (s *store) first() (key []byte, st *state, err error) {
-	err = s.db.View(func(tx *bolt.Tx) error {
+	err = s.view(func(tx *bolt.Tx) error {
 		k, v := tx.Bucket(bucketFrontier).Cursor().First()
 		if k == nil {
 			return nil
@@ -118,7 +138,7 @@ func (s *store) first() (key []byte, st *state, err error) {
 
 // errors returns all errors that the run found, sorted by folder.
 func (s *store) errors() (out []Error, err error) {
-	err = s.db.View(func(tx *bolt.Tx) error {
+	err = s.view(func(tx *bolt.Tx) error {
 		return tx.Bucket(bucketErrors).ForEach(func(_, v []byte) error {
 			var e Error
 			err := json.Unmarshal(v, &e)
@@ -129,9 +149,34 @@ func (s *store) errors() (out []Error, err error) {
 	return out, err
 }
 
-// update calls f in a transaction, which is committed if f returns nil.
-func (s *store) update(f func(t *change) error) error {
-	return s.db.Update(func(tx *bolt.Tx) error { return f(&change{tx}) })
+// update makes the changes of f. They are committed now, or with later ones.
+func (s *store) update(f func(t *change) error) (err error) {
+	if s.open == nil {
+		if s.open, err = s.db.Begin(true); err != nil {
+			return err
+		}
+	}
+	if err := f(&change{s.open}); err != nil {
+		err = errors.Join(err, s.open.Rollback())
+		s.open = nil
+		return err
+	}
+	if time.Since(s.committed) < s.pause {
+		return nil
+	}
+	return s.commit()
+}
+
+// commit writes the changes to the disk.
+func (s *store) commit() error {
+	if s.open == nil {
+		return nil
+	}
+	began := time.Now()
+	err := s.open.Commit()
+	s.open, s.committed = nil, time.Now()
+	s.pause = min(commitShare*s.committed.Sub(began), commitPause)
+	return err
 }
 
 // A change is an open transaction.
