@@ -52,7 +52,8 @@ func (s *session) recoverApart(ctx context.Context, system System) error {
 		if err := system.MakeDisk(ctx, disk.Number, disk.Bytes); err != nil {
 			return err
 		}
-		s.recovery = &target{stack: s.target.stack, system: system, threads: new(threadScheduler)}
+		s.recovery = &target{stack: s.target.stack, system: system, limit: s.target.limit,
+			threads: new(threadScheduler)}
 		if err := system.WritePages(ctx, disk.Number, s.disks.first[i].pages()); err != nil {
 			return err
 		}

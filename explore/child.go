@@ -18,10 +18,13 @@ func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
 	took := time.Since(begin)
 	var diverged *DivergedError
 	var signature *SignatureError
-	if errors.As(err, &diverged) || errors.As(err, &signature) {
-		return x.drop(key, st, err)
-	}
-	if err != nil {
+	switch {
+	case errors.As(err, &diverged) || errors.As(err, &signature):
+		x.noteDiverged(err, len(st.Steps))
+		return x.drop(key)
+	case x.unjudged(err, len(st.Steps)):
+		return x.drop(key)
+	case err != nil:
 		return err
 	}
 	x.totals.Restoring += r.took.Seconds()
@@ -31,8 +34,12 @@ func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
 	}
 	f, recovered, err := x.examine(ctx, r)
 	if err != nil {
-		before.CutShort += x.totals.CrashStates - before.CrashStates
+		before.CutShort += x.totals.CrashStates - before.CrashStates +
+			x.totals.ProcessCrashes - before.ProcessCrashes
 		x.totals, x.triedCrashes = before, tried
+		if x.unjudged(err, len(r.steps)) {
+			return x.drop(key)
+		}
 		return err
 	}
 	var reported *Error
@@ -80,10 +87,9 @@ func (x *explorer) noteDiverged(diverged error, depth int) {
 	x.emit(Event{Event: "diverged", Depth: depth, Text: diverged.Error()})
 }
 
-// drop removes a state from the frontier after its replay diverged.
-func (x *explorer) drop(key []byte, st *state, diverged error) error {
+// drop removes a state from the frontier whose replay diverged, or whose step was not judged.
+func (x *explorer) drop(key []byte) error {
 	x.totals.Waiting--
-	x.noteDiverged(diverged, len(st.Steps))
 	return x.store.update(func(c *change) error {
 		return errors.Join(c.dequeue(key), x.saveTotals(c))
 	})
@@ -179,8 +185,7 @@ func (x *explorer) reportEach(list []*failureContext, reported bool,
 func (x *explorer) reportNonfatal(ctx context.Context, f *failureContext) (*Error, error) {
 	if !slices.ContainsFunc(x.errors, func(e Error) bool { return e.Kind == f.Kind }) {
 		again, err := x.reproduce(ctx, f.asError(&x.Config))
-		var diverged *DivergedError
-		if errors.As(err, &diverged) {
+		if incomparable(err) {
 			err = nil
 		}
 		if err != nil || again == nil {

@@ -24,6 +24,8 @@ func (t *target) failure(e *Env, kind string, err error) *Failure {
 		t.dead = true
 		return found
 	case e.Err() != nil: // fatal returns it
+		// What a killed command has done is not known.
+		t.dead = t.dead || slow(e.Err())
 	case errors.As(err, &found):
 		return found
 	case err != nil:
@@ -54,7 +56,7 @@ func (t *target) diverged(e *Env, f *Failure, where string) error {
 }
 
 // fatal returns an error of the machine that is not a Failure of the storage: the machine is gone,
-// or the explorer was stopped.
+// a command was too slow, or the explorer was stopped.
 func fatal(e *Env) error {
 	err := e.Err()
 	var found *Failure

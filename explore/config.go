@@ -87,6 +87,9 @@ type Config struct {
 	// ProcessCrashes also ends the programs that Mutate runs between CheckCrashesStart and
 	// CheckCrashesEnd, after each system call that changes the storage at the top of the stack.
 	ProcessCrashes bool
+	// ProcessCrashLimit bounds the process crashes of one step. If there are more, a sample that Seed
+	// determines is tried. 0: no limit.
+	ProcessCrashLimit int
 	// Restore selects how states are reached. The default "" is ByCost.
 	Restore Restoring
 	// KernelChoices makes the choices that code of the kernel takes by fsw_ekm_choose() part of the
@@ -97,6 +100,10 @@ type Config struct {
 	KernelChecks ekm.Checks
 	// HostOnly checks crash states with the Judge alone, without recovery and checker.
 	HostOnly bool
+	// CommandLimit bounds the duration of one command, and of one batch of operations, of a component
+	// or a checker. If a command exceeds it, the step or the crash state is not judged: SlowError. 0:
+	// DefaultCommandLimit.
+	CommandLimit time.Duration
 	// Threads holds the kernel threads of the stack's components (Component.Threads), and runs at
 	// most one of them before each Mutate, by choice. It is how long that thread may take to find
 	// work, at most 10 s. The System needs the module fsw_ekm. 0: threads run freely.

@@ -13,8 +13,8 @@ import (
 	"fsward/explore/agent"
 )
 
-// opTimeout bounds the duration of one request of a component or a checker in the guest. A request
-// that takes longer hangs.
+// opTimeout bounds the duration of one request of the explorer itself. A request that takes longer
+// hangs.
 const opTimeout = time.Minute
 
 // maxNotes bounds the lines of Env.did.
@@ -59,10 +59,7 @@ type CommandError struct {
 
 func (e *CommandError) Error() string {
 	how := fmt.Sprintf("exit status %d", e.Exit.Code)
-	switch {
-	case e.Exit.TimedOut:
-		how = fmt.Sprintf("did not end within %v", opTimeout)
-	case e.Exit.Signal != 0:
+	if e.Exit.Signal != 0 {
 		how = "killed by " + e.Exit.Signal.String()
 	}
 	output := strings.TrimSpace(string(e.Exit.Stderr) + string(e.Exit.Stdout))
@@ -95,10 +92,11 @@ func (e *Env) ChooseAt(n uint32, site string) uint32 { return e.chooser.Choose(n
 
 // Run runs a program. An exit status other than 0 is not an error.
 func (e *Env) Run(args ...string) (agent.Exit, error) {
-	return e.RunCommand(agent.Command{Args: args, Timeout: opTimeout})
+	return e.RunCommand(agent.Command{Args: args})
 }
 
-// RunCommand runs a program with the options of an agent.Command.
+// RunCommand runs a program with the options of an agent.Command. Without a Timeout, the limit is
+// Config.CommandLimit. It returns a *SlowError if the program exceeds the limit.
 func (e *Env) RunCommand(c agent.Command) (agent.Exit, error) {
 	if e.err != nil {
 		return agent.Exit{}, e.err
@@ -108,11 +106,11 @@ func (e *Env) RunCommand(c agent.Command) (agent.Exit, error) {
 	return exit, e.failed(err)
 }
 
-// Sh runs a line of shell. It returns a *CommandError if the line fails or does not end in time.
+// Sh runs a line of shell. It returns a *CommandError if the line fails.
 func (e *Env) Sh(format string, args ...any) error {
 	line := fmt.Sprintf(format, args...)
 	exit, err := e.Run("sh", "-c", line)
-	if err == nil && (exit.Code != 0 || exit.TimedOut) {
+	if err == nil && exit.Code != 0 {
 		err = &CommandError{line, exit}
 	}
 	return err
@@ -124,7 +122,7 @@ func (e *Env) Try(ops ...agent.Op) ([]agent.Result, error) {
 	if r := e.tree.find(ops); r != nil && e.err == nil && e.windows.closed { // after a recovery
 		return r, nil
 	}
-	results, err := e.batch(agent.Batch{Ops: ops, Timeout: opTimeout})
+	results, err := e.batch(agent.Batch{Ops: ops})
 	if err == nil {
 		e.tree.keep(ops, results)
 	}
@@ -134,7 +132,7 @@ func (e *Env) Try(ops ...agent.Op) ([]agent.Result, error) {
 // Do performs operations up to the first that fails, for which it returns an *OpError. At the end
 // it closes the files in all slots.
 func (e *Env) Do(ops ...agent.Op) ([]agent.Result, error) {
-	results, err := e.batch(agent.Batch{Ops: ops, StopAtError: true, Timeout: opTimeout})
+	results, err := e.batch(agent.Batch{Ops: ops, StopAtError: true})
 	if n := len(results); err == nil && n > 0 && results[n-1].Errno != 0 {
 		err = &OpError{ops[n-1], results[n-1].Errno}
 	}

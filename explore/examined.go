@@ -29,6 +29,9 @@ func (s *Summary) Unexamined() string {
 		return ""
 	case s.Runs == 0 && s.Diverged > 0:
 		return fmt.Sprintf("all %d steps diverged in a replay", s.Diverged)
+	case s.Unjudged > 0 && s.CrashStates+s.ProcessCrashes == 0:
+		return fmt.Sprintf("%d steps or crash states were not judged, because a command exceeded its "+
+			"limit, and no other one was examined", s.Unjudged)
 	case s.Runs == 0:
 		return "the time was up before the first step was done"
 	case s.Commands > 0 && s.CommandsFailed == s.Commands:

@@ -186,7 +186,7 @@ func (s *session) intercept(st *state) (i interceptors) {
 		top := s.target.stack.Top.Path()
 		i.process = &processCrasher{at: top, plan: st.crash, spans: make(map[int]callSpan)}
 	}
-	i.threads, i.kernel = s.threads, s.target.kernelChoices
+	i.threads, i.kernel, i.limit = s.threads, s.target.kernelChoices, s.target.limit
 	_, reads := s.target.stack.Checker.(LogReader)
 	if (s.newAccount != nil || reads) && st.crash == nil {
 		i.promises = new(promiseMarker)

@@ -44,7 +44,7 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 	}
 	cfg.Restore = cmp.Or(cfg.Restore, ByCost)
 	err = errors.Join(cfg.Strategy.Check(), cfg.Restore.Check(), cfg.CrashFrom.Check(),
-		CheckThreads(cfg.Threads), cfg.checkRecovery())
+		CheckThreads(cfg.Threads), CheckCommandLimit(cfg.CommandLimit), cfg.checkRecovery())
 	if cfg.KernelChoices && cfg.MaxFaults > 0 {
 		err = errors.Join(err, errors.New("KernelChoices and MaxFaults exclude each other"))
 	}
@@ -75,8 +75,8 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 	}
 	x.tick()
 	_, crashless := cfg.Stack.Checker.(Crashless)
-	sum = Summary{Totals: x.totals, Asked: x.triedCrashes, Errors: x.errors, Complete: complete,
-		Crashless: crashless}
+	sum = Summary{Totals: x.totals, Asked: x.triedCrashes, Errors: x.errors,
+		Complete: complete && x.totals.Unjudged == 0, Crashless: crashless}
 	covered, e := x.store.coverage()
 	sum.Coverage = covered
 	return sum, errors.Join(err, e, x.store.update(x.saveTotals))

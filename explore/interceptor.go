@@ -1,10 +1,14 @@
 package explore
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"fsward/explore/agent"
 )
@@ -52,14 +56,16 @@ type interceptors struct {
 	threads  *threadScheduler
 	promises *promiseMarker
 	coverage *coverageRecorder
-	kernel   bool // the kernel's choices are explored
+	kernel   bool          // the kernel's choices are explored
+	limit    time.Duration // of the journal; 0: DefaultCommandLimit
 }
 
 // path lists them from the checker to the machine. The order has these reasons:
 //   - a fault injector is first: the operations that it adds are counted, noted and sent as the
 //     checker's own;
 //   - the process crasher decides which operations remain, before they are noted;
-//   - the journal notes the remaining operations, and not those that the explorer adds for itself;
+//   - the journal notes the remaining operations, and not those that the explorer adds for itself,
+//     and limits their time;
 //   - the kernel's choices surround each request that the journal notes;
 //   - the scheduler asks which threads ran around a call that makes data durable;
 //   - the promise marker comes after these, so that nothing stands between its marks and the call;
@@ -76,7 +82,7 @@ func (i interceptors) path() (out []interceptor) {
 	if i.process != nil {
 		out = append(out, i.process)
 	}
-	out = append(out, journal{})
+	out = append(out, journal{limit: cmp.Or(i.limit, DefaultCommandLimit)})
 	if i.kernel {
 		out = append(out, kernelChooser{})
 	}
@@ -131,26 +137,38 @@ func (e *Env) sendPromised(i int, p promise, f func() error) error {
 	return f()
 }
 
-// A journal notes operations, commands and marks in readable form, and reports operations that do
-// not end.
-type journal struct{ passThrough }
+// A journal notes operations, commands and marks in readable form. It limits the time of a batch and
+// of a command, and reports those that do not end.
+type journal struct {
+	passThrough
+	limit time.Duration
+}
 
-func (journal) batch(e *Env, r request, next sendBatch) (agent.Done, error) {
+func (j journal) batch(e *Env, r request, next sendBatch) (agent.Done, error) {
+	r.Timeout = cmp.Or(r.Timeout, j.limit)
 	done, err := next(r)
 	for i, result := range done.Results {
 		e.note(r.Ops[i].String(), result.Errno != 0, result.Errno)
 	}
 	if err == nil && done.TimedOut {
-		err = Failuref("hang", "%v did not end within %v", r.Ops[len(done.Results)], opTimeout)
+		err = Failuref("hang", "%v did not end within %v", r.Ops[len(done.Results)], r.Timeout)
 	}
 	return done, err
 }
 
-func (journal) command(e *Env, c agent.Command, next sendCommand) (agent.Exit, error) {
+func (j journal) command(e *Env, c agent.Command, next sendCommand) (agent.Exit, error) {
+	c.Timeout = cmp.Or(c.Timeout, j.limit)
 	exit, err := next(c)
 	line := strings.TrimPrefix(strings.Join(c.Args, " "), "sh -c ")
 	e.note(line, exit.Code != 0, exit.Code)
 	e.printed.add(line, exit)
+	switch {
+	case err != nil || !exit.TimedOut:
+	case exit.Signal == unix.SIGKILL:
+		err = &SlowError{Command: line, Limit: c.Timeout}
+	default:
+		err = Failuref("hang", "%s did not end within %v, and cannot be killed", line, c.Timeout)
+	}
 	return exit, err
 }
 

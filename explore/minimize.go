@@ -36,8 +36,7 @@ func (m minimizer) minimize(ctx context.Context, f *failureContext) (*failureCon
 	defer cancel()
 	show := func(e Error) (*failureContext, error) {
 		shown, err := x.reproduce(ctx, e)
-		var diverged *DivergedError
-		if errors.As(err, &diverged) { // a step depends on what was left out
+		if incomparable(err) { // a step may depend on what was left out
 			return nil, nil
 		}
 		return shown, err
@@ -66,6 +65,9 @@ func (m minimizer) minimize(ctx context.Context, f *failureContext) (*failureCon
 			}
 			bad, _, err := by.check(ctx, c)
 			if err != nil || bad == nil {
+				if incomparable(err) {
+					err = nil
+				}
 				return nil, err
 			}
 			if bad.Failure = bad.pick(best.Kind, best.Property); bad.Failure == nil {

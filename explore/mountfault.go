@@ -139,7 +139,8 @@ func (s *session) mountBefore(ctx context.Context, disk *crash.State, stack uint
 // in s.mountHits.
 func (s *session) mountWithFault(ctx context.Context, at int) (*Failure, error) {
 	f := &mountFaultInjector{points: s.faulty.points, at: at}
-	faulty := newEnv(ctx, s.target.system, new(Chooser), interceptors{mounts: f})
+	faulty := newEnv(ctx, s.target.system, new(Chooser),
+		interceptors{mounts: f, limit: s.target.limit})
 	defer func() { s.mountHits = f.hits }()
 	// Whatever fails here fails again in the recovery without the fault.
 	_ = s.target.stack.up(func(c Component) error { return c.Recover(faulty) })
@@ -185,6 +186,9 @@ func (by *examiner) checkMountFaults(ctx context.Context, c crashCase) (bad *bad
 		var diverged *DivergedError
 		if errors.As(err, &diverged) {
 			x.noteDiverged(err, 0)
+			return nil, nil
+		}
+		if x.unjudged(err, 0) {
 			return nil, nil
 		}
 		if err != nil || found == nil {

@@ -102,3 +102,29 @@ func TestProcessCrashes(t *testing.T) {
 		}
 	}
 }
+
+// TestProcessCrashLimit: a step has five points at which its program can be ended. The limit samples
+// them by the seed, and another seed chooses others.
+func TestProcessCrashLimit(t *testing.T) {
+	ended := make(map[uint64]bool) // numbers of calls after which the program was ended
+	for seed := range uint64(8) {
+		cfg := toy(t, "", 1, 1)
+		a := &app{log: true, files: make(map[string]int)}
+		system(cfg).Programs["app"] = func(s *exploretest.System, c agent.Command) (agent.Exit, error) {
+			if e, err := a.run(s, c); err != nil || !e.Cut {
+				return e, err
+			}
+			ended[c.Prefix.Calls] = true
+			return a.run(s, c)
+		}
+		cfg.Stack.Checker, cfg.Depth, cfg.ProcessCrashes = a, 1, true
+		cfg.ProcessCrashLimit, cfg.Seed = 2, seed
+		got, err := explore.Run(context.Background(), cfg)
+		if err != nil || got.ProcessCrashes != 2*2 || got.Sampled != 2 || len(got.Errors) != 0 {
+			t.Fatalf("seed %d: %+v, %v", seed, got, err)
+		}
+	}
+	if len(ended) < 4 {
+		t.Errorf("eight seeds end the program at %v only", ended)
+	}
+}

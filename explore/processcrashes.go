@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"slices"
 )
 
@@ -11,7 +12,7 @@ func (x *explorer) checkProcessCrashes(ctx context.Context, r *execution) (*fail
 	if r.process == nil {
 		return nil, nil
 	}
-	for _, plan := range r.process.plans(r.windows) {
+	for _, plan := range x.sampleProcessCrashes(r.process.plans(r.windows)) {
 		if err := x.stopped(); err != nil {
 			return nil, err
 		}
@@ -26,6 +27,23 @@ func (x *explorer) checkProcessCrashes(ctx context.Context, r *execution) (*fail
 	return nil, nil
 }
 
+// sampleProcessCrashes returns Config.ProcessCrashLimit of the process crashes of a step, in their
+// order.
+func (x *explorer) sampleProcessCrashes(all []processCrashPlan) []processCrashPlan {
+	n := x.ProcessCrashLimit
+	if n == 0 || len(all) <= n {
+		return all
+	}
+	x.totals.Sampled++
+	chosen := rand.New(rand.NewPCG(x.Seed, uint64(len(all)))).Perm(len(all))[:n]
+	slices.Sort(chosen)
+	out := make([]processCrashPlan, n)
+	for i, at := range chosen {
+		out[i] = all[at]
+	}
+	return out
+}
+
 // crashProcess executes the steps of an execution again, ends the program during the last one, and
 // asks the checker. A replay that diverges is counted, and is no error.
 func (x *explorer) crashProcess(ctx context.Context, like *execution,
@@ -36,6 +54,10 @@ func (x *explorer) crashProcess(ctx context.Context, like *execution,
 	var diverged *DivergedError
 	if errors.As(err, &diverged) {
 		x.noteDiverged(err, len(steps))
+		return nil, nil
+	}
+	if x.unjudged(err, len(steps)) {
+		x.totals.ProcessCrashes--
 		return nil, nil
 	}
 	if err != nil || r.found == nil {

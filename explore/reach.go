@@ -168,7 +168,7 @@ func (s *session) initChecker(ctx context.Context, choices *Chooser,
 func (s *session) replayStep(ctx context.Context, log *responseLog, step []Choice,
 	faults []InjectedFault, where string,
 	r *execution) (*Env, error) {
-	i := interceptors{threads: s.threads, kernel: s.target.kernelChoices}
+	i := interceptors{threads: s.threads, kernel: s.target.kernelChoices, limit: s.target.limit}
 	if s.inject { // also without a fault, since the injection drops the kernel's caches
 		i.faults = s.faulty.injector(faults)
 	}

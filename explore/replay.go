@@ -148,11 +148,12 @@ func (x *explorer) confirm(ctx context.Context, e *Error) error {
 	}
 	for x.stopped() == nil && e.Replays < most {
 		f, err := x.reproduce(ctx, *e)
-		var diverged *DivergedError
 		switch stopped := x.stopped(); {
 		case stopped != nil && errors.Is(err, stopped):
 			return nil
-		case err != nil && !errors.As(err, &diverged):
+		case slow(err):
+			continue
+		case err != nil && !incomparable(err):
 			return err
 		}
 		if e.Replays++; f != nil {

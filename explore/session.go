@@ -50,7 +50,8 @@ func newSession(ctx context.Context, cfg Config) (_ *session, err error) {
 	threads := &threadScheduler{wait: cfg.Threads}
 	s := &session{
 		target: &target{stack: cfg.Stack, system: cfg.System, threads: threads,
-			kernelChoices: cfg.KernelChoices, kernelChecks: cfg.KernelChecks},
+			kernelChoices: cfg.KernelChoices, kernelChecks: cfg.KernelChecks,
+			limit: cfg.CommandLimit},
 		disks:    disks,
 		recorder: &recorder{disks: disks},
 		threads:  threads,

@@ -14,8 +14,9 @@ type Totals struct {
 	Runs        uint64 `json:"runs"`   // executions: calls of Mutate with new choices
 	CrashStates uint64 `json:"crash_states"`
 	Early       uint64 `json:"early,omitempty"` // crash states with early blocks
-	// CutShort counts the crash states that were examined in steps that the end of the run cut short.
-	// CrashStates does not have them, because the steps are executed again when the run is resumed.
+	// CutShort counts the crash states and process crashes that were examined in steps that the end of
+	// the run cut short. CrashStates and ProcessCrashes do not have them, because the steps are
+	// executed again when the run is resumed.
 	CutShort uint64 `json:"cut_short,omitempty"`
 	// Possible counts all crash states that the windows allow. Equal states count each time.
 	Possible       float64 `json:"possible"`
@@ -45,8 +46,11 @@ type Totals struct {
 	Failed     uint64 `json:"failed"` // executions with injected faults
 	// MountFaults counts the faults in a mount or an unmount before a recovery.
 	MountFaults uint64 `json:"mount_faults,omitempty"`
-	Loaded      uint64 `json:"loaded,omitempty"`  // executions that began with a checkpoint
-	Diverged    uint64 `json:"diverged"`          // replays that diverged
+	Loaded      uint64 `json:"loaded,omitempty"` // executions that began with a checkpoint
+	Diverged    uint64 `json:"diverged"`         // replays that diverged
+	// Unjudged counts the crash states and the steps that were not judged, because a command was too
+	// slow: SlowError. CrashStates does not have them.
+	Unjudged    uint64 `json:"unjudged,omitempty"`
 	Idle        uint64 `json:"idle,omitempty"`    // executions whose chosen thread found no work
 	Unscheduled uint64 `json:"strayed,omitempty"` // executions with unscheduled threads
 	Waiting     uint64 `json:"waiting"`           // states in the frontier
@@ -85,11 +89,12 @@ func (t *Totals) addJudgment(j Judgment) {
 
 // An Event reports the progress of a run.
 type Event struct {
-	Event string `json:"event"` // "progress", "error", "surprise", "diverged", "strayed" or "coverage"
+	// Event is "progress", "error", "surprise", "diverged", "unjudged", "strayed" or "coverage".
+	Event string `json:"event"`
 	Totals
 	Depth int    `json:"depth,omitempty"` // steps of the execution
 	Error *Error `json:"error,omitempty"` // with "error" and "surprise"
-	Text  string `json:"text,omitempty"`  // with "diverged", "strayed" and "coverage"
+	Text  string `json:"text,omitempty"`  // with "diverged", "unjudged", "strayed" and "coverage"
 	// Available is the memory of the machine that is free or can be freed, in bytes, with
 	// "progress". 0: it is not known.
 	Available uint64 `json:"guest_available,omitempty"`
@@ -101,7 +106,7 @@ type Summary struct {
 	// Asked has the number of crashes that were tried for each property. Pruned ones count, too.
 	Asked    map[string]uint64
 	Errors   []Error
-	Complete bool // nothing is left to explore
+	Complete bool // nothing is left to explore, and everything was judged
 	// Coverage is that of the kernel's code; nil: it was not recorded.
 	Coverage *Coverage
 	// Crashless: by design the checker requests no crashes. Read does not set it.
@@ -157,7 +162,7 @@ func Read(dir string) (sum Summary, err error) {
 	if sum.Coverage, err = s.coverage(); err != nil {
 		return sum, err
 	}
-	sum.Complete = sum.Waiting == 0
+	sum.Complete = sum.Waiting == 0 && sum.Unjudged == 0
 	sum.Errors, err = s.errors()
 	return sum, err
 }

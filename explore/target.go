@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"fsward/explore/ekm"
 )
@@ -17,11 +18,12 @@ type target struct {
 	threads *threadScheduler
 	// kernelChoices is Config.KernelChoices.
 	kernelChoices bool
-	kernelChecks  ekm.Checks // Config.KernelChecks
-	mounted       bool       // the stack is mounted
-	dead          bool       // the machine has failed, or it is in an unknown state
-	mounts        []string   // the mounts without the stack, as in /proc/self/mounts; nil: not known
-	kernel        []string   // the kernel's log since the last execution or recovery began
+	kernelChecks  ekm.Checks    // Config.KernelChecks
+	limit         time.Duration // Config.CommandLimit
+	mounted       bool          // the stack is mounted
+	dead          bool          // the machine has failed, or it is in an unknown state
+	mounts        []string      // the mounts without the stack, as in /proc/self/mounts; nil: not known
+	kernel        []string      // the kernel's log since the last execution or recovery began
 	// What commands printed since then, and printLog.complaint.
 	printed   []string
 	complaint string
@@ -29,11 +31,16 @@ type target struct {
 
 // choosing returns an Env that takes choices.
 func (t *target) choosing(ctx context.Context, s System, choices *Chooser) *Env {
-	return newEnv(ctx, s, choices, interceptors{kernel: t.kernelChoices})
+	return newEnv(ctx, s, choices, interceptors{kernel: t.kernelChoices, limit: t.limit})
 }
 
 // env returns an Env without choices.
-func (t *target) env(ctx context.Context) *Env { return NewEnv(ctx, t.system, new(Chooser)) }
+func (t *target) env(ctx context.Context) *Env { return t.envOver(ctx, t.system) }
+
+// envOver returns an Env without choices whose requests go through s.
+func (t *target) envOver(ctx context.Context, s System) *Env {
+	return newEnv(ctx, s, new(Chooser), interceptors{limit: t.limit})
+}
 
 // make makes the stack, and mounts and unmounts it once. So the changes of the first mount are not
 // part of each replay, and a stack that cannot be mounted is an error here.
@@ -106,7 +113,7 @@ func (t *target) finish(ctx context.Context) (*Failure, error) {
 	if len(t.stack.Components()) > 1 {
 		last.top = "" // it would be read between two unmounts
 	}
-	if f, err := t.unmount(NewEnv(ctx, last, new(Chooser)), false); err != nil || f != nil {
+	if f, err := t.unmount(t.envOver(ctx, last), false); err != nil || f != nil {
 		return f, err
 	}
 	return t.mountLeft(ctx, last)
@@ -130,7 +137,7 @@ func (t *target) mountLeft(ctx context.Context, s System) (*Failure, error) {
 	if t.mounts == nil || t.dead {
 		return nil, nil
 	}
-	e := NewEnv(ctx, s, new(Chooser))
+	e := t.envOver(ctx, s)
 	now, err := mountLines(e)
 	if err != nil {
 		return t.failure(e, "", err), fatal(e)

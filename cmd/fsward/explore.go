@@ -181,6 +181,9 @@ func addCrashFlags(c *cobra.Command, r *spec.Run) {
 	c.Flags().BoolVar(&r.ProcessCrashes, "soft-crashes", false,
 		"also crash the programs of a step, at each system call "+
 			"between crash: start and crash: end")
+	addNumber(c, &r.ProcessCrashLimit, "soft-limit", 0, 0,
+		"with --soft-crashes, try at most `N` crashes of the programs of a step; if there are more, "+
+			"sample them; 0 for no limit")
 }
 
 // addCheckFlags adds the flags that say what is checked.
@@ -198,6 +201,9 @@ func addCheckFlags(c *cobra.Command, r *spec.Run) {
 	c.Flags().BoolVar(&r.NoCommits, "no-commits", false,
 		"do not compare recovered trees with the last commit that the crash state holds whole")
 	addAddRules(c, &r.AddRules)
+	addDuration(c, &r.CommandLimit, "command-limit", explore.DefaultCommandLimit,
+		"kill a command of the stack or its checker that takes longer than `DURATION`, and do not "+
+			"judge its step or crash state; from 1s to 1h")
 	c.Flags().StringVar(&r.KernelChecks, "kernel-checks", "",
 		"also check what threads of the kernel do: `CHECKS`, separated by commas, of locks "+
 			"(circular waits, and locks kept after a system call), pairs (calls that belong "+

@@ -52,7 +52,9 @@ func (p *exploreProgress) event(e explore.Event) {
 			e.Error.Dir, e.Error.Shown, e.Error.Replays,
 			strings.ReplaceAll(e.Error.Summary, "\n", "\n  "))
 	case "diverged", "strayed", "coverage":
-		p.notice(e)
+		p.notice(e.Event + ": " + e.Text)
+	case "unjudged":
+		p.notice("not judged: " + e.Text)
 	case "progress":
 		if time.Since(p.last) < progressLine {
 			return
@@ -64,16 +66,16 @@ func (p *exploreProgress) event(e explore.Event) {
 		took := time.Since(p.began)
 		rate := float64(e.CrashStates-p.first.CrashStates) / max(took.Seconds(), 1e-9)
 		fmt.Fprintf(p.err, "%6.0fs  %d states, %d waiting, depth %d; %d runs; "+
-			"%d crash states (%.1f/s)%s, %d pruned%s; %d errors; %s%s%s\n",
+			"%d crash states (%.1f/s)%s%s, %d pruned%s; %d errors; %s%s%s\n",
 			took.Seconds(), e.States, e.Waiting, e.Depth, e.Runs,
-			e.CrashStates, rate, early(e.Totals), e.Pruned, covered(e.Totals), p.errors,
+			e.CrashStates, rate, early(e.Totals),
+			processCrashes(e.Totals)+unjudged(e.Totals), e.Pruned, covered(e.Totals), p.errors,
 			p.estimate(e.Totals, took), available(e), p.quiet())
 	}
 }
 
 // notice prints a text at its first, tenth, hundredth … time.
-func (p *exploreProgress) notice(e explore.Event) {
-	line := e.Event + ": " + e.Text
+func (p *exploreProgress) notice(line string) {
 	if p.notices == nil {
 		p.notices = make(map[string]int)
 	}
@@ -109,6 +111,22 @@ func cutShort(t explore.Totals) string {
 		return ""
 	}
 	return fmt.Sprintf(" and %d in a step that was cut short", t.CutShort)
+}
+
+// processCrashes says how many process crashes were tried, if any.
+func processCrashes(t explore.Totals) string {
+	if t.ProcessCrashes == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d process crashes", t.ProcessCrashes)
+}
+
+// unjudged says how many crash states and steps were not judged, if any.
+func unjudged(t explore.Totals) string {
+	if t.Unjudged == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d not judged", t.Unjudged)
 }
 
 // familiar says how many states have features that earlier ones had, if the search looks at them.
@@ -198,12 +216,14 @@ func (p *exploreProgress) explored(sum explore.Summary, dir string) {
 		how := "time is up"
 		if sum.Complete {
 			how = "everything is explored"
+		} else if sum.Waiting == 0 {
+			how = "everything else is explored"
 		} else if p.runs > 0 && sum.Runs >= p.runs {
 			how = "its runs are done"
 		}
-		fmt.Fprintf(p.out, "%d states%s, %d crash states%s%s%s%s, %d errors%s in %.0f s; %s\n",
+		fmt.Fprintf(p.out, "%d states%s, %d crash states%s%s%s%s%s%s, %d errors%s in %.0f s; %s\n",
 			sum.States, familiar(sum.Totals), sum.CrashStates, early(sum.Totals), cutShort(sum.Totals),
-			committed(sum.Totals), covered(sum.Totals),
+			processCrashes(sum.Totals), unjudged(sum.Totals), committed(sum.Totals), covered(sum.Totals),
 			sum.Broken(), surprised(&sum), sum.Seconds, how)
 		for _, e := range sum.Errors {
 			fmt.Fprintf(p.out, "  %s, %d times: %s\n", e.Kind, e.Count, e.ReplayCommand(dir))

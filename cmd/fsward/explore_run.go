@@ -150,7 +150,7 @@ func (o *exploreRun) complete() error {
 		return errors.New("no checker is named; --checker sync is one")
 	}
 	err := errors.Join(o.Strategy.Check(), o.Restore.Check(), o.From.Check(),
-		explore.CheckThreads(o.Threads))
+		explore.CheckThreads(o.Threads), explore.CheckCommandLimit(o.CommandLimit))
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,21 @@ func TestExchanged(t *testing.T) {
 	}
 }
 
+// TestUnjudgedIsSaid: a run in which a command was too slow says so, and does not say that
+// everything is explored.
+func TestUnjudgedIsSaid(t *testing.T) {
+	var out, log strings.Builder
+	p := &exploreProgress{out: &out, err: &log}
+	p.event(explore.Event{Event: "unjudged", Text: "a command exceeded 1m0s: hg verify"})
+	p.explored(explore.Summary{Totals: explore.Totals{States: 2, Runs: 2, CrashStates: 9,
+		Unjudged: 3}}, "dir")
+	const want = "2 states, 9 crash states, 3 not judged, 0 errors in 0 s; " +
+		"everything else is explored\n"
+	if out.String() != want || log.String() != "not judged: a command exceeded 1m0s: hg verify\n" {
+		t.Errorf("%q on stdout, %q on stderr", out.String(), log.String())
+	}
+}
+
 // TestUndecidedIsSaid: a run that has examined nothing says so on stderr and in JSON.
 func TestUndecidedIsSaid(t *testing.T) {
 	for _, asJSON := range []bool{false, true} {

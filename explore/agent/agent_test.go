@@ -7,8 +7,10 @@ import (
 	"errors"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -292,4 +294,27 @@ func TestServeInTurn(t *testing.T) {
 	if err := errors.Join(c.Close(), <-served); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestGroupRuns: a process group runs until its last process has ended, even if nobody waits for
+// that process.
+func TestGroupRuns(t *testing.T) {
+	cmd := exec.Command("sh", "-c", "sleep 1000 & sleep 1000")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	group := cmd.Process.Pid
+	if !groupRuns(group) {
+		t.Error("a group does not run whose processes sleep")
+	}
+	if err := unix.Kill(-group, unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(time.Minute); groupRuns(group); time.Sleep(killPoll) {
+		if time.Now().After(end) {
+			t.Fatal("a group runs whose processes were killed: one is a zombie")
+		}
+	}
+	_ = cmd.Wait() // it was killed
 }

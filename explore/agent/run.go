@@ -3,7 +3,10 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -11,9 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// killPatience is how long run waits for a command to end after it has killed it. A command in an
-// uninterruptible system call does not end.
-const killPatience = 500 * time.Millisecond
+// killPatience is how long run waits for the processes of a command to end after it has killed them.
+// A process in an uninterruptible system call does not end. On an emulated processor of a busy host
+// others need seconds.
+const killPatience = 10 * time.Second
 
 // run runs a command. It fails if it cannot start the command or cannot read its output; a command
 // that fails is not an error.
@@ -63,7 +67,7 @@ func (e *Exit) follow(c *Command, cmd *exec.Cmd) error {
 }
 
 // wait waits for a command to end, for at most timeout. Then it kills the command's process group.
-// err is the error of exec.Cmd.Wait.
+// err is the error of exec.Cmd.Wait; nil if a process of the group goes on although it was killed.
 func wait(cmd *exec.Cmd, timeout time.Duration) (timedOut bool, err error) {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
@@ -77,11 +81,39 @@ func wait(cmd *exec.Cmd, timeout time.Duration) (timedOut bool, err error) {
 	if err := unix.Kill(-cmd.Process.Pid, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
 		return true, err
 	}
-	select {
-	case err = <-ended:
-	case <-time.After(killPatience):
+	end := time.After(killPatience)
+	for {
+		select {
+		case err = <-ended:
+			ended = nil
+		case <-end:
+			return true, nil
+		case <-time.After(killPoll):
+		}
+		if ended == nil && !groupRuns(cmd.Process.Pid) {
+			return true, err
+		}
 	}
-	return true, err
+}
+
+// killPoll is the time between two looks at the processes that were killed.
+const killPoll = 20 * time.Millisecond
+
+// groupRuns reports whether a process group has a process that has not ended. One that has ended
+// and waits for its parent (a zombie) has no code left to run.
+func groupRuns(group int) bool {
+	files, _ := filepath.Glob("/proc/[0-9]*/stat")
+	return slices.ContainsFunc(files, func(file string) bool {
+		b, err := os.ReadFile(file)
+		if err != nil { // it has ended
+			return false
+		}
+		var state string
+		var parent, of int
+		text := string(b) // PID (NAME) STATE PARENT GROUP …: NAME can have any bytes
+		_, err = fmt.Sscan(text[strings.LastIndexByte(text, ')')+1:], &state, &parent, &of)
+		return err == nil && of == group && state != "Z" && state != "X"
+	})
 }
 
 // setStatus sets Code and Signal from the error of exec.Cmd.Wait. It returns the error if it does

@@ -6,7 +6,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -167,9 +166,6 @@ func (t Text) check() error {
 // maxMark bounds the text of a mark, in bytes: see Env.Mark.
 const maxMark = 200
 
-// limit bounds one command. A command that takes longer hangs.
-const limit = time.Minute
-
 // run runs a shell line with $AT and more variables.
 func (s *Script) run(e *explore.Env, line string, env ...string) error {
 	_, err := s.output(e, line, env...)
@@ -179,10 +175,10 @@ func (s *Script) run(e *explore.Env, line string, env ...string) error {
 // output does the same, and returns the output of the line.
 func (s *Script) output(e *explore.Env, line string, env ...string) (string, error) {
 	exit, err := e.RunCommand(agent.Command{
-		Args: []string{"sh", "-c", line}, Timeout: limit,
-		Env: slices.Concat(env, s.Env, []string{"AT=" + s.At}),
+		Args: []string{"sh", "-c", line},
+		Env:  slices.Concat(env, s.Env, []string{"AT=" + s.At}),
 	})
-	if err == nil && (exit.Code != 0 || exit.TimedOut) {
+	if err == nil && exit.Code != 0 {
 		err = &explore.CommandError{Command: line, Exit: exit}
 	}
 	return string(exit.Stdout), err

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"fsward/explore"
 	"fsward/explore/agent"
@@ -49,13 +48,10 @@ func (k *Kind) New(at string, o Options, on ...explore.Component) (*Component, e
 	return &Component{explore.Node{At: at, On: on}, k, o, p}, nil
 }
 
-// limit bounds one command. A command that takes longer hangs.
-const limit = time.Minute
-
 // run runs the command that has a name in the kind. The exit statuses in good are success.
 func (c *Component) run(e *explore.Env, name, line string, good ...int) error {
 	exit, err := c.shell(e, line, c.choice(e, name)...)
-	if err == nil && (exit.TimedOut || !slices.Contains(good, exit.Code)) {
+	if err == nil && !slices.Contains(good, exit.Code) {
 		err = &explore.CommandError{Command: line, Exit: exit}
 	}
 	return err
@@ -81,8 +77,7 @@ func (c *Component) shell(e *explore.Env, line string, env ...string) (agent.Exi
 		options = "defaults"
 	}
 	return e.RunCommand(agent.Command{
-		Args:    []string{"sh", "-c", line},
-		Timeout: limit,
+		Args: []string{"sh", "-c", line},
 		Env: append(slices.Concat(env, c.Options.Env),
 			"DEVICE="+devices[0],
 			"DEVICES="+strings.Join(devices, " "),
@@ -112,7 +107,7 @@ func (c *Component) Recover(e *explore.Env) error {
 	switch {
 	case err != nil:
 		return err
-	case exit.TimedOut || !slices.Contains(c.Kind.Recovered, exit.Code):
+	case !slices.Contains(c.Kind.Recovered, exit.Code):
 		return &explore.CommandError{Command: c.Kind.Recover, Exit: exit}
 	case exit.Code != c.Kind.Recovered[0]:
 		out := string(exit.Stdout) + string(exit.Stderr)

@@ -33,7 +33,8 @@ func newHost(t *testing.T) *explore.Env {
 		return client.Run(t.Context(), c)
 	}
 	s.Perform = func(_ *exploretest.System, op agent.Op) agent.Result {
-		done, err := client.Do(t.Context(), agent.Batch{Ops: []agent.Op{op}, Timeout: limit})
+		done, err := client.Do(t.Context(), agent.Batch{Ops: []agent.Op{op},
+			Timeout: explore.DefaultCommandLimit})
 		if err != nil || len(done.Results) != 1 {
 			t.Fatalf("%v: %v", op.Code, err)
 		}

@@ -27,6 +27,9 @@ func WriteMarkdown(w io.Writer, runs []Run) error {
 		if r.Complete {
 			end = "complete"
 		}
+		if r.Unjudged > 0 {
+			end += fmt.Sprintf("; %d not judged, since a command was too slow", r.Unjudged)
+		}
 		fmt.Fprintf(b, "- %s, %s: %d states in %d steps to depth %d, %d crash disks; %s\n",
 			escape(r.System), escape(r.checker()), r.States, r.Totals.Runs, r.Deepest,
 			r.CrashStates, end)

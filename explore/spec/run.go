@@ -62,8 +62,10 @@ type Run struct {
 	// HostOnly: only the invariants judge crash states.
 	HostOnly bool `json:"host_only,omitempty"`
 	// ProcessCrashes includes process crashes.
-	ProcessCrashes bool              `json:"soft,omitempty"`
-	Restore        explore.Restoring `json:"restore,omitempty"`
+	ProcessCrashes bool `json:"soft,omitempty"`
+	// ProcessCrashLimit is explore.Config.ProcessCrashLimit.
+	ProcessCrashLimit int               `json:"soft_limit,omitempty"`
+	Restore           explore.Restoring `json:"restore,omitempty"`
 	// KernelChoices includes the choices of the kernel.
 	KernelChoices bool              `json:"kernel_choices,omitempty"`
 	Surprises     explore.Surprises `json:"surprises,omitempty"`
@@ -73,6 +75,8 @@ type Run struct {
 	HashDisks bool `json:"hash_disks,omitempty"`
 	// NoAccount disables flush accounting.
 	NoAccount bool `json:"no_account,omitempty"`
+	// CommandLimit is explore.Config.CommandLimit.
+	CommandLimit time.Duration `json:"command_limit,omitempty"`
 	// Threads is explore.Config.Threads.
 	Threads time.Duration `json:"threads,omitempty"`
 	// KernelChecks are checks of the kernel: see explore.ParseKernelChecks.
@@ -116,23 +120,25 @@ func (r Run) Config() (explore.Config, error) {
 		Origin:   origin,
 		Crash: crash.Options{Limit: r.Limit, Seed: r.Seed, Unit: r.Unit.Bytes(), Torn: r.Torn,
 			Repeats: r.NoPrune},
-		CrashFrom:       r.From,
-		NoPrune:         r.NoPrune,
-		MaxFaults:       r.MaxFaults,
-		FailPoints:      points,
-		RecoveryCrashes: r.Recovery,
-		Verify:          r.Verify,
-		WriteThrough:    r.Through,
-		ProcessCrashes:  r.ProcessCrashes,
-		Restore:         r.Restore,
-		HostOnly:        r.HostOnly,
-		HashDisks:       r.HashDisks,
-		KernelChoices:   r.KernelChoices,
-		Surprises:       r.Surprises,
-		StrictRecovery:  r.StrictRecovery,
-		Threads:         r.Threads,
-		Coverage:        r.Coverage,
-		KernelChecks:    checks,
+		CrashFrom:         r.From,
+		NoPrune:           r.NoPrune,
+		MaxFaults:         r.MaxFaults,
+		FailPoints:        points,
+		RecoveryCrashes:   r.Recovery,
+		Verify:            r.Verify,
+		WriteThrough:      r.Through,
+		ProcessCrashes:    r.ProcessCrashes,
+		ProcessCrashLimit: r.ProcessCrashLimit,
+		Restore:           r.Restore,
+		HostOnly:          r.HostOnly,
+		HashDisks:         r.HashDisks,
+		KernelChoices:     r.KernelChoices,
+		Surprises:         r.Surprises,
+		StrictRecovery:    r.StrictRecovery,
+		CommandLimit:      r.CommandLimit,
+		Threads:           r.Threads,
+		Coverage:          r.Coverage,
+		KernelChecks:      checks,
 	}
 	if r.InOrder {
 		cfg.Crash.Order = crash.InOrder

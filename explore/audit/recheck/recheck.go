@@ -133,6 +133,7 @@ func (c *Checker) Check(ctx context.Context, s *crash.State) (*audit.Problem, er
 	if err != nil {
 		return nil, err
 	}
+	e = explore.NewEnv(ctx, c.system, new(explore.Chooser)) // after a script that was too slow
 	if err := c.fs.Unmount(e); err != nil {
 		return nil, fmt.Errorf("the file system cannot be unmounted: %w", err)
 	}
@@ -143,14 +144,18 @@ func (c *Checker) Check(ctx context.Context, s *crash.State) (*audit.Problem, er
 func (c *Checker) run(e *explore.Env) error {
 	exit, err := e.RunCommand(agent.Command{Args: []string{"sh", "-c", c.script, "sh", At}, Dir: At,
 		Timeout: timeout})
-	if err == nil && (exit.Code != 0 || exit.TimedOut || exit.Signal != 0) {
+	if err == nil && (exit.Code != 0 || exit.Signal != 0) {
 		err = &explore.CommandError{Command: "the script", Exit: exit}
 	}
 	return err
 }
 
-// problem returns what failed, or the error of the machine.
+// problem returns what failed, or the error of the machine. A script that takes too long is a
+// problem.
 func problem(e *explore.Env, kind string, err error) (*audit.Problem, error) {
+	if slow, ok := errors.AsType[*explore.SlowError](err); ok {
+		return &audit.Problem{Kind: kind, Text: slow.Error()}, nil
+	}
 	if machine := e.Err(); machine != nil || err == nil {
 		return nil, machine
 	}
