@@ -1,20 +1,15 @@
 package spec
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
-	"fsward/change"
 	"fsward/explore"
 	"fsward/explore/checkers"
 	"fsward/explore/component"
 	"fsward/explore/crash"
-	"fsward/explore/oracle"
-	"fsward/invariants/bundle"
 )
 
 // A Run is a stack with the options of its exploration. Its JSON text is kept with the run, so that
@@ -208,52 +203,6 @@ func (r Run) checker(top *component.Component) (explore.Checker, error) {
 	return checker, nil
 }
 
-// newJudge returns the constructor of a judge that applies the invariants, or nil: top has no
-// invariants, or is not alone on one disk.
-func (r Run) newJudge(
-	stack explore.Stack, top *component.Component,
-) func(context.Context, []crash.Base) (explore.Judge, error) {
-	i, ok := oracleDisk(stack, top)
-	if !ok {
-		return nil
-	}
-	var maker *oracle.Maker // nil until the first judge: one for all executions of the run
-	return func(ctx context.Context, pristine []crash.Base) (explore.Judge, error) {
-		if maker == nil {
-			site, err := bundle.OpenAll(r.AddRules)
-			if err != nil {
-				return nil, err
-			}
-			maker = oracle.NewMaker(oracle.Options{Disk: i, NoPrune: r.NoPrune, Site: site})
-		}
-		o, err := maker.New(ctx, top.Kind.Oracle, pristine[i])
-		return judge{o}, err
-	}
-}
-
-// oracleDisk returns the number of the disk of a file system that fsward reads. ok is false if top
-// is none, or is not alone on one disk.
-func oracleDisk(stack explore.Stack, top *component.Component) (i int, ok bool) {
-	disk, ok := top.On[0].(*explore.Disk)
-	if !ok || len(top.On) != 1 || top.Kind.Oracle == "" {
-		return 0, false
-	}
-	return slices.Index(stack.Disks(), disk), true
-}
-
-// A judge makes an oracle an explore.Judge.
-type judge struct{ *oracle.Oracle }
-
-// Judge judges a crash state by the invariants.
-func (j judge) Judge(ctx context.Context, s *crash.State) (explore.Judgment, error) {
-	v, err := j.Oracle.Judge(ctx, s)
-	out := explore.Judgment{Undecided: v.Outcome == change.Undecided, Pruned: v.Pruned}
-	if v.Outcome == change.Violated {
-		out.Failure = &explore.Failure{Kind: "invariant " + v.Kind(), Text: v.String()}
-	}
-	return out, err
-}
-
 // Saved returns the Run whose JSON text is the origin of a run or of an error.
 func Saved(origin json.RawMessage) (r Run, err error) {
 	if err = json.Unmarshal(origin, &r); err != nil {
@@ -269,6 +218,6 @@ func (r Run) setOracles(cfg *explore.Config, top *component.Component) {
 	}
 	cfg.Recovered = recoveredDisk(cfg.Stack, top)
 	if !r.NoJudge {
-		cfg.NewJudge = r.newJudge(cfg.Stack, top)
+		cfg.NewJudge = r.newJudge(cfg.Stack)
 	}
 }
