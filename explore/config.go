@@ -71,6 +71,8 @@ type Config struct {
 	// Then each Repairer recovers the crash state again, in its thorough way, and the result must be
 	// the same (the double fsck of FiSC).
 	Verify bool
+	// Inspect uses and verifies some of the recovered crash states: a few after steps of each shape.
+	Inspect bool
 	// HashDisks makes the contents of the disks part of a state: states with equal signatures and
 	// other contents are different ones.
 	HashDisks bool

@@ -38,6 +38,9 @@ func (x *explorer) checkCrashes(ctx context.Context,
 		return nil, 0, err
 	}
 	by.exploring = true
+	if x.Inspect {
+		by.shape = r.shape()
+	}
 	begin, visiting := time.Now(), time.Duration(0)
 	stats, err := x.session.disks.crashes(r, x.Crash, func(c crashCase) error {
 		visit := time.Now()
@@ -88,6 +91,9 @@ type examiner struct {
 	// exploring: states like those that were seen need not be recovered. The replay of an error and
 	// its minimization recover each one, since a wrong recovery can make different disks of them.
 	exploring bool
+	shape     string // of the execution's steps; "": no crash state is inspected
+	// closely: each crash state is inspected, to make a failure smaller that an inspection has shown.
+	closely bool
 }
 
 // count counts a crash for each property that it is tried for.
@@ -159,7 +165,11 @@ func (by *examiner) check(ctx context.Context,
 		}
 		return nil, 0, nil
 	}
-	for choices := new(Chooser); !x.HostOnly; {
+	choices := new(Chooser)
+	if by.closely {
+		choices = chooseInspection()
+	}
+	for !x.HostOnly {
 		found, some, err := by.recover(ctx, c, choices)
 		var diverged *DivergedError
 		switch wrote = max(wrote, some); {
@@ -171,11 +181,14 @@ func (by *examiner) check(ctx context.Context,
 		case bad == nil:
 			bad = found // a surprise, after which the other choices are tried, too
 		}
-		if !choices.Next() {
+		if by.closely || !choices.Next() {
 			break
 		}
 	}
 	if bad == nil && !x.HostOnly {
+		if bad, err = by.inspect(ctx, c); err != nil || bad != nil {
+			return bad, wrote, err
+		}
 		if bad, err = by.checkMountFaults(ctx, c); err != nil || bad != nil && !bad.Surprise {
 			return bad, wrote, err
 		}

@@ -25,6 +25,7 @@ type explorer struct {
 	memo         memo
 	recollection recollection
 	surprised    memo            // crash states that showed surprises only
+	inspected    map[string]bool // shapes of executions
 	mountSites   map[uint64]bool // call stacks that failed in a mount or an unmount
 	siteless     int             // crash states in a row whose mount hit no further call stack
 	stop         context.Context // when it ends, the run stops between two operations of the machine
@@ -55,7 +56,8 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 		return sum, err
 	}
 	x := &explorer{Config: cfg, began: time.Now(), triedCrashes: make(map[string]uint64),
-		memo: make(memo), surprised: make(memo), mountSites: make(map[uint64]bool), stop: ctx}
+		memo: make(memo), surprised: make(memo), inspected: make(map[string]bool),
+		mountSites: make(map[uint64]bool), stop: ctx}
 	// Canceling an operation midway would leave the guest in an unknown state.
 	ctx = context.WithoutCancel(ctx)
 	if x.store, err = openStore(cfg.Dir); err != nil {

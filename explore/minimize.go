@@ -63,6 +63,7 @@ func (m minimizer) minimize(ctx context.Context, f *failureContext) (*failureCon
 			if err != nil {
 				return nil, err
 			}
+			by.closely = inspects(best.disk.Choices)
 			bad, _, err := by.check(ctx, c)
 			if err != nil || bad == nil {
 				if incomparable(err) {

@@ -27,6 +27,10 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, must *Commit
 			return f.withProperty(Recovered), logs, err
 		}
 	}
+	closely := inspects(choices.want)
+	if closely {
+		choices.Choose(2, inspectionSite)
+	}
 	quickly := func(e *Env, c Component) error { return c.Recover(e) }
 	f = s.recovery.mount(e, quickly).withProperty(Recovered)
 	var quick map[string]agent.Entry // the recovered tree; nil: it is not compared
@@ -48,6 +52,9 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, must *Commit
 		s.checking, s.read = time.Since(began), s.ahead.allRead()
 		f = s.recovery.failure(e, "check failed", err).withProperty(about.property())
 	}
+	if f == nil && fatal(e) == nil && closely {
+		f = s.use(e)
+	}
 	if err := fatal(e); err != nil {
 		return nil, logs, err
 	}
@@ -61,7 +68,7 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, must *Commit
 		}
 	}
 	e = s.recovery.choosing(ctx, e.system, choices) // an unmount that was sent ahead is known there
-	unmounted, err := s.recovery.unmount(e, s.verify && f == nil)
+	unmounted, err := s.recovery.unmount(e, (s.verify || closely) && f == nil)
 	if f == nil {
 		f = unmounted.withProperty(Recovered)
 	}

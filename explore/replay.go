@@ -115,8 +115,10 @@ func sameKind(f *failureContext, e Error) *failureContext {
 // since earlier ones may show another failure.
 func (by *examiner) checkAgain(ctx context.Context, c crashCase, e Error,
 	exact bool) (*badDisk, error) {
-	_, fault := mountFaultOf(e.Crash.Choices) // no check of a replay tries it by itself
-	if (exact || fault) && len(e.Crash.Choices) > 0 && e.Crash.Second == nil && !by.x.HostOnly {
+	// No check of a replay makes a mount fail, or inspects, by itself.
+	_, fault := mountFaultOf(e.Crash.Choices)
+	exact = exact && len(e.Crash.Choices) > 0
+	if (exact || fault || inspects(e.Crash.Choices)) && e.Crash.Second == nil && !by.x.HostOnly {
 		choices := new(Chooser)
 		choices.Replay(e.Crash.Choices)
 		bad, _, err := by.recover(ctx, c, choices)

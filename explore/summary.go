@@ -44,6 +44,8 @@ type Totals struct {
 	// Remembered counts recoveries that were skipped, since an earlier recovery had read the same.
 	Remembered uint64 `json:"remembered,omitempty"`
 	Failed     uint64 `json:"failed"` // executions with injected faults
+	// Inspected counts the crash states that were used and verified after their recovery.
+	Inspected uint64 `json:"inspected,omitempty"`
 	// MountFaults counts the faults in a mount or an unmount before a recovery.
 	MountFaults uint64 `json:"mount_faults,omitempty"`
 	Loaded      uint64 `json:"loaded,omitempty"` // executions that began with a checkpoint

@@ -200,6 +200,9 @@ func addCheckFlags(c *cobra.Command, r *spec.Run) {
 		"do not check crash states by the invariants before recovery")
 	c.Flags().BoolVar(&r.NoCommits, "no-commits", false,
 		"do not compare recovered trees with the last commit that the crash state holds whole")
+	c.Flags().BoolVar(&r.NoInspect, "no-inspect", false,
+		"do not make, write and remove files on some of the recovered disks, and do not run the file "+
+			"system's own check on them")
 	addAddRules(c, &r.AddRules)
 	addDuration(c, &r.CommandLimit, "command-limit", explore.DefaultCommandLimit,
 		"kill a command of the stack or its checker that takes longer than `DURATION`, and do not "+

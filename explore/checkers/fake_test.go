@@ -42,6 +42,7 @@ type fake struct {
 	lost            map[string]int // leaked by links, by where: "slab", "pages" or "vmalloc"
 	links, measured int            // how often a name was linked, and memory measured
 	fsck            int            // errors left to repair
+	recovered       bool           // a recovery came before the present mount
 }
 
 const (
@@ -122,10 +123,10 @@ func (f *fake) command(s *exploretest.System, name string) error {
 		default:
 			err = f.commit(s)
 		}
-		f.fs = nil
+		f.fs, f.recovered = nil, false
 		return err
 	case "recover":
-		f.fsck = 0
+		f.fsck, f.recovered = 0, true
 		if f.bug == "recovery leaves errors" {
 			f.fsck = 1
 		}

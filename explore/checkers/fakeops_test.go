@@ -204,6 +204,8 @@ func (f *fake) doWrong(o model.Op) (r model.Result, ok bool) {
 		if f.path(o.Slot) == "" {
 			return model.Result{Errno: unix.EBADF}, true
 		}
+	case f.bug == "a recovered directory cannot be removed" && o.Code == model.Rmdir && f.recovered:
+		return model.Result{Errno: unix.ENOTEMPTY}, true
 	case f.bug == "rmdir returns ENOENT for a file" && o.Code == model.Rmdir && is && k != model.Dir:
 		return model.Result{Errno: unix.ENOENT}, true
 	case f.bug == "mkdir fails but takes effect" && o.Code == model.Mkdir && !is:

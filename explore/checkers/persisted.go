@@ -2,7 +2,6 @@ package checkers
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -133,7 +132,11 @@ func (c *Workloads) Check(e *explore.Env, crash explore.Crash) error {
 			}
 		}
 	}
-	return c.use(e, now, want.names)
+	dirs := make(map[string]bool)
+	for p, entry := range now {
+		dirs[p] = entry.Mode&unix.S_IFMT == unix.S_IFDIR
+	}
+	return c.use(e, dirs, want.names)
 }
 
 // differs describes the first attribute in which an object differs from what it was; "": none. No
@@ -158,52 +161,4 @@ func differs(was, is agent.Entry) string {
 		return fmt.Sprintf("takes %d blocks of 512 bytes, which were %d", is.Blocks, was.Blocks)
 	}
 	return ""
-}
-
-// newName is a name that no workload has.
-const newName = "fsward-new"
-
-// use makes a file in each directory, and with each name of the workload that is free, and then
-// removes everything. Errors of the storage itself are failures too: names that are free can be
-// made, and whatever is there can be removed.
-func (c *Workloads) use(e *explore.Env, now map[string]agent.Entry, names []string) error {
-	isDir := func(p string) bool { return now[p].Mode&unix.S_IFMT == unix.S_IFDIR }
-	var made []string
-	for p := range now {
-		if isDir(p) {
-			made = append(made, path.Join(p, newName))
-		}
-	}
-	for _, p := range names {
-		dir := path.Dir(p)
-		if dir == "." {
-			dir = "/"
-		}
-		if _, taken := now[p]; !taken && isDir(dir) && !below(p, "lost+found") {
-			made = append(made, p)
-		}
-	}
-	slices.Sort(made)
-	var ops []agent.Op
-	for _, p := range made {
-		at := path.Join(c.At, p)
-		ops = append(ops, agent.Open(0, at, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, 0o644),
-			agent.Fill(0, 0, 1, 1), agent.Close(0), agent.Unlink(at))
-	}
-	for _, p := range slices.Backward(slices.Sorted(maps.Keys(now))) {
-		switch {
-		case p == "/":
-		case isDir(p):
-			ops = append(ops, agent.Rmdir(path.Join(c.At, p)))
-		default:
-			ops = append(ops, agent.Unlink(path.Join(c.At, p)))
-		}
-	}
-	_, err := e.Do(ops...)
-	var failed *explore.OpError
-	if errors.As(err, &failed) {
-		return &explore.Failure{Kind: "cannot be used", Property: explore.Recovered,
-			Text: fmt.Sprintf("after the recovery %v: %v", failed.Op, failed.Errno)}
-	}
-	return err
 }

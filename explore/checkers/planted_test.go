@@ -35,7 +35,7 @@ func config(
 	t.Cleanup(cancel)
 	return explore.Config{
 		System: s, Dir: dir, Stack: explore.Stack{Top: f, Checker: c},
-		Strategy: explore.BreadthFirst, Depth: depth,
+		Strategy: explore.BreadthFirst, Depth: depth, Inspect: true,
 		OnEvent: func(e explore.Event) {
 			if e.Event == "error" {
 				cancel()
@@ -95,6 +95,9 @@ var plantedBugs = []plantedBug{
 	{"recovery copies links", "sync", none, 2, ""},
 	{"recovery drops a record", "recovery", none, 2, "lost"},
 	{"recovery leaves errors", "recovery", none, 2, "not repaired"},
+	// An inspection of a recovered disk.
+	{"recovery leaves errors", "sync", none, 2, "not repaired"},
+	{"a recovered directory cannot be removed", "sync", none, 2, "cannot be used"},
 	// Single calls.
 	{"rmdir returns ENOENT for a file", "failed-syscalls", none, 2, "wrong result"},
 	{"mkdir fails but takes effect", "failed-syscalls", none, 2, "appeared"},
@@ -128,6 +131,9 @@ func TestPlanted(t *testing.T) {
 			e := got.Errors[0]
 			if c.kind != "" && e.Kind != c.kind {
 				t.Errorf("%s finds %s: %s; want %s", c.checker, e.Kind, e.Summary, c.kind)
+			}
+			if e.Crash != nil && e.Shown != e.Replays {
+				t.Errorf("%d of %d replays show the failure", e.Shown, e.Replays)
 			}
 			if !c.hasProperty(e.Property) {
 				t.Errorf("the failure has the property %q", e.Property)

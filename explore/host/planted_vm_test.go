@@ -29,6 +29,7 @@ type plant struct {
 	bug       string // "": no bug, a control
 	checker   string
 	mount     string   // mount options
+	fs, mkfs  string   // of unseenBugs: the file system; "": ext4; and options of its mkfs
 	run       spec.Run // Depth 0 selects one step
 	account   bool     // use flush accounting alone
 	runs      uint64   // number of executions after which the exploration ends; 0: no limit
@@ -39,6 +40,7 @@ type plant struct {
 	// Bugs above the file system: ops rewrites operations, and result rewrites their results.
 	ops    func() rewrite
 	result func(o agent.Op, r agent.Result) agent.Result
+	after  func(o agent.Op, r agent.Result) agent.Result // of unseenBugs: result after a recovery
 
 	// Bugs of the kernel: arguments of the module fsw_leaktest; "": it is not loaded.
 	module string
@@ -61,6 +63,7 @@ type mutated struct {
 	*machine.Machine
 	*plant
 	rewrite rewrite // nil: none
+	top     *broken // for plant.after
 }
 
 // Do performs the rewritten operations, and returns a result for each original one: the first
@@ -91,6 +94,9 @@ func (m *mutated) Do(ctx context.Context, b agent.Batch) (agent.Done, error) {
 		}
 		if m.result != nil {
 			r = m.result(given[i], r)
+		}
+		if m.after != nil && m.top.recovered {
+			r = m.after(given[i], r)
 		}
 		results, begin = append(results, r), end
 	}

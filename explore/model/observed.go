@@ -247,6 +247,14 @@ func (s *Observed) Xattrs(p string) map[string]string {
 	return nil
 }
 
+// Paths returns the paths of all files from the root, sorted. The root is "/".
+func (s *Observed) Paths() (out []string) {
+	for _, p := range slices.Sorted(maps.Keys(s.nodes)) {
+		out = append(out, path.Join("/", p))
+	}
+	return out
+}
+
 // Kind returns the kind of the file at a path from the root. ok reports whether it exists.
 func (s *Observed) Kind(p string) (k Kind, ok bool) {
 	n := s.nodes[below(p)]

@@ -48,6 +48,8 @@ type Run struct {
 	NoJudge bool `json:"no_judge,omitempty"`
 	// NoCommits: recovered trees are not compared with the last commit.
 	NoCommits bool `json:"no_commits,omitempty"`
+	// NoInspect: no recovered disk is used and verified.
+	NoInspect bool `json:"no_inspect,omitempty"`
 	// NoPrune: equal crash states are not deduplicated.
 	NoPrune bool `json:"no_prune,omitempty"`
 	// Through: the disks have no write cache.
@@ -121,6 +123,7 @@ func (r Run) Config() (explore.Config, error) {
 		FailPoints:        points,
 		RecoveryCrashes:   r.Recovery,
 		Verify:            r.Verify,
+		Inspect:           !r.NoInspect && r.Workloads == nil, // a workload uses each disk
 		WriteThrough:      r.Through,
 		ProcessCrashes:    r.ProcessCrashes,
 		ProcessCrashLimit: r.ProcessCrashLimit,

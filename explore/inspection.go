@@ -1,0 +1,91 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"strings"
+)
+
+// Most recovered crash states are only read. A few are inspected: they are recovered once more, the
+// checker uses what is there, and each Verifier of the stack verifies the result. This shows what
+// no reading shows: a directory that cannot be removed, and blocks that are free and in use.
+
+// inspectionSite is the site of the choice of an inspection, which is the first one of its
+// recovery.
+const inspectionSite = "the recovered storage is used and verified"
+
+// The first crash states of new shapes are inspected, and later as many as a share of the
+// recoveries: an fsck takes as long as several of them.
+const (
+	firstInspections     = 10
+	recoveriesInspection = 25
+)
+
+// A User is a Checker that can use what was recovered after a crash, as a program would that runs
+// on. Only errors of the storage are failures. Whatever it leaves is lost.
+type User interface {
+	Checker
+	Use(e *Env) error
+}
+
+// chooseInspection makes a recovery be followed by an inspection.
+func chooseInspection() *Chooser {
+	c := new(Chooser)
+	c.Replay([]Choice{{N: 2, Value: 1, Site: inspectionSite}})
+	return c
+}
+
+// inspects reports whether the first of these choices is that of an inspection.
+func inspects(choices []Choice) bool {
+	return len(choices) > 0 && choices[0].Site == inspectionSite
+}
+
+// use lets the checker use the recovered storage.
+func (s *session) use(e *Env) *Failure {
+	u, ok := s.recovery.stack.Checker.(User)
+	if !ok {
+		return nil
+	}
+	return s.recovery.failure(e, "cannot be used", u.Use(e)).withProperty(Recovered)
+}
+
+// shape names the operations of the last two steps, and how the last one was made persistent. Of
+// crash states after steps of one shape, one is inspected.
+func (r *execution) shape() string {
+	var words []string
+	for i := max(0, len(r.did)-2); i < len(r.did); i++ {
+		for _, line := range r.did[i] {
+			word, _, _ := strings.Cut(line, " ")
+			word, _, _ = strings.Cut(word, "(")
+			words = append(words, word)
+		}
+		words = append(words, ";")
+	}
+	return strings.Join(words, " ")
+}
+
+// wantsInspection reports whether the next crash state of the execution is to be inspected.
+func (by *examiner) wantsInspection() bool {
+	x := by.x
+	due := x.totals.Inspected < firstInspections+x.totals.Recovered/recoveriesInspection
+	return by.exploring && by.shape != "" && by.recovering == nil && due && !x.inspected[by.shape]
+}
+
+// inspect inspects a crash state that has shown no failure, if it is its turn.
+func (by *examiner) inspect(ctx context.Context, c crashCase) (*badDisk, error) {
+	if !by.wantsInspection() {
+		return nil, nil
+	}
+	by.x.inspected[by.shape] = true
+	by.x.totals.Inspected++
+	bad, _, err := by.recover(ctx, c, chooseInspection())
+	var diverged *DivergedError
+	if errors.As(err, &diverged) {
+		by.x.noteDiverged(err, 0)
+		return nil, nil
+	}
+	if bad != nil && bad.Surprise {
+		bad = nil // the recovery before this one has shown it
+	}
+	return bad, err
+}
