@@ -29,6 +29,8 @@ type Limits struct {
 	Name int // length of the longest name that the file system accepts, in bytes; 0: 255
 	// Groups adds operations: see Groups.
 	Groups []Group
+	// Faults: calls inside the kernel may fail, so that any operation may return an error.
+	Faults bool
 }
 
 // withDefaults returns the limits with defaults in place of zeros.
@@ -59,11 +61,13 @@ type Core struct {
 	// torn: a write or a sync failed, so that the content of a file is unknown. No further step is
 	// done.
 	torn bool
+	// faulty: the checker makes the disk fail.
+	faulty bool
 }
 
 // Init begins with an empty model.
 func (c *Core) Init(*explore.Env) error {
-	c.Limits, c.torn = c.Limits.withDefaults(), false
+	c.Limits, c.torn, c.faulty = c.Limits.withDefaults(), false, false
 	c.fs = model.New(c.Promises)
 	return nil
 }
@@ -117,6 +121,9 @@ func (c *Core) stepAnd(e *explore.Env, ops []model.Op, then []agent.Op) ([]agent
 		if err := c.checkResult(o, is); err != nil {
 			return nil, err
 		}
+		if err := c.checkCause(e, o, is.Errno); err != nil {
+			return nil, err
+		}
 	}
 	return results[len(ops):], nil
 }
@@ -161,12 +168,6 @@ func (c *Core) calls(ops []model.Op) (out []agent.Op) {
 func (c *Core) unmounted() {
 	c.fs.CloseHeld()
 	c.fs.Synced()
-}
-
-// resourceErrors are errors that any operation may return when memory, space or the disk fails. A
-// file system that has gone read-only because of that returns EROFS.
-var resourceErrors = []unix.Errno{
-	unix.ENOMEM, unix.ENOSPC, unix.EIO, unix.EDQUOT, unix.EROFS, unix.EUCLEAN, unix.EFAULT,
 }
 
 // checkResult compares the result of an operation with that of the model. If the operation

@@ -34,6 +34,7 @@ func (c *Failed) Mutate(e *explore.Env) error {
 	ops := choose(e, append(c.Steps(), c.invalid()...))
 	nth := e.ChooseAt(faults+1, "bio that fails")
 	before := c.fs.Clone()
+	c.faulty = nth > 0
 	kinds := []ramdisk.Op{ramdisk.Read, ramdisk.Write}
 	err := withFault(e, c.Disk, nth, kinds, func() error { return c.Step(e, ops) })
 	if err != nil {

@@ -66,6 +66,9 @@ func newFake(s *exploretest.System, bug string, options model.Promises) *fake {
 		}
 		return agent.Exit{}, nil
 	}
+	s.Programs["stat"] = func(*exploretest.System, agent.Command) (agent.Exit, error) {
+		return agent.Exit{Stdout: []byte("9999 1024 0 0")}, nil
+	}
 	s.Programs["sh"] = func(_ *exploretest.System, c agent.Command) (agent.Exit, error) {
 		if !strings.Contains(c.Args[2], "/proc/slabinfo") {
 			if strings.Contains(c.Args[2], "insmod") {

@@ -211,6 +211,10 @@ func (f *fake) doWrong(o model.Op) (r model.Result, ok bool) {
 	case f.bug == "mkdir fails but takes effect" && o.Code == model.Mkdir && !is:
 		f.fs.Apply(o)
 		return model.Result{Errno: unix.ENOMEM}, true
+	case f.bug == "mkdir finds no space" && o.Code == model.Mkdir:
+		return model.Result{Errno: unix.ENOSPC}, true
+	case f.bug == "fsync fails without a cause" && o.Code == model.Fsync:
+		return model.Result{Errno: unix.EIO}, true
 	case f.bug == "truncate fails with half its effect" && o.Code == model.Ftruncate && o.Len > 0:
 		o.Len /= 2
 		f.fs.Apply(o)

@@ -100,6 +100,8 @@ var plantedBugs = []plantedBug{
 	{"a recovered directory cannot be removed", "sync", none, 2, "cannot be used"},
 	// Single calls.
 	{"rmdir returns ENOENT for a file", "failed-syscalls", none, 2, "wrong result"},
+	{"mkdir finds no space", "sync", none, 2, "error without a cause"},
+	{"fsync fails without a cause", "sync", none, 2, "error without a cause"},
 	{"mkdir fails but takes effect", "failed-syscalls", none, 2, "appeared"},
 	{"truncate fails with half its effect", "failed-syscalls", none, 2, "size"},
 	{"unlink returns success without effect", "failed-syscalls", none, 2, "appeared"},

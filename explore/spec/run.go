@@ -191,7 +191,8 @@ func (r Run) checker(top *component.Component) (explore.Checker, error) {
 	if r.Files < 0 && r.Dirs < 0 {
 		return nil, errors.New("a checker with no files and no directories has nothing to do")
 	}
-	limits := checkers.Limits{Files: r.Files, Dirs: r.Dirs, Name: top.Kind.Names, Groups: groups}
+	limits := checkers.Limits{Files: r.Files, Dirs: r.Dirs, Name: top.Kind.Names, Groups: groups,
+		Faults: r.MaxFaults > 0 || r.KernelChoices}
 	checker, err := checkers.New(e.Checker, top, top.Promises, limits)
 	if err != nil {
 		return nil, err
