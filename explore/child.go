@@ -207,7 +207,7 @@ func (x *explorer) addState(c *change, r *execution, t traits) error {
 		return nil
 	}
 	t.features = append(slices.Clone(r.features), r.pair(), r.dirty())
-	t.depth = len(r.steps)
+	t.depth, t.uncommon = len(r.steps), uncommonSteps(r.steps)
 	p, err := x.Strategy.priority(x.Seed, c.sequence(), t, c)
 	if err != nil {
 		return err
@@ -246,11 +246,7 @@ func (x *explorer) advanceScout(c *change, key []byte, st *state, taken []Choice
 		rest := *st
 		rest.Scout, rest.Scouted = false, slices.Clone(taken)
 		if rest.Next = restNext(&rest, []uint32{taken[0].Value, 0}); rest.Next != nil {
-			p, err := x.Strategy.priority(x.Seed, c.sequence(), traits{depth: len(st.Steps), rest: true}, c)
-			if err == nil {
-				err = c.enqueue(p, &rest)
-			}
-			if err != nil {
+			if err := c.enqueue(coverPriority(rest.coverTraits()), &rest); err != nil {
 				return err
 			}
 			x.totals.Waiting++
@@ -259,6 +255,10 @@ func (x *explorer) advanceScout(c *change, key []byte, st *state, taken []Choice
 	if st.Next = following(taken[:min(1, len(taken))], 0); st.Next == nil {
 		x.totals.Waiting--
 		return c.dequeue(key)
+	}
+	if first := taken[0]; first.Common > 0 && st.Next[0] == first.Common {
+		st.Later = true
+		return errors.Join(c.dequeue(key), c.enqueue(coverPriority(st.coverTraits()), st))
 	}
 	return c.put(bucketFrontier, key, st)
 }

@@ -10,7 +10,13 @@ type Choice struct {
 	N     uint32 `json:"n"`     // number of alternatives, not 0
 	Value uint32 `json:"value"` // 0 to N-1
 	Site  string `json:"site"`  // the choice point
+	// Common is the number of the first alternatives if the others are uncommon, which the strategy
+	// Cover tries later; 0: all are common.
+	Common uint32 `json:"common,omitempty"`
 }
+
+// uncommon reports whether the choice took an uncommon alternative.
+func (c Choice) uncommon() bool { return c.Common > 0 && c.Value >= c.Common }
 
 // maxChoices bounds the choices of one run, so that an endless checker is stopped.
 const maxChoices = 1 << 16
@@ -62,12 +68,15 @@ func (c *Chooser) Replay(choices []Choice) {
 
 // Choose returns the next value, 0 to n-1. It returns 0 if n is at most 1, which is no choice, and
 // after an error. site names the choice point.
-func (c *Chooser) Choose(n uint32, site string) uint32 {
+func (c *Chooser) Choose(n uint32, site string) uint32 { return c.choose(n, 0, site) }
+
+// choose is Choose with Choice.Common.
+func (c *Chooser) choose(n, common uint32, site string) uint32 {
 	if c.err != nil || n <= 1 {
 		return 0
 	}
 	at := len(c.taken)
-	got := Choice{N: n, Site: site}
+	got := Choice{N: n, Site: site, Common: common}
 	if at == maxChoices {
 		c.err = fmt.Errorf("more than %d choices, the last at %s", maxChoices, site)
 		return 0

@@ -1,23 +1,53 @@
 package explore
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // With the strategy Cover, the children of a state are divided: a scout does each operation once,
 // with one way to make it persistent, and the others follow when all scouts of this depth are done.
 // An operation is the first choice of a step. How it is made persistent, or not, are the later
 // choices, of which the scout takes the first that is not 0.
 
+//
+// Some operations are uncommon (Choice.Common). A scout does these last, when the scouts of its
+// depth have done theirs, and with the last way to make them persistent. A step with an uncommon
+// operation counts as two, so that what follows it comes later.
+
 // scoutPreference is the value of the choices of a scout behind the first, if they have it.
 const scoutPreference = 1
 
 // coverPriority returns the place of a state in the frontier: states with fewer steps come first,
-// and of these the scouts.
+// and of these the scouts, then their uncommon operations, and then the rest. The rest of the
+// uncommon operations waits for the scouts of the next depth.
 func coverPriority(t traits) uint64 {
-	p := uint64(t.depth) << 1
-	if t.rest {
-		p++
+	depth := uint64(t.depth + t.uncommon)
+	switch {
+	case t.rest && t.later:
+		return (depth+1)<<2 | 1
+	case t.rest:
+		return depth<<2 | 2
+	case t.later:
+		return depth<<2 | 1
 	}
-	return p
+	return depth << 2
+}
+
+// coverTraits returns the traits of a state that Cover considers.
+func (st *state) coverTraits() traits {
+	return traits{depth: len(st.Steps), rest: !st.Scout, later: st.Later,
+		uncommon: uncommonSteps(st.Steps)}
+}
+
+// uncommonSteps returns the number of steps with an uncommon operation.
+func uncommonSteps(steps [][]Choice) (n int) {
+	for _, choices := range steps {
+		if len(choices) > 0 && choices[0].uncommon() {
+			n++
+		}
+	}
+	return n
 }
 
 // following returns the values of the sequence of choices after this one, with the same first
@@ -43,6 +73,9 @@ func (st *state) chooseAs(c *Chooser) {
 	c.loaded = st.Next
 	if st.Scout {
 		c.prefer = scoutPreference
+		if st.Later {
+			c.prefer = math.MaxUint32
+		}
 	}
 	if st.Scouted != nil {
 		c.fixed = 1

@@ -90,6 +90,12 @@ func (e *Env) Choose(n uint32) uint32 {
 // ChooseAt is Choose for a caller that names its own site.
 func (e *Env) ChooseAt(n uint32, site string) uint32 { return e.chooser.Choose(n, site) }
 
+// ChooseCommon is ChooseAt among alternatives of which the first common ones are more promising.
+// The strategy Cover tries the others later.
+func (e *Env) ChooseCommon(n, common uint32, site string) uint32 {
+	return e.chooser.choose(n, common, site)
+}
+
 // Run runs a program. An exit status other than 0 is not an error.
 func (e *Env) Run(args ...string) (agent.Exit, error) {
 	return e.RunCommand(agent.Command{Args: args})

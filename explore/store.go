@@ -56,6 +56,7 @@ type state struct {
 	// or all but this one of one operation.
 	Scout   bool              `json:"scout,omitempty"`
 	Scouted []Choice          `json:"scouted,omitempty"`
+	Later   bool              `json:"later,omitempty"` // the next operation is an uncommon one
 	crash   *processCrashPlan // process crash of the next child; nil: none
 }
 

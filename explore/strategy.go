@@ -52,6 +52,8 @@ func (s Strategy) Check() error {
 type traits struct {
 	depth     int      // number of its steps
 	rest      bool     // it is not a scout: see Cover
+	later     bool     // its next operation is an uncommon one
+	uncommon  int      // number of its steps with an uncommon operation
 	recovered uint64   // the most sectors that a recovery from one of its crash states wrote
 	features  []string // the most important first
 	rarest    uint64   // executions that had its rarest edge of the kernel's code before

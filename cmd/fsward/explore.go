@@ -136,8 +136,10 @@ func addSearchFlags(c *cobra.Command, r *spec.Run) {
 		"a checker makes at most `N` files and symbolic links")
 	c.Flags().Var((*nodeLimit)(&r.Dirs), "dirs",
 		"a checker makes at most `N` directories")
-	c.Flags().StringVar(&r.Operations, "ops", "",
-		"a checker also performs the operations of these `GROUPS`, separated by commas: "+groupList())
+	c.Flags().StringVar(&r.Operations, "ops", spec.AutoOperations,
+		"a checker also performs the operations of these `GROUPS`, separated by commas: "+groupList()+
+			"; or none; or auto: with --search cover those of all groups but wait and together, after "+
+			"the other operations of one depth")
 	c.Flags().StringVar((*string)(&r.Strategy), "search", string(defaultSearch),
 		"`STRATEGY` that chooses the next state: "+alternatives(explore.Strategies()))
 	c.Flags().BoolVar(&r.Coverage, "coverage", false,

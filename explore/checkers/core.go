@@ -29,6 +29,8 @@ type Limits struct {
 	Name int // length of the longest name that the file system accepts, in bytes; 0: 255
 	// Groups adds operations: see Groups.
 	Groups []Group
+	// Later adds operations that the strategy explore.Cover tries later than the others.
+	Later []Group
 	// Faults: calls inside the kernel may fail, so that any operation may return an error.
 	Faults bool
 }
@@ -263,9 +265,15 @@ func checkAllowed(e *explore.Env, at string, f *model.FS) error {
 	return nil
 }
 
-// choose returns one of several steps.
-func choose(e *explore.Env, steps [][]model.Op) []model.Op {
-	return steps[e.ChooseAt(uint32(len(steps)), "operation")]
+// choose returns one of the Steps, or of more that are as common.
+func (c *Core) choose(e *explore.Env, more ...[]model.Op) []model.Op {
+	steps, common := c.Steps()
+	steps = slices.Insert(steps, common, more...)
+	n := uint32(len(steps))
+	if common += len(more); common == len(steps) {
+		common = 0
+	}
+	return steps[e.ChooseCommon(n, uint32(common), "operation")]
 }
 
 // describe returns operations as text.

@@ -39,3 +39,44 @@ func TestCoverTriesEachOperationFirst(t *testing.T) {
 		t.Errorf("%+v, %v", sum, err)
 	}
 }
+
+// TestLaterGroups checks that operations of Limits.Later come after the others of their depth, that
+// all of them come, and that a bug of one is found without asking for its group.
+func TestLaterGroups(t *testing.T) {
+	var all []explore.Totals
+	for _, later := range []bool{false, true} {
+		cfg, _ := config(t, "sync", "", none, 2)
+		limits := &cfg.Stack.Checker.(interface{ core() *Core }).core().Limits
+		limits.Files, limits.Dirs = 1, -1
+		if limits.Groups = []Group{"attributes"}; later {
+			limits.Groups, limits.Later = nil, limits.Groups
+		}
+		cfg.Strategy = explore.Cover
+		sum, err := explore.Run(context.Background(), cfg)
+		if err != nil || !sum.Complete || len(sum.Errors) > 0 {
+			t.Fatalf("later %v: %+v, %v", later, sum, err)
+		}
+		all = append(all, sum.Totals)
+	}
+	if a, b := all[0], all[1]; a.States != b.States || a.Runs != b.Runs {
+		t.Errorf("%+v\n%+v", a, b)
+	}
+	for bug, before := range map[string]bool{"chown not journaled": false,
+		"utimes not journaled": false, "setxattr not journaled": true} {
+		cfg, ctx := config(t, "sync", bug, none, 2)
+		core := cfg.Stack.Checker.(interface{ core() *Core }).core()
+		core.Limits.Files, core.Limits.Dirs, core.Promises.NoSymlinks = 1, -1, true
+		core.Limits.Later = LaterGroups()
+		cfg.Strategy = explore.Cover
+		sum, err := explore.Run(ctx, cfg)
+		if err != nil || len(sum.Errors) == 0 {
+			t.Fatalf("%s: %+v, %v", bug, sum, err)
+		}
+		steps, common := core.Steps()
+		t.Logf("%s: %d runs, %d of %d operations are common", bug, sum.Runs, common, len(steps))
+		last := sum.Errors[0].Steps[len(sum.Errors[0].Steps)-1][0]
+		if is := last.Value < last.Common; is != before {
+			t.Errorf("%s: found by %+v", bug, last)
+		}
+	}
+}

@@ -16,7 +16,8 @@ type topologies struct{ Core }
 
 func (c *topologies) Mutate(e *explore.Env) error {
 	var steps [][]model.Op
-	for _, s := range c.Steps() {
+	all, _ := c.Steps()
+	for _, s := range all {
 		switch s[0].Code {
 		case model.Mkdir, model.Rmdir, model.Unlink, model.Rename, model.Link:
 			steps = append(steps, s)
@@ -26,7 +27,7 @@ func (c *topologies) Mutate(e *explore.Env) error {
 			}
 		}
 	}
-	if err := c.Step(e, choose(e, steps)); err != nil {
+	if err := c.Step(e, steps[e.ChooseAt(uint32(len(steps)), "operation")]); err != nil {
 		return err
 	}
 	return c.Same(e)

@@ -31,7 +31,7 @@ func (c *Failed) Mutate(e *explore.Env) error {
 	if faults == 0 {
 		faults = 3
 	}
-	ops := choose(e, append(c.Steps(), c.invalid()...))
+	ops := c.choose(e, c.invalid()...)
 	nth := e.ChooseAt(faults+1, "bio that fails")
 	before := c.fs.Clone()
 	c.faulty = nth > 0

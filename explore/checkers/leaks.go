@@ -49,7 +49,7 @@ func (c *Leaks) Mutate(e *explore.Env) error {
 		return nil
 	}
 	before := c.topology()
-	ops := choose(e, c.Steps())
+	ops := c.choose(e)
 	if c.Failures {
 		return c.leakOfFailure(e, ops, c.undo(&before, ops))
 	}

@@ -21,7 +21,7 @@ func (s stepStates) Key() string { return s.during.Key() + s.after.Key() }
 
 // Mutate does one operation, and may force it to the disk. It tries crashes at all moments.
 func (c *Reasonable) Mutate(e *explore.Env) error {
-	ops := choose(e, c.Steps())
+	ops := c.choose(e)
 	syncs := c.syncs(ops)
 	how := e.ChooseAt(uint32(len(syncs)+1), "sync")
 	if err := c.stepWithCrashes(e, ops); err != nil || how == 0 {

@@ -30,26 +30,29 @@ const (
 // checkCause returns a failure if an operation gave a resource error for which there is no cause:
 // nothing was made to fail, and the file system has space.
 func (c *Core) checkCause(e *explore.Env, o model.Op, errno unix.Errno) error {
-	if c.faulty || c.Limits.Faults {
-		return nil
-	}
-	if slices.Contains(storageErrors, errno) {
+	switch {
+	case c.faulty || c.Limits.Faults:
+	case slices.Contains(storageErrors, errno):
 		return explore.Failuref("error without a cause", "%v gives %s, and nothing failed", o,
 			name(errno))
+	case o.Code == model.Setxattr: // attributes have a space of their own, which may be full
+	case errno == unix.ENOSPC, errno == unix.EDQUOT:
+		return c.checkSpace(e, o, errno)
 	}
-	// The attributes of a file have a space of their own, which may be full.
-	if errno != unix.ENOSPC && errno != unix.EDQUOT || o.Code == model.Setxattr {
-		return nil
-	}
+	return nil
+}
+
+// checkSpace returns a failure if an operation found no space, and the file system has some.
+func (c *Core) checkSpace(e *explore.Env, o model.Op, errno unix.Errno) error {
 	exit, err := e.Run("stat", "-f", "-c", "%a %S %c %d", c.At)
-	if err != nil {
+	if err != nil || exit.Code != 0 {
 		return err
 	}
 	var blocks, size, inodes, free uint64
 	n, _ := fmt.Sscan(string(exit.Stdout), &blocks, &size, &inodes, &free)
-	if exit.Code != 0 || n != 4 || blocks*size < enoughBytes || inodes > 0 && free < enoughInodes {
+	if full := blocks*size < enoughBytes || inodes > 0 && free < enoughInodes; n != 4 || full {
 		return nil
 	}
-	return explore.Failuref("error without a cause", "%v gives %s, and %d bytes and %d inodes are free",
-		o, name(errno), blocks*size, free)
+	return explore.Failuref("error without a cause",
+		"%v gives %s, and %d bytes and %d inodes are free", o, name(errno), blocks*size, free)
 }

@@ -59,7 +59,7 @@ func (c *Silent) Mutate(e *explore.Env) error {
 	if c.torn {
 		return nil
 	}
-	ops := choose(e, c.Steps())
+	ops := c.choose(e)
 	// sync(2) returns no error, so it cannot report a failure.
 	syncs := slices.DeleteFunc(c.syncs(ops),
 		func(s []model.Op) bool { return s[0].Code == model.Sync })

@@ -24,7 +24,7 @@ var _ explore.LogReader = (*Sync)(nil)
 // does not.
 func (c *Sync) Mutate(e *explore.Env) error {
 	c.durable = nil
-	ops := choose(e, c.Steps())
+	ops := c.choose(e)
 	if err := c.Step(e, ops); err != nil {
 		return err
 	}

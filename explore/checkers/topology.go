@@ -70,19 +70,26 @@ func opened(p string, flags int, o model.Op) []model.Op {
 }
 
 // Steps returns all operations that can succeed: each of the system calls on each file and
-// directory, but only once where files are alike.
-func (c *Core) Steps() (out [][]model.Op) {
+// directory, but only once where files are alike. The first common ones are not of Limits.Later.
+func (c *Core) Steps() (out [][]model.Op, common int) {
 	t := c.topology()
+	out = append(c.basicSteps(&t), t.groupSteps(c.Limits.Groups)...)
+	common = len(c.distinct(slices.Clone(out)))
+	return c.distinct(append(out, t.groupSteps(c.Limits.Later)...)), common
+}
+
+// basicSteps returns the operations that are of no group.
+func (c *Core) basicSteps(t *topology) (out [][]model.Op) {
 	moreFiles := len(t.files)+len(t.links) < c.Limits.Files
 	moreDirs := len(t.dirs)-1 < c.Limits.Dirs
 	for _, d := range t.dirs {
 		out = append(out, c.creations(t.free(d), moreFiles, moreDirs)...)
 	}
 	for _, p := range slices.Concat(t.files, t.links) {
-		out = append(out, c.fileNames(&t, p, moreFiles)...)
+		out = append(out, c.fileNames(t, p, moreFiles)...)
 	}
 	for _, p := range t.dirs[1:] {
-		out = append(out, dirNames(&t, p)...)
+		out = append(out, dirNames(t, p)...)
 	}
 	for _, p := range t.files {
 		out = append(out, c.writes(p)...)
@@ -90,14 +97,14 @@ func (c *Core) Steps() (out [][]model.Op) {
 	for _, p := range slices.Concat(t.files, t.dirs[1:]) {
 		if !c.Promises.NoXattrs {
 			out = append(out, step(model.Op{
-				Code: model.Setxattr, Path: p, Name: "user.fsward", Value: "1",
+				Code: model.Setxattr, Path: p, Name: attribute, Value: "1",
 			}))
 		}
 		if !c.Promises.NoModes {
 			out = append(out, step(model.Op{Code: model.Chmod, Path: p, Mode: 0o700}))
 		}
 	}
-	return c.distinct(append(out, t.groupSteps()...))
+	return out
 }
 
 // distinct returns one of several steps that differ only in the names of files that are alike. The

@@ -15,7 +15,7 @@ func (c *Unmount) Mutate(e *explore.Env) error {
 	if c.torn {
 		return nil
 	}
-	if err := c.Step(e, choose(e, c.Steps())); err != nil {
+	if err := c.Step(e, c.choose(e)); err != nil {
 		return err
 	}
 	if err := c.On.Unmount(e); err != nil {

@@ -36,6 +36,8 @@ var groups = []struct {
 	{"acl", "set and remove access control lists, also default ones of directories",
 		(*topology).accessLists},
 	{"together", "let one process write or rename while another one syncs", (*topology).together},
+	{"attributes", "set times, change the owner, and replace and remove extended attributes",
+		(*topology).attributes},
 	{"long", "names of 200 bytes, and directories longer than a block", (*topology).longNames},
 	{"sizes", "contents, attributes and targets at the limits of what an inode holds",
 		(*topology).thresholds},
@@ -46,6 +48,17 @@ var groups = []struct {
 func Groups() (out [][2]string) {
 	for _, g := range groups {
 		out = append(out, [2]string{string(g.name), g.about})
+	}
+	return out
+}
+
+// LaterGroups are the groups that a checker performs after all others if nobody asks for groups:
+// all but those that wait, or that depend on which of two processes is faster.
+func LaterGroups() (out []Group) {
+	for _, g := range groups {
+		if g.name != "wait" && g.name != "together" {
+			out = append(out, g.name)
+		}
 	}
 	return out
 }
@@ -72,10 +85,10 @@ func ParseGroups(text string) (out []Group, err error) {
 	return out, nil
 }
 
-// groupSteps returns the steps of the groups that were asked for.
-func (t *topology) groupSteps() (out [][]model.Op) {
+// groupSteps returns the steps of some groups.
+func (t *topology) groupSteps(of []Group) (out [][]model.Op) {
 	for _, g := range groups {
-		if slices.Contains(t.limits.Groups, g.name) {
+		if slices.Contains(of, g.name) {
 			out = append(out, g.steps(t)...)
 		}
 	}

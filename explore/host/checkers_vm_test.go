@@ -76,7 +76,7 @@ func (r *explorerRig) component(k *component.Kind) error {
 // steps runs random steps, and compares the whole tree with the model at intervals.
 func steps(e *explore.Env, core *checkers.Core, random *rand.Rand) error {
 	for i := range 60 {
-		list := core.Steps()
+		list, _ := core.Steps()
 		ops := list[random.IntN(len(list))]
 		if err := core.Step(e, ops); err != nil {
 			return fmt.Errorf("step %d: %w", i, err)

@@ -54,7 +54,7 @@ func TestGuestUnseen(t *testing.T) {
 func (p *plant) findUnseen(ctx context.Context, t *testing.T, m *machine.Machine,
 	limit time.Duration) error {
 	p.checker, p.fs = cmp.Or(p.checker, "sync"), cmp.Or(p.fs, "ext4")
-	r := spec.Run{Strategy: explore.Cover, Limit: 64, Seed: 1, Files: 2, Dirs: 2}
+	r := spec.Run{Strategy: explore.Cover, Limit: 64, Seed: 1, Files: 2, Dirs: 2, Operations: os.Getenv("FSWARD_UNSEEN_OPS")}
 	var err error
 	if r.Spec, err = spec.FileSystem(p.fs, p.mount, p.mkfs, p.checker, ""); err != nil {
 		return err

@@ -29,6 +29,9 @@ func (n *inode) fallocate(s *file, o Op, p Promises, now int) unix.Errno {
 	case n.isFIFO():
 		return unix.ESPIPE
 	}
+	if n.kind == File {
+		n.touch(now, anyTime) // also if it fails: ext4_fallocate calls file_modified first
+	}
 	const shift = unix.FALLOC_FL_COLLAPSE_RANGE | unix.FALLOC_FL_INSERT_RANGE
 	var missing bool
 	switch {

@@ -2,6 +2,7 @@ package model
 
 import (
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -30,6 +31,8 @@ func (o Op) Call(root string) agent.Op {
 		return agent.Chmod(p, o.Mode)
 	case Chown:
 		return agent.Chown(p, o.UID, o.GID)
+	case Utimes:
+		return agent.Utimes(p, time.Unix(0, o.Mtime), time.Unix(0, o.Mtime))
 	case Truncate:
 		return agent.Truncate(p, o.Len)
 	case Setxattr:
@@ -146,6 +149,8 @@ func (o *Op) setNumbers(n [4]uint64) {
 		o.Flags = int(n[0])
 	case Chown:
 		o.UID, o.GID = uint32(n[0]), uint32(n[1])
+	case Utimes:
+		o.Mtime = int64(n[1])
 	case Truncate, Ftruncate:
 		o.Len = n[0]
 	case Open:

@@ -34,6 +34,9 @@ func (m *matcher) checkNode(i int, p string, here *node) error {
 	if err := m.checkAttrs(n, p, here); err != nil {
 		return err
 	}
+	if err := m.checkTime(n, p, here); err != nil {
+		return err
+	}
 	if n.kind == File {
 		return m.checkContent(n, p, here)
 	}
@@ -65,7 +68,7 @@ func (m *matcher) checkAttrs(n *inode, p string, here *node) error {
 		i := max(0, n.attrs.at(m.moment))
 		list = n.attrs[i : i+1]
 	}
-	is := attrs{here.Mode & 0o7777, here.UID, here.GID, here.xattrs}
+	is := attrs{mode: here.Mode & 0o7777, uid: here.UID, gid: here.GID, xattrs: here.xattrs}
 	some := func(same func(a attrs) bool) bool {
 		return slices.ContainsFunc(list, func(v version[attrs]) bool { return same(v.value) })
 	}

@@ -62,6 +62,7 @@ type attrs struct {
 	mode     uint32
 	uid, gid uint32
 	xattrs   map[string]string
+	mtime    int64 // of a file: see presentTime
 }
 
 // A name is a directory entry: the history of inode numbers that it refers to, 0 for none.
@@ -103,7 +104,8 @@ func (n *inode) current() (out []string) {
 // write the inode (ext4_xattr_set_handle), so a later fsync makes no other change durable with it.
 func (n *inode) setAttrs(a attrs, now int) {
 	was := n.attrs.now()
-	if was.mode == a.mode && was.uid == a.uid && was.gid == a.gid && maps.Equal(was.xattrs, a.xattrs) {
+	if was.mode == a.mode && was.uid == a.uid && was.gid == a.gid && was.mtime == a.mtime &&
+		maps.Equal(was.xattrs, a.xattrs) {
 		return
 	}
 	n.changed = now
@@ -112,6 +114,11 @@ func (n *inode) setAttrs(a attrs, now int) {
 
 // resize sets the size of a file in bytes, as truncate(2) does.
 func (n *inode) resize(size uint64, now int) {
+	mtime := presentTime
+	if size == n.data.now().size {
+		mtime = anyTime
+	}
+	n.touch(now, mtime)
 	n.setContent(n.data.now().truncate(size), now, true)
 }
 

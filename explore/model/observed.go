@@ -183,6 +183,9 @@ func (f *FS) Observed() *Observed {
 			UID: a.uid, GID: a.gid, Target: n.target, Rdev: n.node.dev,
 		}
 		e.Mode |= n.node.typ
+		if e.Mtime = a.mtime; a.mtime <= 0 {
+			e.Mtime = firstPresent
+		}
 		here := &node{Entry: e, xattrs: a.xattrs, entries: n.current()}
 		if n.kind == File {
 			c := n.data.now()

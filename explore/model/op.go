@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,6 +24,7 @@ const (
 	Readlink           // Path; returns the target
 	Chmod              // Path, Mode
 	Chown              // Path (of lchown), UID, GID
+	Utimes             // Path (no link is followed), Mtime
 	Truncate           // Path, Len
 	Setxattr           // Path (of lsetxattr), Name, Value, Flags
 	Getxattr           // Path, Name; returns the value
@@ -53,6 +55,7 @@ const (
 
 var codeNames = [codeCount]string{
 	"invalid", "mkdir", "rmdir", "unlink", "rename", "link", "symlink", "readlink", "chmod", "chown",
+	"utimes",
 	"truncate", "setxattr", "getxattr", "removexattr", "readdir", "open", "close", "read", "write",
 	"ftruncate", "fallocate", "dwrite", "mmapwrite", "msync", "sync_file_range", "clone", "dedupe",
 	"linkat", "mknod", "fsync", "fdatasync", "syncfs", "sync", "drop_caches", "writeback",
@@ -77,6 +80,7 @@ type Op struct {
 	Mode     uint32 // permissions, without those that umask 022 clears; Mknod: and the type
 	Dev      uint64 // of a device node
 	UID, GID uint32
+	Mtime    int64  // the time of modification in ns since 1970, more than 0
 	Off, Len uint64 // bytes
 	From     uint32 // Clone, Dedupe: the slot of the source
 	FromOff  uint64 // the offset there
@@ -105,6 +109,8 @@ func (o Op) String() string {
 		add("%#o", o.Mode)
 	case Chown:
 		add("%d, %d", o.UID, o.GID)
+	case Utimes:
+		add("%s", time.Unix(0, o.Mtime).UTC().Format(time.DateTime))
 	case Truncate, Ftruncate:
 		add("%d", o.Len)
 	case Read, Write, Fallocate, Dwrite, Mmapwrite, Msync, SyncFileRange:

@@ -169,6 +169,11 @@ func (v *volume) write(slot *file, n *inode, o Op) Result {
 	old := n.data.now()
 	c := old.write(o.Off, o.Len, o.Seed)
 	n.data.set(v.now, c)
+	mtime := presentTime
+	if o.Code == Mmapwrite { // a write to a page that is mapped and dirty is not seen
+		mtime = anyTime
+	}
+	n.touch(v.now, mtime)
 	// If the size stays, only the time changes, and at most once a tick (inode_needs_update_time).
 	if c.size != old.size {
 		n.changed, n.sized = v.now, v.now

@@ -16,6 +16,8 @@ func (v *volume) perform(o Op) (r Result) {
 		r = v.tree.readlink(o.Path)
 	case Chmod, Chown:
 		r.Errno = v.setAttributes(o)
+	case Utimes:
+		r = v.utimes(o)
 	case Setxattr, Getxattr, Removexattr:
 		r = v.xattr(o)
 	case Readdir:

@@ -25,6 +25,7 @@ func (v *volume) clone(to *file, n *inode, o Op) Result {
 		return Result{Errno: unix.EINVAL}
 	}
 	c := n.data.now().clone(o.Off, from.data.now(), o.FromOff, o.Len)
+	n.touch(v.now, anyTime)
 	n.setContent(c, v.now, false)
 	if to.flags&unix.O_DSYNC != 0 || v.promises.Sync { // vfs_fsync_range (generic_remap_file_range)
 		v.fsync(to.inode, to.flags&unix.O_SYNC != unix.O_SYNC && !v.promises.Sync)

@@ -113,7 +113,7 @@ func (l labeler) label(i int, n *inode) string {
 		if n.kind == File {
 			cs = n.data.since(l.f.disk.dataSince(n))
 		}
-		fmt.Fprintf(&b, " %t", l.f.disk.isDurable(n))
+		fmt.Fprintf(&b, " %t %v", l.f.disk.isDurable(n), n.times())
 		for _, r := range n.ranges {
 			fmt.Fprintf(&b, " %d-%d since %d", r.off, r.end, l.rank[n.data[max(0, n.data.at(r.at))].at])
 		}

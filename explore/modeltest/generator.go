@@ -111,7 +111,8 @@ func (g *Generator) Op() model.Op {
 			o.To = "c"
 		}
 	case 11:
-		o.Code = []model.Code{model.Chmod, model.Chown, model.Readlink}[g.IntN(3)]
+		o.Code = []model.Code{model.Chmod, model.Chown, model.Readlink, model.Utimes}[g.IntN(4)]
+		o.Mtime = 1e18
 		o.UID, o.GID = uint32(g.IntN(3)), uint32(g.IntN(3))
 	case 12:
 		o.Code = model.Truncate

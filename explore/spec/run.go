@@ -32,7 +32,8 @@ type Run struct {
 	// Files and Dirs are checkers.Limits.
 	Files int `json:"files,omitempty"`
 	Dirs  int `json:"dirs,omitempty"`
-	// Operations are those of checkers.Limits.Groups: see checkers.ParseGroups.
+	// Operations are those of checkers.Limits.Groups, see checkers.ParseGroups; or AutoOperations, or
+	// NoOperations.
 	Operations string `json:"operations,omitempty"`
 	// MaxFaults is the maximum number of faults injected into the kernel in one step.
 	MaxFaults int `json:"failures,omitempty"`
@@ -83,6 +84,12 @@ type Run struct {
 	// Workloads are tested instead of what a checker makes.
 	Workloads *Workloads `json:"workloads,omitempty"`
 }
+
+// Values of Run.Operations beside names of groups.
+const (
+	AutoOperations = "auto" // with explore.Cover, those of checkers.LaterGroups after all others
+	NoOperations   = "none"
+)
 
 // Config returns the configuration of the run, without the System and the folder.
 func (r Run) Config() (explore.Config, error) {
@@ -180,7 +187,17 @@ func (r Run) checker(top *component.Component) (explore.Checker, error) {
 		s.Env = r.environment()
 		return s, nil
 	}
-	groups, err := checkers.ParseGroups(r.Operations)
+	var groups, later []checkers.Group
+	var err error
+	switch r.Operations {
+	case AutoOperations:
+		if r.Strategy == explore.Cover {
+			later = checkers.LaterGroups()
+		}
+	case NoOperations:
+	default:
+		groups, err = checkers.ParseGroups(r.Operations)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +209,7 @@ func (r Run) checker(top *component.Component) (explore.Checker, error) {
 		return nil, errors.New("a checker with no files and no directories has nothing to do")
 	}
 	limits := checkers.Limits{Files: r.Files, Dirs: r.Dirs, Name: top.Kind.Names, Groups: groups,
-		Faults: r.MaxFaults > 0 || r.KernelChoices}
+		Later: later, Faults: r.MaxFaults > 0 || r.KernelChoices}
 	checker, err := checkers.New(e.Checker, top, top.Promises, limits)
 	if err != nil {
 		return nil, err
