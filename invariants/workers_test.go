@@ -28,15 +28,20 @@ func TestWorkers(t *testing.T) {
 		g := generate(70_000, flat)
 		files, open := append(thesisRules(t), invariants.File{Name: "number.pl", Text: []byte(aNumber)}),
 			invariants.Options{OpenVocabulary: true}
-		alone, two := compiled(t, g, files, open), compiled(t, g, files, invariants.Parallel(open))
+		parallel := invariants.Parallel(open)
+		alone, two := compiled(t, g, files, open), compiled(t, g, files, parallel)
+		parallel.LateWorker = true
+		late := compiled(t, g, files, parallel)
 		want := alone.Check(context.Background(), g.txn, g)
 		if len(want.Violations) == 0 {
 			t.Fatal("no violation was found")
 		}
 		for i := range 3 {
-			got := two.Check(context.Background(), g.txn, forked{g})
-			if d := difference(want, got); d != "" {
-				t.Fatalf("flat %v, check %d (-alone +two):\n%s", flat, i+1, d)
+			for _, two := range []*invariants.Compiled{two, late} {
+				got := two.Check(context.Background(), g.txn, forked{g})
+				if d := difference(want, got); d != "" {
+					t.Fatalf("flat %v, check %d (-alone +two):\n%s", flat, i+1, d)
+				}
 			}
 			if d := cmp.Diff(rows(alone), rows(two)); d != "" {
 				t.Errorf("flat %v, check %d: rows of rules (-alone +two):\n%s", flat, i+1, d)

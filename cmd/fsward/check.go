@@ -39,7 +39,7 @@ Exit status: 0 the image holds, 1 it is violated, 2 wrong usage, 3 undecided, or
 			if rules.Memory, err = memoryFlag(bytes); err != nil {
 				return usageError{err, c.CommandPath()}
 			}
-			memory.SetLimit(rules.Memory)
+			memory.SetCheckLimit(rules.Memory)
 			progress := func(s *guard.Progress) { fmt.Fprintln(c.ErrOrStderr(), s) }
 			worst, err := offline.CheckVolumes(c.Context(), args, fs, rules, progress, sink(asJSON).Event)
 			if err != nil {

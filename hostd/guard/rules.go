@@ -21,7 +21,11 @@ type RulesConfig struct {
 	Why    bool   // explain each violation
 	Timing bool   // measure the time of each rule
 
-	Progress func(done, total int) // if not nil, receives the number of change records checked
+	// StreamProgress, if not nil, receives the number of change records checked of a file system that
+	// is checked as a stream, and their total.
+	StreamProgress func(done, total int)
+	// OneImage: the rules check one image, so that what it may not need is made when it is needed.
+	OneImage bool
 	// Memory is for checking a whole file system, in bytes. Half of it holds change records; a file
 	// system with more is checked as a stream, and so is a commit. Then rules may use a quarter for
 	// their sums. 0 selects memory.Default.

@@ -83,7 +83,8 @@ func (c RulesConfig) Source() (*Source, error) {
 		return nil, err
 	}
 	s := &Source{config: c, bundles: bundles}
-	s.options = invariants.Options{Settings: bundles.ByRule(), Progress: c.Progress}
+	s.options = invariants.Options{Settings: bundles.ByRule(), StreamProgress: c.StreamProgress,
+		LateWorker: c.OneImage}
 	for _, fs := range FileSystems() {
 		s.options.Others = append(s.options.Others, detect.Schema(fs))
 	}
@@ -171,11 +172,11 @@ func (s *Source) Engine(fs, engine string) (*invariants.Layers, error) {
 }
 
 // again loads the rules in force once more, as they were read, for a check that runs beside the
-// guard. memory and progress are those of RulesConfig.
+// guard. memory is that of RulesConfig, and progress that of the engine's options.
 func (r *Rules) again(memory uint64, progress func(done, total int)) (*Rules, error) {
 	set := r.set.Load()
 	source := *set.source
-	source.config.Memory, source.config.Progress = memory, progress
+	source.config.Memory = memory
 	source.options.Progress = progress
 	next := &ruleSet{systems: map[string]*systemRules{}, source: &source, info: set.info}
 	for name, system := range set.systems {

@@ -291,6 +291,28 @@ func TestStreamInShares(t *testing.T) {
 	}
 }
 
+// TestStreamProgress checks that the progress of a stream is reported up to its end, and none of a
+// transaction in memory.
+func TestStreamProgress(t *testing.T) {
+	d, err := blocktap.OpenImage(guardtest.Mkfs(t, "ext3", 16<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	s := newStreamTest(t, "ext3")
+	calls, done, total := 0, 0, 0
+	cfg := guard.RulesConfig{StreamProgress: func(d, n int) { calls, done, total = calls+1, d, n }}
+	if s.rules, err = cfg.Load(); err != nil {
+		t.Fatal(err)
+	}
+	if s.judge(d, false); calls > 0 {
+		t.Error("the progress of a transaction in memory is reported")
+	}
+	if s.judge(d, true); calls == 0 || done != total || total == 0 {
+		t.Errorf("%d reports, the last of %d of %d records", calls, done, total)
+	}
+}
+
 // TestStreamNamesWhatItCannotAnswer checks that a rule that needs the whole transaction in memory
 // is undecided and says so, while the other rules check.
 func TestStreamNamesWhatItCannotAnswer(t *testing.T) {

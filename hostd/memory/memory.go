@@ -71,3 +71,17 @@ func (m Limits) BaselineBudget(limits interp.Limits) *interp.MemoryBudget {
 
 // BaselineCache returns the number of bytes of metadata blocks that a baseline check may cache.
 func (m Limits) BaselineCache() int { return int(m.Disk() / 16) }
+
+// garbagePercent is by how much the heap of a check grows before garbage is collected, within the
+// limit: a check makes much garbage beside little that stays.
+const garbagePercent = 400
+
+// SetCheckLimit is SetLimit for a process that checks one image and ends. It collects garbage less
+// often, since nobody else waits for the memory. It does nothing if GOMEMLIMIT is set; GOGC has
+// precedence.
+func SetCheckLimit(bytes uint64) {
+	SetLimit(bytes)
+	if os.Getenv("GOMEMLIMIT") == "" && os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbagePercent)
+	}
+}

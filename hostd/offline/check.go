@@ -37,27 +37,33 @@ type imageCheck struct {
 	images []string
 	cfg    guard.RulesConfig
 	tell   func(*guard.Progress)
-	rules  *guard.Rules // nil: not loaded yet
+	rules  *guard.Rules    // nil: not loaded yet
+	status *guard.Progress // of the file system that is checked
 }
 
 // load loads the rules, once.
 func (c *imageCheck) load() (*guard.Rules, error) {
 	var err error
 	if c.rules == nil {
-		c.rules, err = c.cfg.Load()
+		cfg := c.cfg
+		cfg.OneImage = true
+		cfg.StreamProgress = func(done, total int) { c.due(c.status.Judged(done, total)) }
+		c.rules, err = cfg.Load()
 	}
 	return c.rules, err
+}
+
+// due reports the progress if it is time to.
+func (c *imageCheck) due(is bool) {
+	if is {
+		c.tell(c.status)
+	}
 }
 
 // run checks the file system of a group of volumes.
 func (c *imageCheck) run(ctx context.Context, group *detect.Group) (*guard.Event, error) {
 	start := time.Now()
-	status := guard.NewProgress(start)
-	due := func(is bool) {
-		if is {
-			c.tell(status)
-		}
-	}
+	c.status = guard.NewProgress(start)
 	rules, err := c.load()
 	if err != nil {
 		return nil, err
@@ -66,18 +72,10 @@ func (c *imageCheck) run(ctx context.Context, group *detect.Group) (*guard.Event
 	name, obs, err := detect.ImageWith(group.Disk, group.FS, interp.ImageOptions{
 		Budget: interp.NewMemoryBudget(memory/2, nil), CacheBytes: int(memory / 16),
 		CompareSnapshots: c.cfg.BuiltIn(),
-		Progress:         func(done, total uint64) { due(status.Read(done, total)) },
+		Progress:         func(done, total uint64) { c.due(c.status.Read(done, total)) },
 	})
 	if err != nil {
 		return nil, err
-	}
-	// A transaction in memory takes two goroutines little time, and reports no progress.
-	if obs.Stream != nil {
-		cfg := c.cfg
-		cfg.Progress = func(done, total int) { due(status.Judged(done, total)) }
-		if rules, err = cfg.Load(); err != nil {
-			return nil, err
-		}
 	}
 	interpreted := time.Since(start)
 	group.OnDisks(&obs)

@@ -1,6 +1,7 @@
 package ext3
 
 import (
+	"hash/maphash"
 	"io"
 	"slices"
 
@@ -15,10 +16,13 @@ type imageDiff struct {
 	groups groupDiff
 	inodes inodeDiff
 	owners
-	alone  *numberSet // disputed blocks that an earlier pass found; each gets records of its own
-	attrs  numberSet  // extended attribute blocks that an inode names
-	onList numberSet  // inodes on the list of orphans
-	hashes []uint64   // scratch: hashes of the names of a directory
+	alone   *numberSet // disputed blocks that an earlier pass found; each gets records of its own
+	attrs   numberSet  // extended attribute blocks that an inode names
+	onList  numberSet  // inodes on the list of orphans
+	ahead   window
+	parents parentTable
+	seed    maphash.Seed
+	hashes  []uint64 // scratch: hashes of the names of a directory
 
 	again    bool // an earlier pass found the structure sound
 	progress func(done, total uint64)
@@ -33,7 +37,8 @@ func newImageDiff(s Snapshot, generation uint32, dev io.ReaderAt, size uint64, p
 		NewState(dev, s.Geo, size)}, new: s, plan: &plan{},
 		records: &records{txn: txn, parts: p}}
 	c.beside = c.blocks.bytes
-	c.image = &imageDiff{compared: c, groups: groupDiff{c}, inodes: newInodeDiff(c)}
+	c.image = &imageDiff{compared: c, groups: groupDiff{c}, inodes: newInodeDiff(c),
+		seed: maphash.MakeSeed()}
 	return c.image
 }
 
@@ -81,6 +86,9 @@ func (d *imageDiff) allInodes() error {
 	if err != nil {
 		return err
 	}
+	if err := d.expect(int(total) * leastRecords); err != nil {
+		return err
+	}
 	done := uint64(0)
 	for g := range d.Geo.Groups {
 		if err := d.groups.compare(g); err != nil {
@@ -98,6 +106,10 @@ func (d *imageDiff) allInodes() error {
 	}
 	return nil
 }
+
+// leastRecords is the number of records that an inode with a name makes at least: of the inode
+// itself, which may lack two of the fields, of its bit in the bitmap, and of the directory entry.
+var leastRecords = 1 + len(ondisk.InodeRecordFields) - 2 + 2 + 2
 
 // inodesInUse returns how many inodes the groups count as used.
 func (d *imageDiff) inodesInUse() (n uint64, err error) {

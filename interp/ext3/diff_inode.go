@@ -173,11 +173,11 @@ func (d *inodeDiff) compareFields(ino uint32) error {
 	if was == nil && is == nil {
 		return nil
 	}
-	var always []change.Field
-	if d.todo.named.has(ino) {
+	var always []change.Field // in an image, every field has a record
+	if d.image == nil && d.todo.named.has(ino) {
 		always = append(always, ondisk.FieldLinks)
 	}
-	if d.todo.owned.has(ino) {
+	if d.image == nil && d.todo.owned.has(ino) {
 		always = append(always, ondisk.FieldBlocks)
 	}
 	d.object(change.Object{Kind: ondisk.KindInode, ID: uint64(ino)}, ondisk.InodeRecordFields, was, is,

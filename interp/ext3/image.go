@@ -81,7 +81,9 @@ func wholeImage(now Snapshot, generation uint32, dev io.ReaderAt, size uint64,
 	case p.dropped:
 		obs.Unknown = d.stream(generation, dev, &obs)
 	default:
-		obs.Txn, obs.View = d.txn, d.view()
+		v := d.view()
+		v.parents = &d.parents
+		obs.Txn, obs.View = d.txn, v
 	}
 	return obs
 }

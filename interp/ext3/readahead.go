@@ -2,8 +2,7 @@ package ext3
 
 import "bytes"
 
-// aheadBytes is the number of bytes that eachBlock reads at a time. It is a multiple of each block
-// size.
+// aheadBytes is the number of bytes that are read at a time. It is a multiple of each block size.
 const aheadBytes = 256 << 10
 
 // eachBlock calls visit for n blocks from first on, and returns its first error. It reads many
@@ -79,4 +78,54 @@ func (s *State) enter(block uint32, contents []byte) {
 		s.forget()
 	}
 	s.cache[block] = contents
+}
+
+// A window reads blocks that its user needs once, and whose order on the disk is roughly that in
+// which they are needed: the blocks of directories in the order of inodes. It does not put them
+// into the cache. It reads twice as many at once if at least half of the last ones were needed, and
+// otherwise half as many.
+type window struct {
+	first, n uint32 // the blocks in the buffer
+	used     uint32 // how many of them were needed
+	buffer   []byte
+}
+
+// next returns the contents of a block of a state, which are valid until the next call.
+func (w *window) next(s *State, block uint32) ([]byte, error) {
+	size := s.geo.BlockSize
+	if at := block - w.first; at < w.n {
+		if err := s.meter.Spend(1); err != nil {
+			return nil, err
+		}
+		w.used++
+		return w.buffer[at*size:][:size], nil
+	}
+	want := uint32(1)
+	switch skipped := block - (w.first + w.n); {
+	case skipped > w.n:
+	case 2*w.used >= w.n:
+		want = 2 * w.n
+	default:
+		want = w.n / 2
+	}
+	if want = s.inPlace(block, min(max(want, 1), aheadBytes/size)); want == 0 {
+		return s.Block(block)
+	}
+	if err := s.meter.Spend(fetchSteps + int64(want)); err != nil {
+		return nil, err
+	}
+	if w.buffer == nil {
+		w.buffer = make([]byte, aheadBytes)
+	}
+	w.first, w.n, w.used = block, 0, 1
+	err := readInto(w.buffer[:want*size], s.dev, s.geo, block)
+	if err != nil && want > 1 { // of the others, nobody may need the one that cannot be read
+		want = 1
+		err = readInto(w.buffer[:size], s.dev, s.geo, block)
+	}
+	if err != nil {
+		return nil, err
+	}
+	w.n = want
+	return w.buffer[:size], nil
 }

@@ -53,7 +53,8 @@ func (d *imageDiff) stream(seq uint32, dev io.ReaderAt, obs *interp.Observation)
 		return err
 	}
 	obs.Stream = s
-	obs.View = &view{Snapshot: d.new, names: s.names, orphan: d.onList.contains, owners: s.owners}
+	obs.View = &view{Snapshot: d.new, names: s.names, orphan: d.onList.contains, owners: s.owners,
+		parents: &d.parents}
 	return nil
 }
 
@@ -82,8 +83,8 @@ func sharersFrom(all []sharer, first sharer) []sharer {
 type ownerView struct {
 	owners
 	several map[uint32][]change.Object
-	part    map[uint32]change.Record // with the length, by the first block
-	marked  map[uint32]uint32        // lengths of the runs of marked blocks of the part
+	part    []change.Record // with the lengths of owners, in the order of their first blocks
+	marked  []change.Record // with the runs of marked blocks of the part, in the order of these
 }
 
 // maxDisputed bounds the owners of disputed blocks that are kept. If there are more, the file
@@ -122,20 +123,30 @@ func (s *stream) dispute() error {
 
 // take notes the runs in the records of a part.
 func (v *ownerView) take(records []change.Record) {
-	if v.part == nil {
-		v.part = make(map[uint32]change.Record, change.PartRecords)
-		v.marked = make(map[uint32]uint32, change.PartRecords)
-	}
-	clear(v.part)
-	clear(v.marked)
-	for _, r := range records {
-		switch o := r.Object; {
-		case o.Kind == ondisk.KindOwner && r.Field == ondisk.FieldLength:
-			v.part[uint32(o.ID)] = r
-		case o.Kind == ondisk.KindBlock:
-			v.marked[uint32(o.ID)] = uint32(o.Sub)
+	v.part, v.marked = v.part[:0], v.marked[:0]
+	for i := range records {
+		switch r := &records[i]; {
+		case r.Object.Kind == ondisk.KindOwner && r.Field == ondisk.FieldLength:
+			v.part = append(v.part, *r)
+		case r.Object.Kind == ondisk.KindBlock && r.Field == change.FieldObject:
+			v.marked = append(v.marked, *r)
 		}
 	}
+	slices.SortFunc(v.part, byBlock)
+	slices.SortFunc(v.marked, byBlock)
+}
+
+func byBlock(a, b change.Record) int { return cmp.Compare(a.Object.ID, b.Object.ID) }
+
+// at returns the record of a sorted list whose object has an ID; nil if there is none.
+func at(list []change.Record, id uint64) *change.Record {
+	i, ok := slices.BinarySearchFunc(list, id, func(r change.Record, id uint64) int {
+		return cmp.Compare(r.Object.ID, id)
+	})
+	if !ok {
+		return nil
+	}
+	return &list[i]
 }
 
 // length returns the length of a run of the part that begins with an owner; ok is false if there is
@@ -144,8 +155,11 @@ func (v *ownerView) length(o change.Object) (n change.Value, ok bool) {
 	if v == nil {
 		return n, false
 	}
-	r, ok := v.part[uint32(o.ID)]
-	return r.New, ok && r.Object == o
+	r := at(v.part, o.ID)
+	if r == nil || r.Object != o {
+		return n, false
+	}
+	return r.New, true
 }
 
 // markedFrom returns the length of a run of marked blocks of the part; ok is false if none begins
@@ -154,8 +168,11 @@ func (v *ownerView) markedFrom(block uint32) (n uint32, ok bool) {
 	if v == nil {
 		return 0, false
 	}
-	n, ok = v.marked[block]
-	return n, ok
+	r := at(v.marked, uint64(block))
+	if r == nil {
+		return 0, false
+	}
+	return uint32(r.Object.Sub), true
 }
 
 // of returns the owners of a block, of one kind, in order.
@@ -179,12 +196,12 @@ func (v *ownerView) of(k change.Kind, block uint64) (owners []change.Object, err
 	if all, ok := v.several[b]; ok {
 		return all, nil
 	}
-	r, ok := v.part[b]
+	r := at(v.part, block)
 	switch {
 	case v.disputed.has(b):
 		return nil, fmt.Errorf("ext3: the blocks that several pointers name have more than %d owners",
 			maxDisputed)
-	case !ok:
+	case r == nil:
 		return nil, errOwners
 	}
 	return []change.Object{r.Object}, nil

@@ -11,27 +11,35 @@ import (
 // state.
 type view struct {
 	Snapshot
-	names  *change.Names
-	orphan func(ino uint32) bool
-	owners *ownerView // of a file system whose records are not kept; nil: of others
-	near   struct {   // where the last name was found
+	names   *change.Names
+	orphan  func(ino uint32) bool
+	owners  *ownerView   // of a file system whose records are not kept; nil: of others
+	parents *parentTable // of a whole file system; nil: of others
+	near    struct {     // where the last name was found
 		dir   uint32
 		block uint64 // of the directory
 	}
 
-	// The inode that was read last: rules ask for several fields of one inode, and go through the
-	// records in order.
-	last struct {
-		ino uint32 // 0: none
-		side
-	}
+	// sides holds the inodes that were read last, each at its number modulo recentInodes: rules ask
+	// for several fields of an inode, and one rule after the other goes through the same records. nil
+	// until an inode is read.
+	sides *[recentInodes]recentInode
 	super []change.Value // fields of the superblock; nil: not read yet
+}
+
+// recentInodes is the number of inodes that are found without their block. It is of the size of a
+// batch of records.
+const recentInodes = 1 << 10
+
+type recentInode struct {
+	ino uint32 // 0: none
+	side
 }
 
 // Fork returns a View of the same state with a cache of its own.
 func (v *view) Fork(names *change.Names) change.View {
 	return &view{Snapshot: Snapshot{v.Layout, v.State.fork()}, names: names, orphan: v.orphan,
-		owners: v.owners}
+		owners: v.owners, parents: v.parents}
 }
 
 // fits reports whether the number of an object is in the range of its kind.
@@ -49,8 +57,12 @@ func (v *view) fits(o change.Object) bool {
 }
 
 func (v *view) side(ino uint32) (s side, err error) {
-	if ino == v.last.ino && ino != 0 {
-		return v.last.side, nil
+	if v.sides == nil {
+		v.sides = new([recentInodes]recentInode)
+	}
+	recent := &v.sides[ino%recentInodes]
+	if ino == recent.ino && ino != 0 {
+		return recent.side, nil
 	}
 	if s.inode, err = v.Inode(ino); err != nil {
 		return s, err
@@ -58,7 +70,7 @@ func (v *view) side(ino uint32) (s side, err error) {
 	if s.marked, err = v.marked(ino); err != nil {
 		return s, err
 	}
-	v.last.ino, v.last.side = ino, s
+	*recent = recentInode{ino, s}
 	return s, nil
 }
 
@@ -131,7 +143,13 @@ func (v *view) get(o change.Object, f change.Field) (value change.Value, err err
 		}
 		return v.inodeValue(uint32(o.ID), s.inode, s.marked, f), nil
 	case ondisk.KindDirent:
-		e, err := v.find(uint32(o.ID), v.names.At(o.Sub))
+		name := v.names.At(o.Sub)
+		if f == ondisk.FieldInode && name == ".." {
+			if parent, ok := v.parents.find(uint32(o.ID)); ok {
+				return change.Num(uint64(parent)), nil
+			}
+		}
+		e, err := v.find(uint32(o.ID), name)
 		switch {
 		case err != nil || e.Ino == 0:
 			return value, err

@@ -23,6 +23,7 @@ type Engine struct {
 	clauses   []*compiledClause
 	timing    []verdict.Timing
 	workers   [2]*worker
+	compiled  int // number of workers that have programs
 	lists     *recordLists
 }
 
@@ -61,34 +62,48 @@ func New(schema *change.Schema, files []syntax.File, options ruleset.Options) (*
 		return nil, err
 	}
 	e := &Engine{reference: r}
-	found := &mistakes{reported: map[string]bool{}}
+	found := newMistakes()
 	e.lists = &recordLists{Seeds: keyhash.New()}
-	var compilers []*compiler
 	for i := range e.workers {
-		h := newWorker(i, r.Set, r.Options, e.lists)
-		e.workers[i], compilers = h, append(compilers, newCompiler(r.Set, h.machine, found))
+		e.workers[i] = newWorker(i, r.Set, r.Options, e.lists)
 	}
 	for _, rule := range r.Set.Rules {
 		e.timing = append(e.timing, verdict.Timing{Rule: rule.Name})
 		for _, clause := range rule.Clauses {
-			c := &compiledClause{rule: rule, clause: clause, source: clause.Source}
-			for _, compiler := range compilers {
-				compiler.compile(c)
-			}
-			e.clauses = append(e.clauses, c)
-			for _, h := range e.workers {
-				own := *c
-				h.own = append(h.own, &own)
-			}
+			e.clauses = append(e.clauses,
+				&compiledClause{rule: rule, clause: clause, source: clause.Source})
 		}
 	}
-	for _, c := range compilers {
-		c.finish()
+	workers := len(e.workers)
+	if r.Options.LateWorker || r.Options.Progress != nil {
+		workers = 1
 	}
+	e.compile(workers, found)
 	if err := found.err(); err != nil {
 		return nil, err
 	}
 	return e, nil
+}
+
+// compile compiles the rules for the first n workers, as far as they are not.
+func (e *Engine) compile(n int, found *mistakes) {
+	if e.compiled >= n {
+		return
+	}
+	for ; e.compiled < n; e.compiled++ {
+		compiler := newCompiler(e.reference.Set, e.workers[e.compiled].machine, found)
+		for _, c := range e.clauses {
+			compiler.compile(c)
+		}
+		compiler.finish()
+	}
+	for _, h := range e.workers {
+		h.own = nil
+		for _, c := range e.clauses {
+			own := *c
+			h.own = append(h.own, &own)
+		}
+	}
 }
 
 // Rules describes the rules in the order of the files.

@@ -9,18 +9,24 @@ type heldRecords struct {
 	count   map[int]int
 	gone    map[int]bool // there are too many, or they contain names
 	records []change.Record
+	taken   map[uint32]bool // scratch: the records of the part that are held
 }
 
 // maxHeld bounds the records that are held of a list.
 const maxHeld = 1 << 14
 
 func newHeldRecords(l *recordLists) heldRecords {
-	return heldRecords{lists: l.held, count: map[int]int{}, gone: map[int]bool{}}
+	return heldRecords{lists: l.held, count: map[int]int{}, gone: map[int]bool{},
+		taken: map[uint32]bool{}}
 }
 
 // take adds the records of a part.
 func (h *heldRecords) take(l *recordLists) {
-	taken := map[uint32]bool{}
+	if len(h.gone) == len(h.lists) {
+		h.records = nil
+		return
+	}
+	clear(h.taken)
 	for _, n := range h.lists {
 		if h.gone[n] {
 			continue
@@ -31,8 +37,8 @@ func (h *heldRecords) take(l *recordLists) {
 				h.gone[n] = true
 				break
 			}
-			if !taken[at] {
-				taken[at] = true
+			if !h.taken[at] {
+				h.taken[at] = true
 				h.records = append(h.records, *r)
 			}
 		}

@@ -78,9 +78,13 @@ func (e *Engine) CheckStream(ctx context.Context, s change.Stream, v change.View
 func (w *worker) rounds(ctx context.Context, s change.Stream, t *change.Txn,
 	sums *aggBudget) error {
 	done, rounds := 0, uint64(1)
+	report := w.machine.options.Progress
+	if report == nil {
+		report = w.machine.options.StreamProgress
+	}
 	progress := func(part *change.Txn) error {
-		if done += len(part.Records); w.machine.options.Progress != nil {
-			w.machine.options.Progress(done, 2*int(rounds)*s.Len())
+		if done += len(part.Records); report != nil {
+			report(done, 2*int(rounds)*s.Len())
 		}
 		return ctx.Err()
 	}

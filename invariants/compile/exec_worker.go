@@ -37,14 +37,18 @@ const parallelFrom = 1 << 11
 
 // judgeCompiled judges a transaction by the compiled rules.
 func (e *Engine) judgeCompiled(ctx context.Context, t *change.Txn, v change.View) {
-	e.lists.begin(t.Records)
-	defer e.lists.end()
 	from := e.reference.Options.ParallelFrom
 	if from == 0 {
 		from = parallelFrom
 	}
 	forker, ok := v.(change.Forker)
-	if ok && len(t.Records) >= from && e.reference.Options.Progress == nil {
+	ok = ok && len(t.Records) >= from && e.reference.Options.Progress == nil
+	if ok {
+		e.compile(len(e.workers), newMistakes()) // the first worker's programs have none
+	}
+	e.lists.begin(t.Records)
+	defer e.lists.end()
+	if ok {
 		e.lists.fillParallel()
 		before := t.Work.Mark()
 		if e.both(ctx, t, forker, before) {

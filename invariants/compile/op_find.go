@@ -6,13 +6,10 @@ import (
 )
 
 // find gets the records of a goal of a commit from the stream. old: the goal wants an old value.
-func (g *changeGoal) find(m *machine, info *stepInfo, old bool, next step) (stop bool) {
-	lo, hi, single, ok := g.object.bounds(m)
-	if !ok {
-		return false
-	}
+func (g *changeGoal) find(m *machine, info *stepInfo, lo, hi change.Object, single, old bool,
+	next step) (stop bool) {
 	if trees := m.streaming.trees; trees != nil && trees.New(lo.Tree) {
-		return !old && g.inState(m, info, next)
+		return !old && g.inState(m, info, lo, hi, single, next)
 	}
 	if single {
 		hi = lo

@@ -26,21 +26,49 @@ func (g *changeGoal) stream(m *machine, info *stepInfo, next step) (stop, done b
 		return false, true
 	case g.pass && m.streaming.summing: // it goes through the part
 		return false, false
-	case g.ofObject(m.vocabulary) && m.streaming.finder != nil:
-		return g.find(m, info, old, next), true
 	case g.ofObject(m.vocabulary):
-		return g.inState(m, info, next), true
+		return g.ofKnown(m, info, old, next), true
 	case m.streaming.summing || !m.streaming.held.holds(g.list):
 		return m.fail(streamError{info.goal}), true
 	}
 	return false, false
 }
 
-// inState gets the records of a goal from the state.
-func (g *changeGoal) inState(m *machine, info *stepInfo, next step) bool {
+// ofKnown answers a goal about objects with a known id.
+func (g *changeGoal) ofKnown(m *machine, info *stepInfo, old bool, next step) bool {
 	lo, hi, single, ok := g.object.bounds(m)
 	switch {
-	case !ok || !m.streaming.of.Made(g.spec.kind, g.spec.field):
+	case !ok:
+		return false
+	case single && m.trigger >= 0 && m.records[m.trigger].Object == lo:
+		return g.ofTrigger(m, info, next)
+	case m.streaming.finder != nil:
+		return g.find(m, info, lo, hi, single, old, next)
+	}
+	return g.inState(m, info, lo, hi, single, next)
+}
+
+// ofTrigger goes through the records of the object of which a record started the rule. They are
+// adjacent, so that nothing has to be looked up.
+func (g *changeGoal) ofTrigger(m *machine, info *stepInfo, next step) bool {
+	at := int(m.trigger)
+	object := m.records[at].Object
+	for at > 0 && m.records[at-1].Object == object {
+		at--
+	}
+	stop := m.row(info)
+	for ; !stop && at < len(m.records) && m.records[at].Object == object; at++ {
+		r := &m.records[at]
+		stop = g.spec.has(r) && g.match(m, r) && next(m)
+	}
+	return stop
+}
+
+// inState gets the records of a goal from the state.
+func (g *changeGoal) inState(m *machine, info *stepInfo, lo, hi change.Object, single bool,
+	next step) bool {
+	switch {
+	case !m.streaming.of.Made(g.spec.kind, g.spec.field):
 		return false
 	case single:
 		return m.row(info) || g.answer(m, lo, next)

@@ -33,6 +33,12 @@ type Options struct {
 	// has judged by all rules, and with their total. The engine waits until it returns. With
 	// Progress, one goroutine judges.
 	Progress func(done, total int)
+	// StreamProgress is Progress for transactions that are judged part by part. Others are judged in
+	// less time than a report is worth, by two goroutines.
+	StreamProgress func(done, total int)
+	// LateWorker compiles the rules for the second goroutine only when a transaction needs it: for an
+	// engine that judges one transaction.
+	LateWorker bool
 
 	EagerSums    bool // keeps sums from the first question on; for tests
 	ParallelFrom int  // judges by two goroutines from this number of records on; 0 means the default
