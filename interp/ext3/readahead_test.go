@@ -76,8 +76,8 @@ func TestEachBlock(t *testing.T) {
 	}
 }
 
-// TestWindow compares a window with Block, for orders of blocks that are read ahead and for one that
-// is not, and counts what is read.
+// TestWindow compares a window with Block, for orders of blocks that are read ahead and for one
+// that is not, and counts what is read.
 func TestWindow(t *testing.T) {
 	const size, blocks = 1024, 8192
 	image := make([]byte, blocks*size)
