@@ -38,7 +38,8 @@ entries() {
 	for fs in ext2 ext3 ext4 xfs btrfs f2fs jfs nilfs2 reiserfs vfat msdos exfat hfs minix udf gfs2 \
 		ocfs2; do
 		in="--recover-in $place"
-		[ $fs != exfat ] || in= # user-mode Linux lacks it
+		# User-mode Linux lacks exfat, and has another driver for ext2.
+		[[ $fs != @(exfat|ext2) ]] || in=
 		echo "$fs-sync --fs $fs --checker sync --files 1 --dirs 1 --crash-limit 16 $in"
 		echo "$fs-mount-sync --fs $fs --mount-options sync --checker sync --files 1 --dirs 1 $in"
 		echo "$fs-through --fs $fs --write-through --checker sync --files 1 --dirs 1 \

@@ -8,9 +8,17 @@ import (
 	"slices"
 )
 
+// otherDrivers has the file systems that a driver of the same name serves here, and another one in
+// Debian's kernels. The driver ext2 ignores extended attributes that are in an inode.
+var otherDrivers = map[string]string{"ext2": "ext4"}
+
 // CanMount returns an error if the kernel has no file system of this type for mount(2), neither in
-// itself nor as a module.
+// itself nor as a module, or has one that is another driver than in Debian's kernels.
 func CanMount(typ string) error {
+	if driver := otherDrivers[typ]; driver != "" {
+		return fmt.Errorf("user-mode Linux has another driver for %s than the guest, where %s serves it",
+			typ, driver)
+	}
 	for _, list := range []struct {
 		name, end, line string
 	}{

@@ -54,4 +54,7 @@ func TestCanMount(t *testing.T) {
 			t.Errorf("%q: %v", typ, err)
 		}
 	}
+	if err := CanMount("ext2"); err == nil || !strings.Contains(err.Error(), "another driver for ext2") {
+		t.Errorf("ext2: %v", err)
+	}
 }
