@@ -137,8 +137,8 @@ func (e *Env) sendPromised(i int, p promise, f func() error) error {
 	return f()
 }
 
-// A journal notes operations, commands and marks in readable form. It limits the time of a batch and
-// of a command, and reports those that do not end.
+// A journal notes operations, commands and marks in readable form. It limits the time of a batch
+// and of a command, and reports those that do not end.
 type journal struct {
 	passThrough
 	limit time.Duration

@@ -110,13 +110,14 @@ func TestProcessCrashLimit(t *testing.T) {
 	for seed := range uint64(8) {
 		cfg := toy(t, "", 1, 1)
 		a := &app{log: true, files: make(map[string]int)}
-		system(cfg).Programs["app"] = func(s *exploretest.System, c agent.Command) (agent.Exit, error) {
-			if e, err := a.run(s, c); err != nil || !e.Cut {
-				return e, err
+		run := func(s *exploretest.System, c agent.Command) (agent.Exit, error) {
+			e, err := a.run(s, c)
+			if e.Cut {
+				ended[c.Prefix.Calls] = true
 			}
-			ended[c.Prefix.Calls] = true
-			return a.run(s, c)
+			return e, err
 		}
+		system(cfg).Programs["app"] = run
 		cfg.Stack.Checker, cfg.Depth, cfg.ProcessCrashes = a, 1, true
 		cfg.ProcessCrashLimit, cfg.Seed = 2, seed
 		got, err := explore.Run(context.Background(), cfg)

@@ -22,8 +22,9 @@ type target struct {
 	limit         time.Duration // Config.CommandLimit
 	mounted       bool          // the stack is mounted
 	dead          bool          // the machine has failed, or it is in an unknown state
-	mounts        []string      // the mounts without the stack, as in /proc/self/mounts; nil: not known
-	kernel        []string      // the kernel's log since the last execution or recovery began
+	// mounts are those without the stack, as in /proc/self/mounts; nil: not known.
+	mounts []string
+	kernel []string // the kernel's log since the last execution or recovery began
 	// What commands printed since then, and printLog.complaint.
 	printed   []string
 	complaint string

@@ -118,6 +118,7 @@ entries() {
 		cvs
 		rcs
 		mercurial
+		mercurial operation=merge
 		fossil
 		fossil fsync=dropped
 		berkeley-db
@@ -134,6 +135,8 @@ entries() {
 		qemu-disk cache=unsafe
 		vm
 		vm cache=unsafe
+		vm-linux
+		vm-linux fsync=dropped
 		replace-file
 		replace-file how=truncate
 	END
@@ -167,8 +170,8 @@ explored() {
 		"$({ du -sk "$dir" 2>/dev/null || echo 0; } | cut -f 1)" \
 		"$(($(number "$json" guest_available) >> 20))" "$(number "$json" crash_states)" >>"$slices"
 	{ grep '"event":"explored"' "$json" || true; } | { grep -o '"kind":' || true; } | wc -l >>"$slices"
-	# A run that is complete, could not be run, or fills the disk gets no further slice.
-	if grep -q '"complete":true' "$json" || [ ! -e "$dir/run.db" ] ||
+	# A run in which nothing waits, that could not be run, or that fills the disk gets no further slice.
+	if grep '"event":"explored"' "$json" | grep -q '"waiting":0,' || [ ! -e "$dir/run.db" ] ||
 		[ "$(du -sm "$dir" | cut -f 1)" -gt 512 ]; then
 		touch "$out/$name.done"
 	fi

@@ -214,11 +214,12 @@ func (p *exploreProgress) explored(sum explore.Summary, dir string) {
 	}
 	if !p.json {
 		how := "time is up"
-		if sum.Complete {
+		switch {
+		case sum.Complete:
 			how = "everything is explored"
-		} else if sum.Waiting == 0 {
+		case sum.Waiting == 0:
 			how = "everything else is explored"
-		} else if p.runs > 0 && sum.Runs >= p.runs {
+		case p.runs > 0 && sum.Runs >= p.runs:
 			how = "its runs are done"
 		}
 		fmt.Fprintf(p.out, "%d states%s, %d crash states%s%s%s%s%s%s, %d errors%s in %.0f s; %s\n",

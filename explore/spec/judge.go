@@ -15,7 +15,9 @@ import (
 // newJudge returns the constructor of a judge that applies the invariants to each file system of
 // the stack that has some and is alone on one disk, whatever lies above it. It returns nil if there
 // is none.
-func (r Run) newJudge(stack explore.Stack) func(context.Context, []crash.Base) (explore.Judge, error) {
+func (r Run) newJudge(
+	stack explore.Stack,
+) func(context.Context, []crash.Base) (explore.Judge, error) {
 	type judged struct {
 		disk int
 		fs   string

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestInvariantsJudgeEveryStack: the invariants judge ext3 and Btrfs wherever they lie in a stack on
-// a disk of their own, and no other file system.
+// TestInvariantsJudgeEveryStack: the invariants judge ext3 and Btrfs wherever they lie in a stack
+// on a disk of their own, and no other file system.
 func TestInvariantsJudgeEveryStack(t *testing.T) {
 	var judged []string
 	for _, name := range Stacks() {
