@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 
@@ -28,8 +29,8 @@ not.`,
 		Example: `  fsward fsck replay found/again-inode.links_count-1a2b3c4d --times 10
   fsward fsck replay found --times 10`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return replayFindings(args, times, asJSON)
+		RunE: func(c *cobra.Command, args []string) error {
+			return replayFindings(c.Context(), args, times, asJSON)
 		},
 	}
 	addNumber(c, &times, "times", 1, 1, "replay `N` times")
@@ -38,7 +39,7 @@ not.`,
 }
 
 // replayFindings replays one finding, or all of several folders.
-func replayFindings(dirs []string, times int, asJSON bool) error {
+func replayFindings(ctx context.Context, dirs []string, times int, asJSON bool) error {
 	var list []string
 	for _, dir := range dirs {
 		found, err := campaign.FindingDirs(dir)
@@ -46,11 +47,11 @@ func replayFindings(dirs []string, times int, asJSON bool) error {
 			return err
 		}
 		if len(dirs) == 1 && len(found) == 1 && found[0] == dir {
-			return replayFinding(dir, times, asJSON)
+			return replayFinding(ctx, dir, times, asJSON)
 		}
 		list = append(list, found...)
 	}
-	return replayAll(list, times, asJSON)
+	return replayAll(ctx, list, times, asJSON)
 }
 
 // A replayed is a finding after some replays.
@@ -61,10 +62,14 @@ type replayed struct {
 }
 
 // replay replays a finding a number of times.
-func replay(dir string, times int) (r replayed, err error) {
-	for range times {
+func replay(ctx context.Context, dir string, times int) (r replayed, err error) {
+	for n := range times {
 		var shows bool
-		if r.finding, r.runs, shows, err = campaign.Replay(dir); err != nil {
+		r.finding, r.runs, shows, err = campaign.Replay(ctx, dir)
+		if ctx.Err() != nil {
+			return r, fmt.Errorf("interrupted after %d of %d replays", n, times)
+		}
+		if err != nil {
 			return r, err
 		}
 		if shows {
@@ -88,8 +93,8 @@ func (r *replayed) print(dir string, times int) error {
 }
 
 // replayFinding replays one finding, and prints the runs of the last time.
-func replayFinding(dir string, times int, asJSON bool) error {
-	r, err := replay(dir, times)
+func replayFinding(ctx context.Context, dir string, times int, asJSON bool) error {
+	r, err := replay(ctx, dir, times)
 	if err != nil {
 		return err
 	}
@@ -112,18 +117,20 @@ func replayFinding(dir string, times int, asJSON bool) error {
 
 // replayAll replays findings one after the other, and prints a table. A finding that cannot be
 // replayed does not keep the others from it.
-func replayAll(dirs []string, times int, asJSON bool) error {
+func replayAll(ctx context.Context, dirs []string, times int, asJSON bool) error {
 	const row = "%-9s %-11s %s\n"
 	if !asJSON {
 		fmt.Printf(row, "SHOWN", "KIND", "FOLDER")
 	}
 	good, failed := 0, error(nil)
 	for _, dir := range dirs {
-		r, err := replay(dir, times)
+		r, err := replay(ctx, dir, times)
 		if err == nil && r.shown == times {
 			good++
 		}
 		switch {
+		case ctx.Err() != nil:
+			return err
 		case err != nil:
 			failed = cmp.Or(failed, fmt.Errorf("%s: %w", dir, err))
 			fmt.Fprintln(os.Stderr, dir+":", err)

@@ -52,7 +52,8 @@ Exit status: 0 found nothing, 1 found something, 2 wrong usage, 3 could not run.
 			return runFsck(c, run, limits, asJSON)
 		},
 	}
-	c.Flags().StringVar(&cfg.FS, "fs", "", "file system of the image: fsward fsck list prints them")
+	c.Flags().StringVar(&cfg.FS, "fs", "", "`NAME` of the image's file system: fsward fsck list "+
+		"prints all")
 	c.Flags().StringVar(&cfg.Program, "program", "", "`NAME` of a known program, or FILE.yaml that "+
 		"describes another (default: the one for the file system)")
 	c.Flags().StringVar(&cfg.Image, "image", "", "damage copies of `IMG` instead of a made image")
@@ -91,7 +92,8 @@ func addPathsFlags(c *cobra.Command, cfg *campaign.Config) {
 
 func addFsckLimits(c *cobra.Command, limits *campaign.Limits, asJSON *bool) {
 	addDuration(c, &limits.Time, "time", 10*time.Minute,
-		"stop after `DURATION`, such as 10m; 0 to try everything")
+		"try damages for `DURATION`, such as 10m, and then replay new findings for at most a minute; "+
+			"0 to try everything")
 	c.Flags().Uint64Var(&limits.Damages, "damages", 0, "stop after `N` damages; 0 for no limit")
 	addJSONFlag(c, asJSON)
 }

@@ -104,3 +104,14 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// The version is the first line with a number of one: some programs print how they are used first.
+func TestVersionText(t *testing.T) {
+	for script, want := range map[string]string{"echo 'Usage: x'; echo 'x 1.2'": "x 1.2",
+		"echo x; echo y": "x", "exit 3": "exit status 3"} {
+		p := &Program{Version: []string{"sh", "-c", script}}
+		if got := p.VersionText(t.Context()); got != want {
+			t.Errorf("%s: %q, want %q", script, got, want)
+		}
+	}
+}

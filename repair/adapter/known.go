@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -65,8 +66,11 @@ func Find(name, fs string) (*Program, []byte, error) {
 		strings.Join(names, ", "))
 }
 
-// VersionText returns the first line of what the program says about its version, or why it says
-// nothing.
+// numbered matches a line with the number of a version.
+var numbered = regexp.MustCompile(`[0-9]\.[0-9]`)
+
+// VersionText returns what the program says about its version, or why it says nothing: the first
+// line with a number, since some print how they are used before it.
 func (p *Program) VersionText(ctx context.Context) string {
 	if len(p.Version) == 0 {
 		return "version unknown"
@@ -74,11 +78,11 @@ func (p *Program) VersionText(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, p.Version[0], p.Version[1:]...).CombinedOutput()
-	line, _, _ := strings.Cut(strings.TrimSpace(strings.ToValidUTF8(string(out), "?")), "\n")
-	if line == "" && err != nil {
+	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(out), "?")), "\n")
+	if lines[0] == "" && err != nil {
 		return err.Error()
 	}
-	return line
+	return lines[max(0, slices.IndexFunc(lines, numbered.MatchString))]
 }
 
 // Installed reports whether the programs of all modes are there.

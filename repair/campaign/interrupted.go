@@ -77,11 +77,17 @@ func (w *interrupter) record(base interp.Disk, m *adapter.Mode) (log *writeLog, 
 }
 
 // interrupt repairs each disk that a crash during the repair can leave. Another repair must end
-// clean, and lose no file that the repair without a crash keeps.
+// clean. It must lose no file that the repair without a crash keeps, or give back all files that
+// were there before the damage.
 func (w *interrupter) interrupt(t *trial, m *adapter.Mode) error {
 	whole, err := w.treeNow()
 	if err != nil {
 		return err
+	}
+	// A crash can undo the damage: a new root may get the block of the old one, and lose its content.
+	original, err := tree.Read(w.base, w.checks.fs)
+	if err != nil {
+		original = nil // an image of a suite is damaged already
 	}
 	base := &damage.Patched{Disk: w.base, Patches: t.patches}
 	log, err := w.record(base, m)
@@ -91,7 +97,7 @@ func (w *interrupter) interrupt(t *trial, m *adapter.Mode) error {
 	failed := errors.New("a crash state failed")
 	options := crash.Options{Limit: maxCrashStates}
 	_, err = crash.Each(base, log.all, options, func(s *crash.State) error {
-		f, err := w.afterCrash(t, m, s, whole)
+		f, err := w.afterCrash(t, m, s, whole, original)
 		if err == nil && f != nil {
 			t.add(*f)
 			err = failed
@@ -130,7 +136,7 @@ func (w *interrupter) repaired(patches []interp.Patch, m *adapter.Mode) error {
 
 // afterCrash repairs one crash state twice. It returns a failure, or nil.
 func (w *interrupter) afterCrash(t *trial, m *adapter.Mode, s *crash.State,
-	whole tree.Tree) (*Failure, error) {
+	whole, original tree.Tree) (*Failure, error) {
 	w.states.Add(1)
 	if err := w.reset(t.patches); err != nil {
 		return nil, err
@@ -152,7 +158,7 @@ func (w *interrupter) afterCrash(t *trial, m *adapter.Mode, s *crash.State,
 		Messages: messages(w.program, second.Output)}
 	if !first.Outcome.Clean() || second.Outcome != repair.Consistent {
 		f.Detail = what + fmt.Sprintf("the next runs claim %s and %s", first.Outcome, second.Outcome)
-	} else if losses, err := w.lostSince(whole); err != nil {
+	} else if losses, err := w.lostSince(whole, original); err != nil {
 		return nil, err
 	} else if len(losses) > 0 {
 		f.Messages = losses
@@ -191,10 +197,12 @@ func (w *interrupter) treeNow() (tree.Tree, error) {
 	return files, nil
 }
 
-// lostSince compares the tree of the image as it is with an earlier one.
-func (w *interrupter) lostSince(whole tree.Tree) (list []string, err error) {
+// lostSince compares the tree of the image as it is with an earlier one. Nothing is lost if all
+// files are as in the original tree.
+func (w *interrupter) lostSince(whole, original tree.Tree) (list []string, err error) {
 	now, err := w.treeNow()
-	if err != nil || whole == nil || now == nil {
+	if err != nil || whole == nil || now == nil ||
+		original != nil && len(tree.Losses(original, now, nil)) == 0 {
 		return nil, err
 	}
 	for _, l := range tree.Losses(whole, now, nil) {

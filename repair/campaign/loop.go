@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,13 +23,19 @@ type job struct {
 	damage *damage.Damage
 }
 
+// replayTime is for how long findings are replayed after the time of a campaign is up.
+const replayTime = time.Minute
+
 // Run tries damages until limits or ctx end it, or until all were tried. It calls tell with each
 // new finding, and with the progress once a second, from one goroutine at a time. complete reports
 // that nothing is left to try.
 func (c *Campaign) Run(ctx context.Context, limits Limits,
 	tell func(Event)) (p Progress, complete bool, err error) {
+	replays := ctx
 	if limits.Time > 0 {
-		var cancel context.CancelFunc
+		var cancel, cancelReplays context.CancelFunc
+		replays, cancelReplays = context.WithTimeout(ctx, limits.Time+replayTime)
+		defer cancelReplays()
 		ctx, cancel = context.WithTimeout(ctx, limits.Time)
 		defer cancel()
 	}
@@ -42,7 +49,7 @@ func (c *Campaign) Run(ctx context.Context, limits Limits,
 	})
 	workers, _ := errgroup.WithContext(context.Background())
 	for range max(c.Workers, 1) {
-		workers.Go(func() error { return c.work(ctx, failed, jobs, found) })
+		workers.Go(func() error { return c.work(ctx, replays, failed, jobs, found) })
 	}
 	group.Go(func() error {
 		defer close(found)
@@ -104,8 +111,8 @@ func (c *Campaign) report(found <-chan *Finding, now func() Progress, tell func(
 	}
 }
 
-// work tries damages in one sandbox.
-func (c *Campaign) work(ctx, failed context.Context, jobs <-chan job,
+// work tries damages in one sandbox. Findings are replayed until replays is done.
+func (c *Campaign) work(ctx, replays, failed context.Context, jobs <-chan job,
 	found chan<- *Finding) (err error) {
 	w, err := newWorker(c.program, c.base, c.checks)
 	if err != nil {
@@ -113,6 +120,7 @@ func (c *Campaign) work(ctx, failed context.Context, jobs <-chan job,
 		return err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
+	w.late = func() bool { return over(replays) }
 	for j := range jobs {
 		if failed.Err() != nil {
 			continue
@@ -182,6 +190,9 @@ func (c *Campaign) tryMode(ctx context.Context, w *worker, d *damage.Damage, m *
 // be of a known group.
 func (c *Campaign) complete(ctx context.Context, w *worker, f *Finding, d *damage.Damage,
 	m *adapter.Mode) (bool, error) {
+	if isNew, err := c.settle(w, f, d, m); err != nil || !isNew {
+		return false, err
+	}
 	if err := w.minimize(ctx, f, d.Patches, m); err != nil {
 		return false, err
 	}
@@ -192,10 +203,31 @@ func (c *Campaign) complete(ctx context.Context, w *worker, f *Finding, d *damag
 	if isNew, err := c.regroup(f, patches); err != nil || !isNew {
 		return false, err
 	}
-	if err := w.confirm(ctx, f, m, c.Replays); err != nil {
+	if err := w.confirm(f, m, c.Replays); err != nil {
 		return false, err
 	}
 	return true, f.save(c.dir, w.base, c.text)
+}
+
+// settle tries the damage of a new finding again. Where the program's messages differ, as those
+// from memory that it did not set, the finding keeps those that both runs have. settle returns
+// false if another finding has the same messages then.
+func (c *Campaign) settle(w *worker, f *Finding, d *damage.Damage, m *adapter.Mode) (bool, error) {
+	if len(f.Messages) == 0 {
+		return true, nil
+	}
+	t, err := w.try(d.Patches, m)
+	if err != nil || t.shows(f) {
+		return true, err
+	}
+	at := slices.IndexFunc(t.failures, func(o Failure) bool { return o.Kind == f.Kind })
+	if at < 0 {
+		return true, nil // how often it shows is counted later
+	}
+	key := f.key()
+	f.Messages, f.Varies = common(f.Messages, t.failures[at].Messages), true
+	f.Dir = f.folder()
+	return c.state.regroup(key, f), nil
 }
 
 // pathOf returns a hash of what a run of a mode did, as far as its messages show it.

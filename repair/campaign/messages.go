@@ -40,3 +40,13 @@ func messages(p *adapter.Program, output []byte) []string {
 	slices.Sort(out)
 	return out[:min(len(out), maxMessages)]
 }
+
+// common returns the messages of a that b has, too.
+func common(a, b []string) (out []string) {
+	for _, m := range a {
+		if slices.Contains(b, m) {
+			out = append(out, m)
+		}
+	}
+	return out
+}

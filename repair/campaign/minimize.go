@@ -75,9 +75,9 @@ func (r *reduction) pass(ctx context.Context, size int,
 	return less, nil
 }
 
-// confirm replays a new finding until ctx is done or it was replayed as often as asked, and counts
+// confirm replays a new finding until it is late or it was replayed as often as asked, and counts
 // how often it showed.
-func (w *worker) confirm(ctx context.Context, f *Finding, m *adapter.Mode, times int) error {
+func (w *worker) confirm(f *Finding, m *adapter.Mode, times int) error {
 	patches, err := f.bytes(w.base)
 	if err != nil {
 		return err
@@ -86,8 +86,8 @@ func (w *worker) confirm(ctx context.Context, f *Finding, m *adapter.Mode, times
 		times = min(times, maxSlowTries)
 	}
 	for range times {
-		if over(ctx) {
-			return nil
+		if w.late() {
+			break
 		}
 		t, err := w.try(patches, m)
 		if err != nil {
@@ -98,6 +98,9 @@ func (w *worker) confirm(ctx context.Context, f *Finding, m *adapter.Mode, times
 			f.Shown++
 		}
 	}
+	if f.Replays > 0 && f.Shown == 0 {
+		f.Minimized = false // nothing could be left out, since nothing showed it
+	}
 	return nil
 }
 
@@ -106,8 +109,11 @@ func (t *trial) shows(f *Finding) bool {
 	return slices.ContainsFunc(t.failures, f.same)
 }
 
-// same reports whether two failures look alike.
+// same reports whether another failure looks like f.
 func (f Failure) same(other Failure) bool {
+	if f.Varies {
+		return f.Kind == other.Kind && len(common(f.Messages, other.Messages)) == len(f.Messages)
+	}
 	return f.Kind == other.Kind && slices.Equal(f.Messages, other.Messages)
 }
 

@@ -56,6 +56,11 @@ func planted(bug, mode, path, undo string) int {
 	case bug == "crashes" && (first > 1<<30 || binary.LittleEndian.Uint32(b) == 0):
 		fmt.Println("SIGSEGV") // as a program says that catches the signal itself
 		return 139
+	case bug == "varies" && wrong:
+		fmt.Println(strings.Map(func(r rune) rune { return r - '0' + 'p' },
+			fmt.Sprint(time.Now().UnixNano()))) // as from memory that was not set
+		fmt.Println("SIGSEGV")
+		return 139
 	case bug == "hangs" && first > 1<<30:
 		time.Sleep(time.Minute)
 	case bug == "prints" && first > 1<<30:

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,8 +11,8 @@ import (
 )
 
 // Replay runs the program of a finding again. It returns the runs, and whether they show the
-// finding.
-func Replay(dir string) (f *Finding, runs []*Run, shows bool, err error) {
+// finding. The end of ctx ends the program.
+func Replay(ctx context.Context, dir string) (f *Finding, runs []*Run, shows bool, err error) {
 	f, err = LoadFinding(dir)
 	if err != nil {
 		return nil, nil, false, err
@@ -40,6 +41,8 @@ func Replay(dir string) (f *Finding, runs []*Run, shows bool, err error) {
 	}
 	w.again, w.damage = true, damage.Damage{Group: f.Group, Spec: f.Spec}
 	defer func() { err = errors.Join(err, w.close()) }()
+	w.ended = ctx.Err
+	defer context.AfterFunc(ctx, func() { _ = w.box.Stop() })()
 	t, err := w.try(patches, m)
 	if err != nil {
 		return nil, nil, false, err

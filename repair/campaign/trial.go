@@ -18,6 +18,8 @@ type Failure struct {
 	Run int `json:"run"`
 	// Messages are those by which failures are grouped.
 	Messages []string `json:"messages,omitempty"`
+	// Varies reports that further messages differ from run to run.
+	Varies bool `json:"varies,omitempty"`
 }
 
 // A trial is what a program did with one damage.

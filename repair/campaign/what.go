@@ -52,6 +52,9 @@ func (f *Finding) what() string {
 	if f.Replays > 0 {
 		fmt.Fprintf(&b, "replays  shown %d times of %d\n", f.Shown, f.Replays)
 	}
+	if f.Varies {
+		b.WriteString("messages differ from run to run\n")
+	}
 	fmt.Fprintf(&b, "\nshow it again: fsward fsck replay DIR, where DIR is this folder\n")
 	for i, r := range f.Runs {
 		fmt.Fprintf(&b, "\nrun %d: %s\n%s\n", i+1, strings.Join(r.Argv, " "), r.Ended())

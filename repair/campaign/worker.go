@@ -39,6 +39,10 @@ type worker struct {
 	own     ownImage      // the image of a suite that is the base; zero: the campaign's
 	// again makes try repeat the costly checks of a repair whose messages were seen before.
 	again bool
+	// late reports that the time for replays of findings is up.
+	late func() bool
+	// ended reports that no program is to run any more; nil: nobody asks for that.
+	ended func() error
 	// states counts the crash states that were repaired.
 	states *atomic.Uint64
 }
@@ -49,7 +53,8 @@ func newWorker(p *adapter.Program, base *testimage.Image, c *checks) (*worker, e
 	if err != nil {
 		return nil, err
 	}
-	return &worker{program: p, base: base, box: box, checks: c, states: &atomic.Uint64{}}, nil
+	return &worker{program: p, base: base, box: box, checks: c, states: &atomic.Uint64{},
+		late: func() bool { return false }}, nil
 }
 
 func (w *worker) close() error {
@@ -119,10 +124,13 @@ func (w *worker) run(m *adapter.Mode) (*Run, error) {
 func (w *worker) runIn(box *sandbox.Box, m *adapter.Mode, image, undo string) (*Run, error) {
 	argv := m.Argv(filepath.Join(sandbox.Work, image), filepath.Join(sandbox.Work, undo))
 	b := w.program.Bounds
+	if err := w.hasEnded(); err != nil {
+		return nil, err
+	}
 	got, err := box.Run(sandbox.Command{Argv: argv, Env: w.program.Env(),
 		Input: cmp.Or(m.Input, w.program.Input), Time: b.Time,
 		MemoryBytes: b.Memory, FileBytes: w.base.Size() + spare, OutputBytes: b.Output})
-	if err != nil {
+	if err = errors.Join(err, w.hasEnded()); err != nil {
 		return nil, err
 	}
 	r := &Run{Mode: m.Name, Argv: argv, Result: got}
@@ -130,6 +138,14 @@ func (w *worker) runIn(box *sandbox.Box, m *adapter.Mode, image, undo string) (*
 		r.Outcome = w.program.Outcome(m, r.Status, r.Output)
 	}
 	return r, nil
+}
+
+// hasEnded returns the error of ended.
+func (w *worker) hasEnded() error {
+	if w.ended == nil {
+		return nil
+	}
+	return w.ended()
 }
 
 // hash returns a hash of the image as it is, without the bytes in which a program notes its runs.

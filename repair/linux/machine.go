@@ -123,9 +123,9 @@ func (m *Machine) greet(ctx context.Context, listener net.Listener) error {
 	m.client = agent.NewClient(conn)
 	ctx, cancel := context.WithTimeout(ctx, bootTime)
 	defer cancel()
-	for {
-		// What arrives before the terminal is raw is lost.
-		once, end := context.WithTimeout(ctx, 300*time.Millisecond)
+	for wait := 300 * time.Millisecond; ; wait += wait / 3 {
+		// What arrives before the terminal is raw is lost. On a busy machine an answer takes longer.
+		once, end := context.WithTimeout(ctx, wait)
 		_, err := m.client.Hello(once)
 		end()
 		if err == nil {

@@ -32,11 +32,13 @@ func written(t *testing.T, list ...*campaign.Results) string {
 // TestWrite writes a page of two campaigns, and looks for what a reader wants to know.
 func TestWrite(t *testing.T) {
 	full := &campaign.Results{Config: campaign.Config{FS: "ext3", Program: "toy"}, Version: "toy 1",
-		Progress: campaign.Progress{Damages: 77, Runs: 154, Paths: 5, Fields: 33, Seconds: 12},
+		Progress: campaign.Progress{Damages: 77, Runs: 154, Paths: 5, Fields: 33, Seconds: 12,
+			Next: 77, Count: 100},
 		Findings: []*campaign.Finding{finding("again", "inode.flags", "fixed", 3),
 			finding("again", "inode.flags", "fixed more", 4), finding("crash", "group.free", "", 1)},
 		Search: &paths.Found{Executions: 900, Processor: 1, Edges: 44, AllEdges: 99,
 			OverTime: []paths.Point{{Seconds: 6, Executions: 400, Paths: 9, Edges: 33}}}}
+	full.Findings[2].Shown, full.Findings[2].Varies = 2, true
 	empty := &campaign.Results{Config: campaign.Config{FS: "jfs", Program: "jfs_fsck"}}
 	got := written(t, full, empty)
 	for _, want := range []string{"<td>toy<td>ext3<td class=\"n\">33<td class=\"n\">77",
@@ -44,7 +46,8 @@ func TestWrite(t *testing.T) {
 		"A second run contradicts the first.", "The program crashed.", "<td class=\"n\">1024",
 		"exit status 1, corrected", "fixed more", "shown 10 times of 10", "jfs_fsck on jfs",
 		"44 of 99 edges", "<td class=\"n\">6<td class=\"n\">400\n<td class=\"n\">9<td class=\"n\">33",
-		"Nothing was found."} {
+		"Nothing was found.", "; 23 damages are left", "<strong>shown 2 times of 10</strong>",
+		"Its messages differ from run to run."} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page lacks %q", want)
 		}
