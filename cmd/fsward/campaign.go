@@ -63,15 +63,23 @@ func (f *campaignFlags) addServer(c *cobra.Command) {
 	c.Flags().StringVar(&f.address.Key, "tls-key", "", "`FILE` with the key of --tls-cert")
 }
 
-// with connects to the server, and calls f. If create is set, a folder may have no server yet.
-func (f *campaignFlags) with(c *cobra.Command, create bool,
-	do func(ctx context.Context, client *campaign.Client) error) error {
+// check checks the flags.
+func (f *campaignFlags) check(c *cobra.Command) error {
 	err := f.address.Check()
 	if err == nil && f.name != "" {
 		err = campaign.CheckName(f.name)
 	}
 	if err != nil {
 		return usageError{err, c.CommandPath()}
+	}
+	return nil
+}
+
+// with connects to the server, and calls f. If create is set, a folder may have no server yet.
+func (f *campaignFlags) with(c *cobra.Command, create bool,
+	do func(ctx context.Context, client *campaign.Client) error) error {
+	if err := f.check(c); err != nil {
+		return err
 	}
 	client, err := campaign.Connect(c.Context(), f.address, create)
 	if err != nil {

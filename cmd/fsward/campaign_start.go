@@ -77,6 +77,9 @@ Exit status: 0 found nothing, 1 found errors, 2 wrong usage, 3 not everything co
 }
 
 func (s *campaignStart) run(c *cobra.Command, kind string, args []string) error {
+	if err := s.check(c); err != nil {
+		return err
+	}
 	s.local(c, s.address.Dir != "")
 	d, err := s.definition(kind, args)
 	d.Spread = s.spread
@@ -280,7 +283,7 @@ func (s *campaignStart) ranks(d *campaign.Definition) error {
 		flags = append(flags, f)
 	}
 	if r.set == "" {
-		return errors.New("--set is missing: the set of workloads")
+		return d.Check() // it says what is missing, or what may not be there
 	}
 	d.Flags = flags
 	w, err := r.workloads()

@@ -3,14 +3,15 @@ package b3
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // params returns the steps that the operations of a set stand for, in the order of ranks.
 func (s *Set) params() (steps []Step, err error) {
-	for _, o := range s.Operations {
+	for i, o := range s.Operations {
 		some, err := s.paramsOf(o)
 		if err != nil {
-			return nil, fmt.Errorf("operation %s: %w", o.Op, err)
+			return nil, &operationError{i, o.Op, err}
 		}
 		if steps = append(steps, some...); len(steps) > maxParams {
 			return nil, fmt.Errorf("more than %d operations with parameters", maxParams)
@@ -19,11 +20,24 @@ func (s *Set) params() (steps []Step, err error) {
 	return steps, nil
 }
 
+// ofSets reports whether a set may have an operation. The others are added to its workloads.
+func ofSets(v Verb) bool { return v != Fsync && v != Sync && v != Open && v != Close }
+
+// operationsOfSets returns the names of the operations that a set may have.
+func operationsOfSets() (names []string) {
+	for _, name := range verbNames() {
+		if v, _ := verbOf(name); ofSets(v) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // paramsOf returns the steps that an operation stands for.
 func (s *Set) paramsOf(o Operation) (steps []Step, err error) {
 	verb, ok := verbOf(o.Op)
-	if !ok || verb == Fsync || verb == Sync || verb == Open || verb == Close {
-		return nil, fmt.Errorf("it is no operation of a set")
+	if !ok || !ofSets(verb) {
+		return nil, fmt.Errorf("expected one of %s", strings.Join(operationsOfSets(), ", "))
 	}
 	if err := checkParams(verb, o); err != nil {
 		return nil, err

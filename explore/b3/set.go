@@ -127,9 +127,9 @@ func Decode(text []byte) (*Set, error) {
 	d.KnownFields(true)
 	if err := d.Decode(s); err != nil {
 		if errors.Is(err, io.EOF) {
-			err = errors.New("the file is empty")
+			return nil, errors.New("the file is empty")
 		}
-		return nil, err
+		return nil, plain(err)
 	}
 	if s.Persist == "" {
 		s.Persist = Used
@@ -142,6 +142,10 @@ func Decode(text []byte) (*Set, error) {
 		return nil, err
 	}
 	s.counter, err = newCounter(s)
+	var wrong *operationError
+	if errors.As(err, &wrong) {
+		err = fmt.Errorf("%s%w", placeOf(text, wrong.index), err)
+	}
 	return s, err
 }
 

@@ -146,7 +146,7 @@ func (k *Kind) checkRequired(names []string) error {
 		if !slices.ContainsFunc(strings.Split(list, "|"), func(name string) bool {
 			return slices.Contains(names, name)
 		}) {
-			return fmt.Errorf("it lacks %s", strings.ReplaceAll("--"+list, "|", " or --"))
+			return fmt.Errorf("%s is missing", strings.ReplaceAll("--"+list, "|", " or --"))
 		}
 	}
 	return nil

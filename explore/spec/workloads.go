@@ -49,7 +49,10 @@ func (w *Workloads) Load() (count uint32, at func(i uint32) (b3.Workload, error)
 	case w.Version != "" && w.Version != s.Version():
 		return 0, nil, fmt.Errorf("the set %s has version %s, and the run was made with version %s: "+
 			"its ranks mean other workloads now", w.Set, s.Version(), w.Version)
-	case w.From > w.To || w.To >= s.Count():
+	case w.From > w.To:
+		return 0, nil, fmt.Errorf("the range %d-%d: its first rank is greater than its last", w.From,
+			w.To)
+	case w.To >= s.Count():
 		return 0, nil, fmt.Errorf("the range %d-%d: the set %s has the ranks 0 to %d", w.From, w.To,
 			s.Name, s.Count()-1)
 	case w.To-w.From >= math.MaxUint32:
