@@ -47,7 +47,7 @@ guest:
 	@guest/build.sh $(FSWARD_GUEST) $(KERNEL)
 
 ## build a guest whose kernel checks itself (KASAN, PROVE_LOCKING, KMEMLEAK, DEBUG_LIST) into
-## build/guest-debug, from Debian's linux-source-6.1: an hour of one processor, once
+## build/guest-debug, from Debian's linux-source-6.1: a quarter of an hour of one processor, once
 guest-debug:
 	@scripts/setup.sh flex bison bc libelf-dev libssl-dev
 	@guest/debug.sh $(CURDIR)/build/guest-debug

@@ -3,8 +3,8 @@
 # OUTDIR/code-map, which says where the code of each source file is: see explore/codemap.go.
 #
 # The kernel is built from Debian's linux-source-6.1 with the configuration debug.config: KASAN,
-# PROVE_LOCKING, KMEMLEAK, DEBUG_LIST, and KCOV of the file systems. This takes about an hour of one
-# processor, and is done again only if the source, the configuration or this script changes.
+# PROVE_LOCKING, KMEMLEAK, DEBUG_LIST, and KCOV of the file systems. This takes a quarter of an hour
+# of one processor, and is done again only if the source, the configuration or this script changes.
 #
 # Debian packages: those of build.sh, and flex bison libelf-dev bc xz-utils.
 set -eu
