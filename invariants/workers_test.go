@@ -2,6 +2,7 @@ package invariants_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,13 +32,15 @@ func TestWorkers(t *testing.T) {
 		parallel := invariants.Parallel(open)
 		alone, two := compiled(t, g, files, open), compiled(t, g, files, parallel)
 		parallel.LateWorker = true
+		lateWorker := compiled(t, g, files, parallel)
+		parallel.Late = true
 		late := compiled(t, g, files, parallel)
 		want := alone.Check(context.Background(), g.txn, g)
 		if len(want.Violations) == 0 {
 			t.Fatal("no violation was found")
 		}
 		for i := range 3 {
-			for _, two := range []*invariants.Compiled{two, late} {
+			for _, two := range []*invariants.Compiled{two, lateWorker, late} {
 				got := two.Check(context.Background(), g.txn, forked{g})
 				if d := difference(want, got); d != "" {
 					t.Fatalf("flat %v, check %d (-alone +two):\n%s", flat, i+1, d)
@@ -46,6 +49,28 @@ func TestWorkers(t *testing.T) {
 			if d := cmp.Diff(rows(alone), rows(two)); d != "" {
 				t.Errorf("flat %v, check %d: rows of rules (-alone +two):\n%s", flat, i+1, d)
 			}
+		}
+	}
+}
+
+// TestLateMistake checks that a mistake that shows in a plan makes the judgment undecided if the
+// rules are compiled late.
+func TestLateMistake(t *testing.T) {
+	g := generate(100, false)
+	files := []invariants.File{{Name: "late.pl",
+		Text: []byte("violation(1, T, k(I, inode_item, 0)) :- add(T, k(I, inode_item, 0)), N > 1.\n")}}
+	if _, err := invariants.NewCompiled(g.txn.Schema, files, invariants.Options{}); err == nil {
+		t.Fatal("the rule loads")
+	}
+	late, err := invariants.NewCompiled(g.txn.Schema, files, invariants.Options{Late: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		verdict := late.Check(context.Background(), g.txn, g)
+		if !verdict.Open || len(verdict.Undecided) == 0 ||
+			!strings.Contains(verdict.Undecided[0], "late.pl") {
+			t.Errorf("open %v, undecided %q", verdict.Open, verdict.Undecided)
 		}
 	}
 }

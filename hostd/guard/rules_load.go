@@ -84,7 +84,8 @@ func (c RulesConfig) Source() (*Source, error) {
 	}
 	s := &Source{config: c, bundles: bundles}
 	s.options = invariants.Options{Settings: bundles.ByRule(), StreamProgress: c.StreamProgress,
-		LateWorker: c.OneImage}
+		LateWorker: c.OneImage,
+		Late:       c.OneImage && c.BuiltIn()}
 	for _, fs := range FileSystems() {
 		s.options.Others = append(s.options.Others, detect.Schema(fs))
 	}

@@ -108,14 +108,19 @@ func (d *imageDiff) claimXattr(block, ino uint32) error {
 // unowned makes the records of the blocks of a group that are marked as used and that no pointer
 // names.
 func (d *imageDiff) unowned(g uint32) error {
-	start := d.Geo.GroupStart(g)
+	start, size := d.Geo.GroupStart(g), d.Geo.GroupBlocks(g)
+	bitmap, err := d.new.Block(d.Places[g].BlockBitmap)
+	if err != nil {
+		return err
+	}
 	run := blockRun{of: g, how: marked}
-	for block := start; block < start+d.Geo.GroupBlocks(g); block++ {
-		used, err := d.new.allocated(block)
-		if err != nil {
-			return err
+	for at := uint32(0); at < size; at++ {
+		if at%64 == 0 && bitsFrom(bitmap, at) == 0 {
+			at += 63
+			continue
 		}
-		if !used || d.pointed.has(block) || d.attrs.has(block) {
+		block := start + at
+		if !ondisk.Bit(bitmap, at) || d.pointed.has(block) || d.attrs.has(block) {
 			continue
 		}
 		if run.end() != uint64(block) {

@@ -66,8 +66,10 @@ func (d *treeDiff) inodes(before, after ondisk.Inode) error {
 		if after != nil {
 			w = after.Pointer(n)
 		}
-		if err := d.pair(level, start, o, w); err != nil {
-			return err
+		if o|w != 0 {
+			if err := d.pair(level, start, o, w); err != nil {
+				return err
+			}
 		}
 		start += d.geo.Span(level)
 	}

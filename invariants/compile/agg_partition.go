@@ -77,6 +77,7 @@ func (r *aggBudget) begin(round uint64) {
 			r.free += t.bytes()
 			clear(t.slots)
 			clear(t.pages)
+			t.pageLast = nil
 			t.keys, t.sums = t.keys[:0], t.sums[:0]
 		}
 	}
@@ -122,6 +123,7 @@ func (t *sumTable) atHand(partition uint64) bool {
 
 // keepPartition removes the keys of other partitions.
 func (t *sumTable) keepPartition() {
+	t.pageLast = nil
 	for n := range t.pages {
 		if !t.atHand(t.partitionOf([]value{numberValue(n << sumPageShift)})) {
 			delete(t.pages, n)
@@ -145,6 +147,19 @@ func (t *sumTable) keepPartition() {
 // paged reports whether the sum of a key may be in a page.
 func (t *sumTable) paged(key []value) bool { return len(key) == 1 && key[0].tag == tagNumber }
 
+// page returns the page with the sum of a number; nil if there is none.
+func (t *sumTable) page(n uint64) *sumPage {
+	at := n >> sumPageShift
+	if t.pageLast == nil || t.pageAt != at {
+		p := t.pages[at]
+		if p == nil {
+			return nil
+		}
+		t.pageAt, t.pageLast = at, p
+	}
+	return t.pageLast
+}
+
 // account adds an amount to a sum over a stream; it reports false if it cannot.
 func (t *sumTable) account(m *machine, key []value, n syntax.Number) bool {
 	for _, c := range key {
@@ -164,7 +179,7 @@ func (t *sumTable) account(m *machine, key []value, n syntax.Number) bool {
 	if !t.paged(key) {
 		return t.addEntry(m, key, n)
 	}
-	p := t.pages[key[0].n>>sumPageShift]
+	p := t.page(key[0].n)
 	if p == nil {
 		if t.pages == nil {
 			t.pages = map[uint64]*sumPage{}
@@ -202,7 +217,7 @@ func (t *sumTable) addEntry(m *machine, key []value, n syntax.Number) (ok bool) 
 // inStream returns a sum over a stream.
 func (t *sumTable) inStream(key []value) syntax.Number {
 	if t.paged(key) {
-		p := t.pages[key[0].n>>sumPageShift]
+		p := t.page(key[0].n)
 		if p == nil {
 			return syntax.Number{}
 		}

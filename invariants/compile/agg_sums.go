@@ -32,6 +32,8 @@ type sumTable struct {
 	why        error
 	budget     *aggBudget          // of a stream; nil for others
 	pages      map[uint64]*sumPage // of a stream
+	pageAt     uint64              // number of the page that was used last
+	pageLast   *sumPage            // nil: none
 	partitions uint64              // of a stream: number of partitions of the keys, a power of two
 	limit      int                 // maximal number of entries
 	width      int                 // number of values in a key

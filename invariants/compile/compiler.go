@@ -55,8 +55,6 @@ type mistakes struct {
 	reported map[string]bool
 }
 
-func newMistakes() *mistakes { return &mistakes{reported: map[string]bool{}} }
-
 func newCompiler(l *ruleset.Set, m *machine, found *mistakes) *compiler {
 	c := &compiler{set: l, machine: m, predicates: map[syntax.Indicator][]ruleset.ParsedClause{},
 		procedures: map[string]*procedureEntry{}, tables: map[syntax.Indicator]*factTable{},

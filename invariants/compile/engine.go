@@ -23,7 +23,8 @@ type Engine struct {
 	clauses   []*compiledClause
 	timing    []verdict.Timing
 	workers   [2]*worker
-	compiled  int // number of workers that have programs
+	compiled  int   // number of workers that have programs
+	wrong     error // the mistakes in the rules that compile found
 	lists     *recordLists
 }
 
@@ -62,7 +63,6 @@ func New(schema *change.Schema, files []syntax.File, options ruleset.Options) (*
 		return nil, err
 	}
 	e := &Engine{reference: r}
-	found := newMistakes()
 	e.lists = &recordLists{Seeds: keyhash.New()}
 	for i := range e.workers {
 		e.workers[i] = newWorker(i, r.Set, r.Options, e.lists)
@@ -75,21 +75,25 @@ func New(schema *change.Schema, files []syntax.File, options ruleset.Options) (*
 		}
 	}
 	workers := len(e.workers)
-	if r.Options.LateWorker || r.Options.Progress != nil {
+	switch {
+	case r.Options.Late:
+		workers = 0
+	case r.Options.LateWorker || r.Options.Progress != nil:
 		workers = 1
 	}
-	e.compile(workers, found)
-	if err := found.err(); err != nil {
+	if err := e.compile(workers); err != nil {
 		return nil, err
 	}
 	return e, nil
 }
 
-// compile compiles the rules for the first n workers, as far as they are not.
-func (e *Engine) compile(n int, found *mistakes) {
+// compile compiles the rules for the first n workers, as far as they are not. The error lists the
+// mistakes in the rules.
+func (e *Engine) compile(n int) error {
 	if e.compiled >= n {
-		return
+		return e.wrong
 	}
+	found := &mistakes{reported: map[string]bool{}}
 	for ; e.compiled < n; e.compiled++ {
 		compiler := newCompiler(e.reference.Set, e.workers[e.compiled].machine, found)
 		for _, c := range e.clauses {
@@ -104,6 +108,8 @@ func (e *Engine) compile(n int, found *mistakes) {
 			h.own = append(h.own, &own)
 		}
 	}
+	e.wrong = found.err()
+	return e.wrong
 }
 
 // Rules describes the rules in the order of the files.
@@ -116,6 +122,10 @@ func (e *Engine) Check(ctx context.Context, t *change.Txn, v change.View) verdic
 	end := e.reference.Begin(ctx, t, v)
 	defer end()
 	report := e.reference.Report
+	if err := e.compile(1); err != nil {
+		report.Stop(err)
+		return report.Verdict()
+	}
 	for i := range e.timing {
 		e.timing[i].Checks++
 		e.timing[i].Last, e.timing[i].Rows = 0, 0
@@ -191,6 +201,9 @@ func (e *Engine) interpret() {
 
 // Explain returns the plans of a rule, by its name ("btrfs/17") or its number ("17").
 func (e *Engine) Explain(rule string) ([]verdict.Plan, error) {
+	if err := e.compile(1); err != nil {
+		return nil, err
+	}
 	var plans []verdict.Plan
 	known := false
 	for _, c := range e.clauses {

@@ -51,6 +51,10 @@ func (e *Engine) CheckStream(ctx context.Context, s change.Stream, v change.View
 	}
 	end := e.reference.Begin(ctx, t, v)
 	defer end()
+	if err := e.compile(1); err != nil {
+		e.reference.Report.Stop(err)
+		return e.reference.Report.Verdict()
+	}
 	for i := range e.timing {
 		e.timing[i].Checks++
 		e.timing[i].Last, e.timing[i].Rows = 0, 0

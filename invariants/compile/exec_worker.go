@@ -42,10 +42,8 @@ func (e *Engine) judgeCompiled(ctx context.Context, t *change.Txn, v change.View
 		from = parallelFrom
 	}
 	forker, ok := v.(change.Forker)
-	ok = ok && len(t.Records) >= from && e.reference.Options.Progress == nil
-	if ok {
-		e.compile(len(e.workers), newMistakes()) // the first worker's programs have none
-	}
+	ok = ok && len(t.Records) >= from && e.reference.Options.Progress == nil &&
+		e.compile(len(e.workers)) == nil // the first worker's programs have no mistakes either
 	e.lists.begin(t.Records)
 	defer e.lists.end()
 	if ok {
