@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"math"
 	"runtime"
 	"runtime/metrics"
 
@@ -28,14 +29,27 @@ func MoveRecords(from []change.Record, capacity int) []change.Record {
 	return records
 }
 
-// beyondLimit reports whether the heap, garbage included, and bytes more would exceed the soft
-// memory limit of the process.
+// beyondLimit reports whether the memory of the process, garbage included, and bytes more would
+// exceed its soft limit.
 func beyondLimit(bytes uint64) bool {
+	used, limit := memoryInUse()
+	return bytes > limit-min(used, limit)
+}
+
+// memoryInUse returns the memory of the process and its soft limit, in bytes. Like the runtime it
+// counts stacks and what the allocator has for itself, which may be a tenth of the heap.
+func memoryInUse() (used, limit uint64) {
 	samples := []metrics.Sample{
-		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/gomemlimit:bytes"},
+		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/free:bytes"},
+		{Name: "/memory/classes/heap/released:bytes"}, {Name: "/gc/gomemlimit:bytes"},
 	}
 	metrics.Read(samples)
-	heap, limit := samples[0].Value, samples[1].Value
-	return heap.Kind() == metrics.KindUint64 && limit.Kind() == metrics.KindUint64 &&
-		heap.Uint64()+bytes > limit.Uint64()
+	var values [4]uint64
+	for i, s := range samples {
+		if s.Value.Kind() != metrics.KindUint64 {
+			return 0, math.MaxUint64
+		}
+		values[i] = s.Value.Uint64()
+	}
+	return values[0] - values[1] - values[2], values[3]
 }
