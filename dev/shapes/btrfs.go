@@ -217,8 +217,11 @@ var deviceShapes = []shape{
 const extents = `mkdir d; perl -e 'for (1..$ARGV[0]) { $d = "d/" . int($_ / 1000);
 	-d $d or mkdir $d or die $!; open $f, ">", "$d/$_" or die $!; print $f "x" x 4096 }' $N`
 
-// contents fills n MiB, half of it with files of 64 KiB.
-const contents = `head -c $((N / 2))M /dev/zero > f; mkdir d
+// contents fills n MiB, half of it with files of 64 KiB. From 16 GiB on the other half is
+// preallocated if the file system can: a balance moves it as if it was written.
+const contents = `{ [ $N -ge 16384 ] && fallocate -l $((N / 2))M f; } ||
+		head -c $((N / 2))M /dev/zero > f
+	mkdir d
 	perl -e 'for (1..$ARGV[0] * 8) { open $f, ">", "d/$_" or die $!; print $f "x" x 65536 }' $N`
 
 // convertedShapes are those of file systems that btrfs-convert made.
