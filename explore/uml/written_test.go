@@ -54,7 +54,8 @@ func TestCanMount(t *testing.T) {
 			t.Errorf("%q: %v", typ, err)
 		}
 	}
-	if err := CanMount("ext2"); err == nil || !strings.Contains(err.Error(), "another driver for ext2") {
+	const other = "another driver for ext2"
+	if err := CanMount("ext2"); err == nil || !strings.Contains(err.Error(), other) {
 		t.Errorf("ext2: %v", err)
 	}
 }
