@@ -27,7 +27,7 @@ func TestGuestVocabulary(t *testing.T) {
 	}
 	cfg := GuestConfig{Dir: os.Getenv("FSWARD_GUEST"), MemoryMiB: 384, LogMiB: 16}
 	err := WithMachine(t.Context(), cfg, zap.NewNop(), func(m *machine.Machine) error {
-		for _, name := range []string{"tmpfs", "ext3", "ext4", "xfs", "btrfs", "f2fs"} {
+		for _, name := range []string{"tmpfs", "ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs"} {
 			t.Run(name, func(t *testing.T) { vocabulary(t, m, name, lists) })
 		}
 		return nil
