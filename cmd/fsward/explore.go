@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"fsward/explore"
 	"fsward/explore/checkers"
 	"fsward/explore/host"
-	"fsward/explore/machine"
 	"fsward/explore/spec"
 	"fsward/hostd/guard"
 )
@@ -236,63 +234,4 @@ func siteRules(r *spec.Run) error {
 	}
 	_, err := guard.RulesConfig{Add: r.AddRules}.Load()
 	return err
-}
-
-// explore starts or resumes a run in dir, and prints what it finds.
-func (f *exploreFlags) explore(c *cobra.Command, r spec.Run, dir string,
-	limit time.Duration) error {
-	if err := siteRules(&r); err != nil {
-		return err
-	}
-	cfg, err := r.Config()
-	if err != nil {
-		return err
-	}
-	if _, err := userMode(r); err != nil {
-		return err
-	}
-	cfg.Dir, cfg.ReplayFlags = dir, f.replayFlags()
-	if cfg.Code, err = host.CodeMap(f.guest.Dir); err != nil {
-		return err
-	}
-	if err := f.prepareGuest(c.ErrOrStderr(), r.Spec); err != nil {
-		return err
-	}
-	p := &exploreProgress{out: c.OutOrStdout(), err: c.ErrOrStderr(), json: f.json, limit: limit}
-	if r.Workloads != nil {
-		count, _, err := r.Workloads.Load()
-		if err != nil {
-			return err
-		}
-		p.workloads = uint64(count)
-	}
-	cfg.OnEvent = p.event
-	var sum explore.Summary
-	err = host.WithMachine(c.Context(), f.guest, f.log(), func(m *machine.Machine) error {
-		cfg.System = m
-		cfg.Guard = &host.Guard{Log: f.log(), Rules: guard.RulesConfig{Add: r.AddRules}}
-		return f.recovering(c.Context(), r, &cfg, func() (err error) {
-			ctx := c.Context()
-			if limit > 0 {
-				var cancel context.CancelFunc
-				ctx, cancel = context.WithTimeout(ctx, limit)
-				defer cancel()
-			}
-			p.began = time.Now()
-			if sum, err = explore.Run(ctx, cfg); err == nil && r.Workloads != nil {
-				d := workloadDescriber{run: r, dir: dir, machine: m, recovery: cfg.Recovery}
-				err = d.describe(c.Context(), sum.Errors)
-			}
-			return err
-		})
-	})
-	if err != nil {
-		return err
-	}
-	p.explored(sum, dir)
-	if p.workloads > 0 && !f.json {
-		printPhases(c.OutOrStdout(), &sum)
-	}
-	verdict, _ := exploredVerdict(&sum)
-	return outcome(verdict)
 }

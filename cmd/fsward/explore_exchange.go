@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -9,11 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"fsward/change"
+	"fsward/explore/machine"
 	"fsward/hostd/output"
 )
 
-// exchange explores a stack with each value of a parameter, in a folder for each, and prints with
-// which of them errors were found.
+// exchange explores a stack with each value of a parameter, in a folder for each and in one guest,
+// and prints with which of them errors were found.
 func (f *exploreFlags) exchange(c *cobra.Command, o exploreRun, parameter string,
 	limit time.Duration) error {
 	values := o.Parameters[parameter]
@@ -23,19 +23,34 @@ func (f *exploreFlags) exchange(c *cobra.Command, o exploreRun, parameter string
 	}
 	all := exchanged{Event: "exchanged", Parameter: parameter, Found: []string{}, Silent: []string{},
 		Undecided: []string{}}
+	var list []*exploring
 	for _, value := range values {
 		r := o.Run
 		if err := r.Set(parameter, value); err != nil {
 			return err
 		}
 		dir := filepath.Join(o.out, value)
-		fmt.Fprintf(c.ErrOrStderr(), "%s: %s=%s\n", dir, parameter, value)
-		err := f.explore(c, r, dir, limit/time.Duration(len(values)))
-		judged := outcomeError{change.Holds}
-		if err != nil && !errors.As(err, &judged) {
+		x, err := f.newExploring(c, r, dir, limit/time.Duration(len(values)))
+		if err != nil {
 			return err
 		}
-		all.add(value, judged.outcome)
+		list = append(list, x)
+	}
+	// A run that could not be made is undecided.
+	_, err := batch[*exploring]{f,
+		func(m *machine.Machine, x *exploring) error {
+			fmt.Fprintf(c.ErrOrStderr(), "%s: %s=%s\n", x.dir, parameter, x.run.Values[parameter])
+			err := f.exploreIn(c, m, x)
+			if x.done {
+				all.add(x.run.Values[parameter], f.ended(c, x))
+			} else {
+				all.add(x.run.Values[parameter], change.Undecided)
+			}
+			return err
+		},
+		func(x *exploring) string { return x.dir }}.run(c, list)
+	if err != nil {
+		return err
 	}
 	if all.Text = all.blame(); f.json {
 		_ = output.NewLines(c.OutOrStdout(), "").Print(all)
