@@ -102,7 +102,9 @@ func (x *explorer) examine(ctx context.Context,
 	if r.found != nil {
 		return &failureContext{execution: r, Failure: r.found}, 0, nil
 	}
-	f, recovered, err = x.checkCrashes(ctx, r)
+	if !x.ProcessCrashesOnly {
+		f, recovered, err = x.checkCrashes(ctx, r)
+	}
 	if err == nil && (f == nil || f.Failure == nil) {
 		f, err = x.checkProcessCrashes(ctx, r)
 	}

@@ -89,6 +89,9 @@ type Config struct {
 	// ProcessCrashes also ends the programs that Mutate runs between CheckCrashesStart and
 	// CheckCrashesEnd, after each system call that changes the storage at the top of the stack.
 	ProcessCrashes bool
+	// ProcessCrashesOnly tries no crashes of the machine, as these can take most of the time of a run
+	// with ProcessCrashes.
+	ProcessCrashesOnly bool
 	// ProcessCrashLimit bounds the process crashes of one step. If there are more, a sample that Seed
 	// determines is tried. 0: no limit.
 	ProcessCrashLimit int

@@ -119,9 +119,10 @@ func TestProcessCrashLimit(t *testing.T) {
 		}
 		system(cfg).Programs["app"] = run
 		cfg.Stack.Checker, cfg.Depth, cfg.ProcessCrashes = a, 1, true
-		cfg.ProcessCrashLimit, cfg.Seed = 2, seed
+		cfg.ProcessCrashLimit, cfg.Seed, cfg.ProcessCrashesOnly = 2, seed, true
 		got, err := explore.Run(context.Background(), cfg)
-		if err != nil || got.ProcessCrashes != 2*2 || got.Sampled != 2 || len(got.Errors) != 0 {
+		if err != nil || got.ProcessCrashes != 2*2 || got.Sampled != 2 || len(got.Errors) != 0 ||
+			got.CrashStates != 0 {
 			t.Fatalf("seed %d: %+v, %v", seed, got, err)
 		}
 	}

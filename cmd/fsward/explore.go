@@ -181,6 +181,8 @@ func addCrashFlags(c *cobra.Command, r *spec.Run) {
 	c.Flags().BoolVar(&r.ProcessCrashes, "soft-crashes", false,
 		"also crash the programs of a step, at each system call "+
 			"between crash: start and crash: end")
+	c.Flags().BoolVar(&r.ProcessCrashesOnly, "soft-only", false,
+		"with --soft-crashes, crash the programs of a step only, and not the machine")
 	addNumber(c, &r.ProcessCrashLimit, "soft-limit", 0, 0,
 		"with --soft-crashes, try at most `N` crashes of the programs of a step; if there are more, "+
 			"sample them; 0 for no limit")

@@ -40,3 +40,17 @@ func TestInvariantsJudgeEveryStack(t *testing.T) {
 		}
 	}
 }
+
+// TestSoftOnly: a run that tries process crashes only has to try some.
+func TestSoftOnly(t *testing.T) {
+	s, err := Load("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, soft := range []bool{false, true} {
+		_, err := Run{Spec: s, ProcessCrashes: soft, ProcessCrashesOnly: true}.Config()
+		if (err == nil) != soft {
+			t.Errorf("with process crashes %t: %v", soft, err)
+		}
+	}
+}

@@ -61,6 +61,8 @@ type Run struct {
 	HostOnly bool `json:"host_only,omitempty"`
 	// ProcessCrashes includes process crashes.
 	ProcessCrashes bool `json:"soft,omitempty"`
+	// ProcessCrashesOnly is explore.Config.ProcessCrashesOnly.
+	ProcessCrashesOnly bool `json:"soft_only,omitempty"`
 	// ProcessCrashLimit is explore.Config.ProcessCrashLimit.
 	ProcessCrashLimit int               `json:"soft_limit,omitempty"`
 	Restore           explore.Restoring `json:"restore,omitempty"`
@@ -124,26 +126,27 @@ func (r Run) Config() (explore.Config, error) {
 		Origin:   origin,
 		Crash: crash.Options{Limit: r.Limit, Seed: r.Seed, Unit: r.Unit.Bytes(), Torn: r.Torn,
 			Repeats: r.NoPrune},
-		CrashFrom:         r.From,
-		NoPrune:           r.NoPrune,
-		MaxFaults:         r.MaxFaults,
-		FailPoints:        points,
-		RecoveryCrashes:   r.Recovery,
-		Verify:            r.Verify,
-		Inspect:           !r.NoInspect && r.Workloads == nil, // a workload uses each disk
-		WriteThrough:      r.Through,
-		ProcessCrashes:    r.ProcessCrashes,
-		ProcessCrashLimit: r.ProcessCrashLimit,
-		Restore:           r.Restore,
-		HostOnly:          r.HostOnly,
-		HashDisks:         r.HashDisks,
-		KernelChoices:     r.KernelChoices,
-		Surprises:         r.Surprises,
-		StrictRecovery:    r.StrictRecovery,
-		CommandLimit:      r.CommandLimit,
-		Threads:           r.Threads,
-		Coverage:          r.Coverage,
-		KernelChecks:      checks,
+		CrashFrom:          r.From,
+		NoPrune:            r.NoPrune,
+		MaxFaults:          r.MaxFaults,
+		FailPoints:         points,
+		RecoveryCrashes:    r.Recovery,
+		Verify:             r.Verify,
+		Inspect:            !r.NoInspect && r.Workloads == nil, // a workload uses each disk
+		WriteThrough:       r.Through,
+		ProcessCrashes:     r.ProcessCrashes,
+		ProcessCrashesOnly: r.ProcessCrashesOnly,
+		ProcessCrashLimit:  r.ProcessCrashLimit,
+		Restore:            r.Restore,
+		HostOnly:           r.HostOnly,
+		HashDisks:          r.HashDisks,
+		KernelChoices:      r.KernelChoices,
+		Surprises:          r.Surprises,
+		StrictRecovery:     r.StrictRecovery,
+		CommandLimit:       r.CommandLimit,
+		Threads:            r.Threads,
+		Coverage:           r.Coverage,
+		KernelChecks:       checks,
 	}
 	if r.InOrder {
 		cfg.Crash.Order = crash.InOrder
@@ -157,7 +160,7 @@ func (r Run) Config() (explore.Config, error) {
 }
 
 // checkPlaces returns an error if crash states cannot be recovered or judged where the run wants
-// it.
+// it, or if there are none.
 func (r Run) checkPlaces(cfg *explore.Config) error {
 	if r.RecoverIn == InUserMode {
 		if _, _, err := r.UserMode(); err != nil {
@@ -166,6 +169,9 @@ func (r Run) checkPlaces(cfg *explore.Config) error {
 		if err := cfg.CanRecoverApart(); err != nil {
 			return err
 		}
+	}
+	if !r.ProcessCrashes && (r.ProcessCrashesOnly || r.ProcessCrashLimit > 0) {
+		return errors.New("a run without process crashes neither limits them nor tries them only")
 	}
 	if r.HostOnly && cfg.NewJudge == nil {
 		return errors.New("a run with the invariants alone needs a file system that has " +
