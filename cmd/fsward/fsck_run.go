@@ -15,6 +15,7 @@ import (
 	"fsward/change"
 	"fsward/hostd/output"
 	"fsward/repair"
+	"fsward/repair/adapter"
 	"fsward/repair/campaign"
 	"fsward/repair/damage"
 )
@@ -41,7 +42,7 @@ Exit status: 0 found nothing, 1 found something, 2 wrong usage, 3 could not run.
   fsward fsck run --fs minix1 --paths afl --paths-time 5m --time 0 --out paths`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := cfg.Check(); err != nil {
+			if err := errors.Join(cfg.Check(), checkProgram(&cfg)); err != nil {
 				return usageError{err, c.CommandPath()}
 			}
 			cfg.Say = func(text string) { fmt.Fprintln(os.Stderr, text) }
@@ -79,6 +80,15 @@ Exit status: 0 found nothing, 1 found something, 2 wrong usage, 3 could not run.
 		"often it shows")
 	addFsckLimits(c, &limits, &asJSON)
 	return c
+}
+
+// checkProgram returns an error for a program, or modes of it, that do not exist.
+func checkProgram(cfg *campaign.Config) error {
+	p, _, err := adapter.Find(cfg.Program, cfg.FS)
+	if err != nil {
+		return err
+	}
+	return p.Keep(cfg.Modes)
 }
 
 // addPathsFlags adds the flags that let AFL++ choose the damages.

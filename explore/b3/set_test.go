@@ -15,7 +15,7 @@ func TestDecodeErrors(t *testing.T) {
 		"length: 0" + rest:      "want 1 to 16",
 		"length: 17" + rest:     "want 1 to 16",
 		"length: 1\nfirst: [a]": "operations is empty",
-		"length: 1\nfirst: [a]\noperations: [{op: jump}]":                 `line 3, column 14: operation "jump"`,
+		"length: 1\nfirst: [a]\noperations: [{op: jump}]":                 "line 3, column 14: ",
 		"length: 1\nfirst: [a]\noperations: [{op: fsync}]":                "expected one of creat, mkdir",
 		"length: 1\nfirst: [a]\noperations: [{op: write}]":                "ranges are for",
 		"length: 1\nfirst: [a]\noperations: [{op: write, ranges: [all]}]": `no range "all"`,

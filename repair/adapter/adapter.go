@@ -62,9 +62,16 @@ type Mode struct {
 	Again    string   `yaml:"again"`
 	Statuses []Status `yaml:"statuses"`
 	Input    string   `yaml:"input"` // of each run; "": the program's
+	// Fields matches the groups of damaged fields that a repair looks at; without it, all.
+	Fields Pattern `yaml:"fields"`
 	// Notes are where the program notes that it ran: a check may change these bytes of the image, and
 	// no others.
 	Notes []Note `yaml:"notes"`
+}
+
+// Repairs reports whether a mode looks at the fields of a group.
+func (m *Mode) Repairs(group string) bool {
+	return m.Fields.Regexp == nil || m.Fields.MatchString(group)
 }
 
 // UndoFile stands for the path of the undo file in the arguments of a command.
@@ -260,11 +267,19 @@ func (p *Program) Mode(name string) *Mode {
 	return nil
 }
 
+func (p *Program) modeNames() (names []string) {
+	for _, m := range p.Repairs {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
 // Keep removes all repair modes but those with names; without names it removes none.
 func (p *Program) Keep(names []string) error {
 	for _, n := range names {
 		if p.Mode(n) == nil {
-			return fmt.Errorf("%s has no mode %q", p.Name, n)
+			return fmt.Errorf("%s has no mode %q: want one of %s", p.Name, n,
+				strings.Join(p.modeNames(), ", "))
 		}
 	}
 	if len(names) > 0 {

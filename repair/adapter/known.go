@@ -51,16 +51,17 @@ func Find(name, fs string) (*Program, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var names []string
+	var names, systems []string
 	for _, p := range list {
 		if p.Name == name || name == "" && slices.Contains(p.FileSystems, fs) {
 			text, err := programs.ReadFile("programs/" + p.Name + ".yaml")
 			return p, text, err
 		}
-		names = append(names, p.Name)
+		names, systems = append(names, p.Name), append(systems, p.FileSystems...)
 	}
 	if name == "" {
-		return nil, nil, fmt.Errorf("no known program repairs %q", fs)
+		return nil, nil, fmt.Errorf("no known program repairs %q: want one of %s", fs,
+			strings.Join(systems, ", "))
 	}
 	return nil, nil, fmt.Errorf("program %q is not one of %s; name a FILE.yaml for another", name,
 		strings.Join(names, ", "))

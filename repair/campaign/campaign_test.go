@@ -95,6 +95,22 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
+// A mode is tried on the fields that it looks at only.
+func TestFieldsOfMode(t *testing.T) {
+	for pattern, want := range map[string]bool{"": true, "^nothing$": false} {
+		cfg := plantedConfig(t, "crashes", "toy")
+		text, err := os.ReadFile(cfg.Program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.Program = written(t, "some.yaml", []byte(strings.Replace(string(text), "{name: repair,",
+			"{name: repair, fields: '"+pattern+"',", 1)))
+		if found := test(t, cfg, 12); (len(found) > 0) != want {
+			t.Errorf("%q: found %v", pattern, found)
+		}
+	}
+}
+
 // askingAdapter is a program whose modes want different answers.
 const askingAdapter = `program: asking
 file_systems: [toy]

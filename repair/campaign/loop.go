@@ -144,7 +144,11 @@ func (c *Campaign) tryDamage(ctx context.Context, w *worker, d *damage.Damage,
 		return false, err
 	}
 	for i := range c.program.Repairs {
-		if err := c.tryMode(ctx, w, d, &c.program.Repairs[i], found); err != nil {
+		m := &c.program.Repairs[i]
+		if !m.Repairs(d.Group) {
+			continue
+		}
+		if err := c.tryMode(ctx, w, d, m, found); err != nil {
 			return true, err
 		}
 	}
