@@ -1,6 +1,8 @@
 package linux
 
 import (
+	"context"
+	"io"
 	"net"
 	"path/filepath"
 	"testing"
@@ -37,5 +39,23 @@ func TestGreetSlow(t *testing.T) {
 	}
 	if err := m.client.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A machine that does not start is closed, and is not there to be closed again.
+func TestStartFails(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if m, err := Start(ctx, 1<<20); m != nil || err == nil {
+		t.Errorf("%v, %v", m, err)
+	}
+}
+
+// What a kernel that ended says is an error without holes.
+func TestWhy(t *testing.T) {
+	m := &Machine{ended: make(chan struct{})}
+	close(m.ended)
+	if got := m.why(io.EOF).Error(); got != "user-mode Linux ended: EOF: " {
+		t.Errorf("%q", got)
 	}
 }

@@ -39,40 +39,43 @@ type Machine struct {
 }
 
 // Start boots a kernel with a disk of size bytes. It takes about two seconds.
-func Start(ctx context.Context, size uint64) (m *Machine, err error) {
-	m = &Machine{size: size, ended: make(chan struct{})}
-	if m.dir, err = os.MkdirTemp("", "fsward-linux-"); err != nil {
-		return nil, err
+func Start(ctx context.Context, size uint64) (*Machine, error) {
+	m := &Machine{size: size, ended: make(chan struct{})}
+	if err := m.start(ctx); err != nil {
+		return nil, errors.Join(err, m.Close())
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, m.Close())
-		}
-	}()
+	return m, nil
+}
+
+// start boots the kernel. After an error the machine has to be closed.
+func (m *Machine) start(ctx context.Context) (err error) {
+	if m.dir, err = os.MkdirTemp("", "fsward-linux-"); err != nil {
+		return err
+	}
 	kernel, err := uml.New(ctx, m.dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	m.box, err = sandbox.Start(sandbox.Config{WorkBytes: size + (memoryMiB+64)<<20})
+	m.box, err = sandbox.Start(sandbox.Config{WorkBytes: m.size + (memoryMiB+64)<<20})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	f, err := os.Create(m.box.Path(diskName))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := errors.Join(f.Truncate(int64(size)), f.Close()); err != nil {
-		return nil, err
+	if err := errors.Join(f.Truncate(int64(m.size)), f.Close()); err != nil {
+		return err
 	}
 	listener, err := net.Listen("unix", m.box.Path(socketName))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer listener.Close()
 	if err := m.boot(kernel); err != nil {
-		return nil, err
+		return err
 	}
-	return m, m.greet(ctx, listener)
+	return m.greet(ctx, listener)
 }
 
 // diskName is the name of the disk's file in the sandbox.
@@ -145,7 +148,8 @@ func (m *Machine) greet(ctx context.Context, listener net.Listener) error {
 func (m *Machine) why(err error) error {
 	select {
 	case <-m.ended:
-		return fmt.Errorf("user-mode Linux ended: %w: %w: %s", err, m.err, lastLines(m.result.Output))
+		return fmt.Errorf("user-mode Linux ended: %w: %s", errors.Join(err, m.err),
+			lastLines(m.result.Output))
 	default:
 		return fmt.Errorf("user-mode Linux does not answer: %w", err)
 	}
