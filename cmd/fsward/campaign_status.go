@@ -13,6 +13,7 @@ import (
 	"fsward/change"
 	"fsward/explore/campaign"
 	"fsward/hostd/output"
+	"fsward/repair"
 )
 
 // Times of status.
@@ -134,6 +135,9 @@ Exit status: 0 found nothing, 1 found errors, 3 not everything was tested.`,
 						return err
 					}
 				}
+				if err := f.printCoverage(ctx, c, q, t, len(list)); err != nil {
+					return err
+				}
 				return outcomeOf(ctx, q, t)
 			})
 		},
@@ -141,6 +145,18 @@ Exit status: 0 found nothing, 1 found errors, 3 not everything was tested.`,
 	f.add(c)
 	c.Flags().StringVar(&out, "out", "", "write the files of each finding to a folder in `DIR`")
 	return c
+}
+
+// printCoverage says on stderr how much was tested: little means that the findings are few.
+func (f *campaignFlags) printCoverage(ctx context.Context, c *cobra.Command, q *campaign.Queue,
+	t *campaign.Tally, findings int) error {
+	s, err := q.Status(ctx, t)
+	if err != nil || f.json {
+		return err
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "%s: %s in %d of %d cases\n", s.Name,
+		repair.Count(findings, "finding"), s.Tested, s.Size)
+	return nil
 }
 
 // printFinding prints a finding, and writes its files to a folder in out.
