@@ -23,10 +23,45 @@ func (t *topology) attributes() (out [][]model.Op) {
 		if !t.promises.NoModes {
 			out = append(out, step(model.Op{Code: model.Chown, Path: p, UID: 7, GID: 8}))
 		}
-		if t.fs.Xattr(p, attribute) {
-			out = append(out, step(model.Op{Code: model.Removexattr, Path: p, Name: attribute}),
-				step(model.Op{Code: model.Setxattr, Path: p, Name: attribute, Value: "22",
-					Flags: unix.XATTR_REPLACE}))
+		if !t.promises.NoXattrs {
+			set := model.Op{Code: model.Setxattr, Path: p, Name: attribute, Value: "1"}
+			replace := model.Op{Code: model.Setxattr, Path: p, Name: attribute, Value: "22",
+				Flags: unix.XATTR_REPLACE}
+			remove := model.Op{Code: model.Removexattr, Path: p, Name: attribute}
+			for _, o := range []model.Op{replace, remove} {
+				open := model.Op{Code: model.Open, Path: p, Flags: unix.O_RDONLY}
+				out = append(out, step(open, set, model.Op{Code: model.Fsync}, o))
+			}
+		}
+	}
+	return out
+}
+
+// again returns steps that fsync a file, change it in one way, and fsync it again. A log of fsync
+// has the file already then.
+func (t *topology) again() (out [][]model.Op) {
+	for _, p := range t.files {
+		open, fsync := model.Op{Code: model.Open, Path: p, Flags: unix.O_RDWR}, model.Op{Code: model.Fsync}
+		write := model.Op{Code: model.Write, Len: large, Seed: 1}
+		free := t.free("/")
+		changes := []model.Op{
+			{Code: model.Write, Off: t.limits.Far, Len: small, Seed: 2},
+			{Code: model.Ftruncate, Len: 5000},
+			{Code: model.Rename, Path: p, To: free},
+			{Code: model.Chmod, Path: p, Mode: 0o600},
+		}
+		if !t.promises.NoPunch {
+			changes = append(changes, model.Op{Code: model.Fallocate, Len: 4096,
+				Flags: unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE})
+		}
+		if !t.promises.NoLinks && len(t.files)+len(t.links) < t.limits.Files {
+			changes = append(changes, model.Op{Code: model.Link, Path: p, To: free})
+		}
+		for _, o := range changes {
+			if o.Code == model.Chmod && t.promises.NoModes {
+				continue
+			}
+			out = append(out, step(open, write, fsync, o, fsync))
 		}
 	}
 	return out

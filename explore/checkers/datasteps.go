@@ -57,6 +57,11 @@ func (t *topology) rangeSteps() (out [][]model.Op) {
 		unix.SYNC_FILE_RANGE_WAIT_AFTER
 	for _, p := range t.files {
 		for _, o := range modes {
+			if size, _ := t.fs.Size(p); size < large { // in a file with contents on the disk
+				out = append(out, step(model.Op{Code: model.Open, Path: p, Flags: unix.O_RDWR},
+					model.Op{Code: model.Write, Len: large, Seed: 1}, model.Op{Code: model.Fsync}, o))
+				continue
+			}
 			out = append(out, opened(p, unix.O_RDWR, o))
 		}
 		out = append(out, step(model.Op{Code: model.Open, Path: p, Flags: unix.O_RDWR},

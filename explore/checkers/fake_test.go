@@ -43,6 +43,7 @@ type fake struct {
 	links, measured int            // how often a name was linked, and memory measured
 	fsck            int            // errors left to repair
 	recovered       bool           // a recovery came before the present mount
+	unseen          unseenState    // since the mount, for unseenBugs
 }
 
 const (
@@ -52,7 +53,8 @@ const (
 )
 
 // fakePromises are those of ext3 with data=journal.
-var fakePromises = model.Promises{Ordered: true, AtomicRename: true, Data: model.Versions}
+var fakePromises = model.Promises{Ordered: true, AtomicRename: true, Data: model.Versions,
+	Features: []model.Feature{model.Nodes, model.Direct, model.Whiteout, model.ZeroRange, model.Shift}}
 
 func newFake(s *exploretest.System, bug string, options model.Promises) *fake {
 	on := []explore.Component{explore.RAMDisk(0, fakeBytes)}
@@ -217,7 +219,8 @@ func withGarbage(text []byte) (ops []model.Op) {
 
 // load recovers the tree from the journal.
 func (f *fake) load(s *exploretest.System) error {
-	f.fs, f.pending, f.next, f.seq = model.New(model.Promises{}), nil, 1, 1
+	f.fs, f.pending, f.next, f.seq = model.New(fakePromises), nil, 1, 1
+	f.unseen = unseenState{}
 	f.closeAll()
 	for i := range f.slots {
 		f.slots[i] = -1
@@ -319,7 +322,7 @@ func (f *fake) write(s *exploretest.System) error {
 
 // logged returns the records of an operation in the journal, each a group of operations.
 func (f *fake) logged(o model.Op) [][]model.Op {
-	if f.bug == o.Code.String()+" not journaled" {
+	if f.bug == o.Code.String()+" not journaled" || f.unseenUnlogged(o) {
 		return nil
 	}
 	switch {

@@ -48,7 +48,7 @@ func (f *fake) perform(s *exploretest.System, call agent.Op) agent.Result {
 	}
 	switch call.Code {
 	case agent.Tree("").Code:
-		return agent.Result{Data: agent.EncodeTree(f.fs.Observed().Entries())}
+		return agent.Result{Data: agent.EncodeTree(f.unseenEntries(f.fs.Observed().Entries()))}
 	case agent.Listxattr("").Code:
 		x := f.fs.Observed().Xattrs(strings.TrimPrefix(texts[0], fakeAt))
 		names := ""
@@ -85,6 +85,7 @@ func (f *fake) do(s *exploretest.System, o model.Op) model.Result {
 	if r, is := f.doWrong(o); is {
 		return r
 	}
+	o = f.unseenChange(o)
 	created := false
 	if o.Code == model.Open {
 		_, had := f.fs.Observed().Kind(o.Path)
@@ -180,7 +181,7 @@ func (f *fake) sync(s *exploretest.System, o model.Op, r model.Result) model.Res
 	k, _ := f.fs.Observed().Kind(f.path(o.Slot))
 	isFsync := o.Code == model.Fsync
 	switch {
-	case f.bug == o.Code.String()+" does nothing",
+	case f.bug == o.Code.String()+" does nothing", f.unseenSync(o),
 		f.bug == "fsync of directories does nothing" && isFsync && k == model.Dir:
 		return r
 	case f.bug == "fsync returns early" && isFsync && len(f.pending) > 0:
@@ -199,6 +200,9 @@ func (f *fake) sync(s *exploretest.System, o model.Op, r model.Result) model.Res
 func (f *fake) doWrong(o model.Op) (r model.Result, ok bool) {
 	tree := f.fs.Observed()
 	k, is := tree.Kind(o.Path)
+	if errno := f.unseenWrong(o); errno != 0 {
+		return model.Result{Errno: errno}, true
+	}
 	switch {
 	case f.bug == "a write to an unlinked file fails" && o.Code == model.Write:
 		if f.path(o.Slot) == "" {
@@ -211,6 +215,17 @@ func (f *fake) doWrong(o model.Op) (r model.Result, ok bool) {
 	case f.bug == "mkdir fails but takes effect" && o.Code == model.Mkdir && !is:
 		f.fs.Apply(o)
 		return model.Result{Errno: unix.ENOMEM}, true
+	case f.bug == "a larger file shows old bytes" && o.Code == model.Ftruncate && o.Len > 1000:
+		f.fs.Apply(o)
+		return f.do(nil, model.Op{Code: model.Write, Slot: o.Slot, Off: o.Len - 500, Len: 500, Seed: 77}),
+			true
+	case f.bug == "an exchange in three renames" && o.Code == model.Rename &&
+		o.Flags == unix.RENAME_EXCHANGE:
+		const via = "/via"
+		f.log(model.Op{Code: model.Rename, Path: o.Path, To: via})
+		f.log(model.Op{Code: model.Rename, Path: o.To, To: o.Path})
+		f.log(model.Op{Code: model.Rename, Path: via, To: o.To})
+		return f.fs.Apply(o), true
 	case f.bug == "mkdir finds no space" && o.Code == model.Mkdir:
 		return model.Result{Errno: unix.ENOSPC}, true
 	case f.bug == "fsync fails without a cause" && o.Code == model.Fsync:

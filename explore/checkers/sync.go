@@ -29,7 +29,7 @@ func (c *Sync) Mutate(e *explore.Env) error {
 		return err
 	}
 	var syncs [][]model.Op
-	if !c.Promises.Sync { // with -o sync only the mount option is tested
+	if !c.Promises.Sync && !forced(ops) { // with -o sync only the mount option is tested
 		syncs = c.syncs(ops)
 	}
 	if how := e.ChooseAt(uint32(len(syncs)+1), "sync"); how > 0 {
@@ -66,6 +66,22 @@ func (c *Sync) Crashes(log []explore.Tick) ([]explore.LogCrash, error) {
 		return nil, errors.New("the log has no end of the step")
 	}
 	return []explore.LogCrash{{After: log[at].Record, Expect: *c.durable}}, nil
+}
+
+// forced reports whether the last call of a step, or each write through its descriptor, makes
+// durable what the step did. Another call after it would hide that it does not.
+func forced(ops []model.Op) bool {
+	last := ops[len(ops)-1]
+	if last.Code == model.Close && len(ops) > 1 {
+		last = ops[len(ops)-2]
+	}
+	switch last.Code {
+	case model.Fsync, model.Fdatasync, model.Msync:
+		return true
+	case model.Write, model.Dwrite:
+		return ops[0].Code == model.Open && ops[0].Flags&unix.O_DSYNC != 0
+	}
+	return false
 }
 
 // bySyncMount is the property of a mount option that makes each operation durable.

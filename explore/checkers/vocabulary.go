@@ -36,6 +36,7 @@ var groups = []struct {
 	{"acl", "set and remove access control lists, also default ones of directories",
 		(*topology).accessLists},
 	{"together", "let one process write or rename while another one syncs", (*topology).together},
+	{"again", "fsync a file, change it, and fsync it again", (*topology).again},
 	{"attributes", "set times, change the owner, and replace and remove extended attributes",
 		(*topology).attributes},
 	{"long", "names of 200 bytes, and directories longer than a block", (*topology).longNames},
@@ -107,6 +108,13 @@ func (t *topology) exchanges() (out [][]model.Op) {
 				rename(p, q, unix.RENAME_EXCHANGE)
 			}
 		}
+	}
+	if more := len(t.files)+len(t.links) < t.limits.Files; more && !t.promises.NoExchange &&
+		len(all) == 1 { // an exchange needs another name
+		q := t.free("/")
+		out = append(out, step(model.Op{Code: model.Open, Path: q, Flags: unix.O_CREAT | unix.O_EXCL |
+			unix.O_WRONLY, Mode: 0o644}, model.Op{Code: model.Fsync}, model.Op{Code: model.Rename,
+			Path: all[0], To: q, Flags: unix.RENAME_EXCHANGE}))
 	}
 	if t.promises.Has(model.Whiteout) && len(t.files)+len(t.links) < t.limits.Files {
 		for _, p := range t.files {

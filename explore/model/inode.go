@@ -100,6 +100,15 @@ func (n *inode) current() (out []string) {
 	return out
 }
 
+// Size returns the size of a file.
+func (f *FS) Size(path string) (n uint64, ok bool) {
+	i, errno := f.tree.find(path, false)
+	if errno != 0 || f.tree.inodes[i].kind != File {
+		return 0, false
+	}
+	return f.tree.inodes[i].data.now().size, true
+}
+
 // setAttrs sets the attributes. If they stay the same, it does nothing: the kernel then need not
 // write the inode (ext4_xattr_set_handle), so a later fsync makes no other change durable with it.
 func (n *inode) setAttrs(a attrs, now int) {

@@ -64,7 +64,7 @@ func (m *matcher) checkTime(n *inode, p string, here *node) error {
 	}
 	for _, t := range list {
 		switch {
-		case t == here.Mtime, t == anyTime, t == presentTime && here.Mtime >= firstPresent:
+		case t > 0 && t == here.Mtime, t == anyTime, t == presentTime && here.Mtime >= firstPresent:
 			return nil
 		}
 	}

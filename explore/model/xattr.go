@@ -22,16 +22,6 @@ func (a attrs) withoutXattr(name string) map[string]string {
 	return x
 }
 
-// Xattr reports whether a file has an extended attribute.
-func (f *FS) Xattr(path, name string) bool {
-	i, errno := f.tree.find(path, false)
-	if errno != 0 {
-		return false
-	}
-	_, is := f.tree.inodes[i].attrs.now().xattrs[name]
-	return is
-}
-
 // xattr performs Setxattr, Getxattr and Removexattr, as fs/xattr.c does. It knows the namespace
 // "user." (xattr_permission) and the access control lists.
 func (v *volume) xattr(o Op) (r Result) {
