@@ -41,8 +41,8 @@ func (t *topology) attributes() (out [][]model.Op) {
 // has the file already then.
 func (t *topology) again() (out [][]model.Op) {
 	for _, p := range t.files {
-		open, fsync := model.Op{Code: model.Open, Path: p, Flags: unix.O_RDWR}, model.Op{Code: model.Fsync}
-		write := model.Op{Code: model.Write, Len: large, Seed: 1}
+		open := model.Op{Code: model.Open, Path: p, Flags: unix.O_RDWR}
+		write, fsync := model.Op{Code: model.Write, Len: large, Seed: 1}, model.Op{Code: model.Fsync}
 		free := t.free("/")
 		changes := []model.Op{
 			{Code: model.Write, Off: t.limits.Far, Len: small, Seed: 2},

@@ -199,8 +199,9 @@ func (b unseenBug) find(t *testing.T, later bool) (e *explore.Error, runs uint64
 	return e, sum.Runs
 }
 
-// TestUnseen looks for each bug with the defaults of fsward explore run. With $FSWARD_UNSEEN it also
-// does so without later operations and inspections, and logs a table of docs/results/unseen.md.
+// TestUnseen looks for each bug with the defaults of fsward explore run. With $FSWARD_UNSEEN it
+// also does so without later operations and inspections, and logs a table of
+// docs/results/unseen.md.
 func TestUnseen(t *testing.T) {
 	compare := os.Getenv("FSWARD_UNSEEN") != ""
 	for _, b := range unseenBugs {
