@@ -97,7 +97,13 @@ func (c *CrashError) describe(b *strings.Builder, step int) {
 		fmt.Fprintf(b, "A command of the recovery or the check reported success, and printed: %s\n"+
 			"%s has all that was printed.\n", c.Complaint, printedName)
 	}
-	describeChoices(b, "Choices of the recovery and the check", c.Choices)
+	choices := c.Choices
+	if inspects(choices) {
+		choices = choices[1:]
+		b.WriteString("An inspection shows it: after the recovery and the check, files were made, " +
+			"written and\nremoved on the disk; then it was unmounted, and verified by its own check.\n")
+	}
+	describeChoices(b, "Choices of the recovery and the check", choices)
 	if c.Second != nil {
 		fmt.Fprintf(b, "\nA second crash interrupted the recovery from the first.\n"+
 			"Writes of the recovery that did not reach the disk: %s.\n", bioList(c.Second.Missing))
