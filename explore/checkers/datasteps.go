@@ -21,6 +21,21 @@ func (t *topology) directWrites() (out [][]model.Op) {
 	return out
 }
 
+// appends returns steps that write at the end of a file through O_APPEND.
+func (t *topology) appends() (out [][]model.Op) {
+	for _, p := range t.files {
+		size, _ := t.fs.Size(p)
+		write := model.Op{Code: model.Write, Off: size, Len: large, Seed: 2}
+		const appending = unix.O_RDWR | unix.O_APPEND
+		out = append(out, opened(p, appending, write), opened(p, appending|unix.O_DSYNC, write))
+		if t.promises.Has(model.Direct) && size%model.Block == 0 {
+			write.Code, write.Len = model.Dwrite, 2*model.Block
+			out = append(out, opened(p, appending|unix.O_DSYNC, write))
+		}
+	}
+	return out
+}
+
 // mappedWrites returns steps that write a file of two blocks through a mapping, and sync none of
 // it, the second block, or both of them one after the other.
 func (t *topology) mappedWrites() (out [][]model.Op) {

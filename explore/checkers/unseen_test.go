@@ -37,6 +37,7 @@ var unseenBugs = []unseenBug{
 	{"removexattr not journaled", "sync", false},
 	{"setxattr of a value in place of another not journaled", "sync", false},
 	{"mknod not journaled", "sync", false},
+	{"appending write not journaled", "sync", false},
 	{"exchange not journaled", "sync", false},
 	{"whiteout not journaled", "sync", false},
 	{"collapsed range not journaled", "sync", false},
@@ -123,6 +124,8 @@ func (f *fake) unseenUnlogged(o model.Op) bool {
 	switch f.bug {
 	case "exchange not journaled":
 		return o.Code == model.Rename && o.Flags == unix.RENAME_EXCHANGE
+	case "appending write not journaled":
+		return o.Code == model.Write && f.flags(o.Path)&unix.O_APPEND != 0
 	case "whiteout not journaled":
 		return o.Code == model.Rename && o.Flags == unix.RENAME_WHITEOUT
 	case "collapsed range not journaled":

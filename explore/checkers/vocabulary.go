@@ -37,6 +37,7 @@ var groups = []struct {
 		(*topology).accessLists},
 	{"together", "let one process write or rename while another one syncs", (*topology).together},
 	{"again", "fsync a file, change it, and fsync it again", (*topology).again},
+	{"append", "write through O_APPEND, also with O_DIRECT and O_DSYNC", (*topology).appends},
 	{"attributes", "set times, change the owner, and replace and remove extended attributes",
 		(*topology).attributes},
 	{"long", "names of 200 bytes, and directories longer than a block", (*topology).longNames},

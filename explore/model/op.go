@@ -147,7 +147,7 @@ func openFlags(flags int) string {
 		name string
 	}{
 		{unix.O_TMPFILE, "O_TMPFILE"}, {unix.O_CREAT, "O_CREAT"}, {unix.O_EXCL, "O_EXCL"},
-		{unix.O_TRUNC, "O_TRUNC"},
+		{unix.O_TRUNC, "O_TRUNC"}, {unix.O_APPEND, "O_APPEND"},
 		{unix.O_DIRECTORY, "O_DIRECTORY"}, {unix.O_NOFOLLOW, "O_NOFOLLOW"},
 		{unix.O_SYNC, "O_SYNC"}, {unix.O_DSYNC, "O_DSYNC"},
 	} {

@@ -6,9 +6,9 @@ import (
 	"fsward/explore/agent"
 )
 
-// openFlagsKnown are the flags of open(2) that the model knows. O_APPEND is not among them: it
-// ignores the offset of a write.
-const openFlagsKnown = unix.O_ACCMODE | unix.O_CREAT | unix.O_EXCL | unix.O_TRUNC |
+// openFlagsKnown are the flags of open(2) that the model knows. With O_APPEND, which ignores the
+// offset of a write, the offset must be the end of the file.
+const openFlagsKnown = unix.O_ACCMODE | unix.O_CREAT | unix.O_EXCL | unix.O_TRUNC | unix.O_APPEND |
 	unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_SYNC | unix.O_TMPFILE
 
 // open is open(2), in the order of path_openat and do_open (fs/namei.c).
