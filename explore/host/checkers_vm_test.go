@@ -53,7 +53,8 @@ func (r *explorerRig) component(k *component.Kind) error {
 		}
 	}
 	core := &checkers.Core{At: c.Path(), Promises: c.Promises,
-		Limits: checkers.Limits{Files: 4, Dirs: 3, Groups: []checkers.Group{"attributes", "append", "again"}}}
+		Limits: checkers.Limits{Files: 4, Dirs: 3,
+			Groups: []checkers.Group{"attributes", "append", "again"}}}
 	if err := core.Init(e); err != nil {
 		return err
 	}

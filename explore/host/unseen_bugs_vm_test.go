@@ -59,9 +59,10 @@ var unseenBugs = []plant{
 	{bug: "an appending write comes late", ops: lateAppend},
 
 	// What no operation changes.
-	{bug: "fsync does not keep times", recover: afterRecovery("find $AT -type f -exec touch -d @1 {} +")},
+	{bug: "fsync does not keep times",
+		recover: afterRecovery("find $AT -type f -exec touch -d @1 {} +")},
 	{bug: "a write sets the times of its file back", ops: oldTimes, result: wholeWrite},
-	{bug: "a recovered directory cannot be removed", spoil: nil, result: nil, ops: nil,
+	{bug: "a recovered directory cannot be removed",
 		after: says(agent.Rmdir(""), unix.ENOTEMPTY)},
 	{bug: "recovery leaks blocks", mkfs: "-O ^metadata_csum", spoil: wrongBitmap64},
 	{bug: "recovery frees blocks in use", mkfs: "-O ^metadata_csum,^flex_bg",
@@ -195,7 +196,8 @@ func lateAppend() rewrite {
 
 // afterRecovery recovers and mounts a file system, runs a shell line there, and unmounts it. Then
 // it runs a line with $DEVICE.
-func afterRecovery(mounted string, then ...string) func(e *explore.Env, c *component.Component) error {
+func afterRecovery(mounted string,
+	then ...string) func(e *explore.Env, c *component.Component) error {
 	return func(e *explore.Env, c *component.Component) error {
 		if err := c.Recover(e); err != nil {
 			return err

@@ -19,7 +19,8 @@ import (
 
 // TestGuestUnseen explores for each of unseenBugs with the defaults of fsward explore run, as a
 // user would who knows nothing of it. $FSWARD_UNSEEN is a regular expression that selects them, and
-// $FSWARD_UNSEEN_TIME the time for each. By default it does nothing: the search takes minutes.
+// $FSWARD_UNSEEN_TIME the time for each, and $FSWARD_UNSEEN_OPS may be other --ops. By default it
+// does nothing: the search takes minutes.
 func TestGuestUnseen(t *testing.T) {
 	which := os.Getenv("FSWARD_UNSEEN")
 	if which == "" {
@@ -54,7 +55,8 @@ func TestGuestUnseen(t *testing.T) {
 func (p *plant) findUnseen(ctx context.Context, t *testing.T, m *machine.Machine,
 	limit time.Duration) error {
 	p.checker, p.fs = cmp.Or(p.checker, "sync"), cmp.Or(p.fs, "ext4")
-	r := spec.Run{Strategy: explore.Cover, Limit: 64, Seed: 1, Files: 2, Dirs: 2, Operations: os.Getenv("FSWARD_UNSEEN_OPS")}
+	r := spec.Run{Strategy: explore.Cover, Limit: 64, Seed: 1, Files: 2, Dirs: 2,
+		Operations: cmp.Or(os.Getenv("FSWARD_UNSEEN_OPS"), spec.AutoOperations)}
 	var err error
 	if r.Spec, err = spec.FileSystem(p.fs, p.mount, p.mkfs, p.checker, ""); err != nil {
 		return err
