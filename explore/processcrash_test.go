@@ -103,8 +103,8 @@ func TestProcessCrashes(t *testing.T) {
 	}
 }
 
-// TestProcessCrashLimit: a step has five points at which its program can be ended. The limit samples
-// them by the seed, and another seed chooses others.
+// TestProcessCrashLimit checks that the limit samples the five points of a step at which its
+// program can be ended, and that another seed chooses others.
 func TestProcessCrashLimit(t *testing.T) {
 	ended := make(map[uint64]bool) // numbers of calls after which the program was ended
 	for seed := range uint64(8) {

@@ -118,7 +118,8 @@ func TestBackingFiles(t *testing.T) {
 
 // asLUKS copies an encrypted qcow2 with the encryption method of its header (the big-endian u32 at
 // 32) changed to LUKS. `qemu-img create` with LUKS measures the processor time of its key
-// derivation, and fails if the clock did not advance meanwhile ("Unable to get accurate CPU usage").
+// derivation, and fails at random ("Unable to get accurate CPU usage"): the clock of a thread
+// advances in ticks.
 func asLUKS(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)

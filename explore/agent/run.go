@@ -15,8 +15,8 @@ import (
 )
 
 // killPatience is how long run waits for the processes of a command to end after it has killed
-// them. A process in an uninterruptible system call does not end. On an emulated processor of a busy
-// host others need seconds.
+// them. A process in an uninterruptible system call does not end. On an emulated processor of a
+// busy host others need seconds.
 const killPatience = 10 * time.Second
 
 // run runs a command. It fails if it cannot start the command or cannot read its output; a command

@@ -111,7 +111,8 @@ func TestMarkdown(t *testing.T) {
 	if err := WriteMarkdown(&b, []Run{bad, mounted, through}); err != nil {
 		t.Fatal(err)
 	}
-	const tooSlow = "; the run ended before all was explored; 2 not judged, since a command was too slow"
+	const tooSlow = "; the run ended before all was explored; " +
+		"2 not judged, since a command was too slow"
 	want := `| | sync | fsync | mount -o sync | recovery | without a crash |
 |---|---|---|---|---|---|
 | vfat | ✗ lost | ✓ 2 | ✓ 7, all | ✓ 3 | ✗ wrong result |
