@@ -74,6 +74,9 @@ type Observation struct {
 	// Baseline means that commits after this write are compared with the state that it leaves. No rule
 	// has judged that state.
 	Baseline bool
+	// Unmounted means, of a whole image, that no guest has the file system in use. A program that
+	// writes the disk may be half-way.
+	Unmounted bool
 	// Volume is the number of the volume that the write goes to, if the interpreter follows several;
 	// -1: it goes to none.
 	Volume int

@@ -50,7 +50,7 @@ func (d *Disks) beginBaseline(number int, skipLog bool) {
 // that it replaces, which have been stopped.
 func (c *baselineCheck) begin(before []*baselineCheck, device *blocktap.Device) {
 	ctx, stop := context.WithCancel(context.Background())
-	c.stop = stop
+	c.stop, c.between = stop, device.Between
 	var a *attempt
 	var err error
 	waits := !c.slots.TryAcquire(1)

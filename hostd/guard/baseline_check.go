@@ -44,6 +44,7 @@ type baselineCheck struct {
 	slots *semaphore.Weighted
 
 	current atomic.Pointer[attempt]
+	between func(func()) // calls a function while no write is being performed
 
 	stop context.CancelFunc
 	done chan struct{}
@@ -55,13 +56,24 @@ type baselineCheck struct {
 }
 
 const (
-	// maxAttempts bounds the attempts. A new one begins when the guest overwrites too much.
+	// maxAttempts bounds the attempts. A new one begins when the guest overwrites too much, or while
+	// a program writes the unmounted disk.
 	maxAttempts  = 3
 	attemptPause = time.Second
 )
 
 // errMemory ends an attempt: a commit needs its memory.
 var errMemory = errors.New("a commit needs its memory")
+
+// errWritten ends an attempt: between two writes of a program such as e2fsck -cc or dd, no
+// invariant holds. When the file system is mounted, it is a new baseline.
+var errWritten = errors.New("a program writes the unmounted file system, which is checked when it " +
+	"is mounted")
+
+// tryAgain reports whether another attempt can succeed where one failed with an error.
+func tryAgain(err error) bool {
+	return errors.Is(err, errMoved) || errors.Is(err, errMemory) || errors.Is(err, errWritten)
+}
 
 // An attempt checks the state of one moment.
 type attempt struct {
@@ -132,6 +144,9 @@ func (c *baselineCheck) run(ctx context.Context, a *attempt, again func() (*atte
 	defer close(c.done)
 	for n := 1; a != nil; n++ {
 		ev, err := c.attempt(a)
+		if err != nil || ev.Outcome == change.Undecided {
+			c.between(func() {}) // the write that is being performed may take the volume away
+		}
 		if cause := context.Cause(a.ctx); cause != nil {
 			err = cause // the result may not be that of the state
 		}
@@ -139,7 +154,7 @@ func (c *baselineCheck) run(ctx context.Context, a *attempt, again func() (*atte
 		c.status.KeptB = a.kept()
 		c.mu.Unlock()
 		c.release(a)
-		if n < maxAttempts && (errors.Is(err, errMoved) || errors.Is(err, errMemory)) {
+		if n < maxAttempts && tryAgain(err) {
 			c.log.Info("restarting the check of the baseline", zap.Error(err))
 			c.rest(ctx, c.pause)
 			if a, err = again(); err == nil {
@@ -150,7 +165,7 @@ func (c *baselineCheck) run(ctx context.Context, a *attempt, again func() (*atte
 		case ctx.Err() != nil:
 			c.interrupted()
 			return
-		case errors.Is(err, interp.ErrNoState):
+		case errors.Is(err, interp.ErrNoState), errors.Is(err, errWritten):
 			ev = &Event{Kind: KindNote, Outcome: change.Holds,
 				Note: "the baseline is not checked: " + err.Error()}
 		case err != nil:
@@ -252,6 +267,9 @@ func (c *baselineCheck) attempt(a *attempt) (*Event, error) {
 	c.layout.OnDisks(&obs, numbers)
 	g := c.volumes[0].guard
 	ev := CheckImage(a.ctx, rules, fs, obs, g.disk, func(i int) string { return g.peers[i].name })
+	if ev.Outcome == change.Violated && obs.Unmounted && a.kept() > 0 {
+		return nil, errWritten
+	}
 	ev.Kind = KindBaseline
 	ev.InterpNS, ev.CheckNS = interpreted.Nanoseconds(), time.Since(start).Nanoseconds()
 	return ev, nil
@@ -286,6 +304,9 @@ func (c *baselineCheck) end(ev *Event, phase string) {
 	c.status.Phase, c.status.LeftNS = phase, 0
 	if phase == PhaseDone {
 		c.status.Percent, c.status.Verdict = 100, ev.Outcome.String()
+		if ev.Kind != KindBaseline {
+			c.status.Verdict = "not checked"
+		}
 		c.sound = ev.Kind == KindBaseline && ev.Outcome == change.Holds
 		c.undone = ev.Outcome == change.Undecided
 	}

@@ -1,6 +1,7 @@
 package guard_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -224,6 +225,33 @@ func TestBaselineOutrun(t *testing.T) {
 		}
 		r.End()
 	}
+}
+
+// TestBaselineOfAHalfWrittenDisk checks that a state in which a program has an unmounted ext3 while it
+// tests the disk (e2fsck -cc) or restores an image is no finding: the check is repeated.
+func TestBaselineOfAHalfWrittenDisk(t *testing.T) {
+	const at, length = 264 << 10, 16 << 10 // in the inode table of the first group
+	r := guardtest.Attach(t, populated(t, "ext3", 64<<20, 20, 200), verify)
+	<-r.Daemon.BaselineCheckOf(0).Ended()
+	device := r.Daemon.Devices()["disk"]
+	write := func(data []byte) {
+		t.Helper()
+		if err := device.Do(t.Context(), &blocktap.Request{Op: blocktap.OpWrite, Off: at, Len: length,
+			Data: data}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	was := make([]byte, length)
+	readAt(t, r.Image, was, at)
+	write(bytes.Repeat([]byte{0x5a}, length))
+	release := r.Daemon.SlowChecks()
+	r.Daemon.BeginBaseline()
+	write(was)
+	release()
+	if ev := baselineOf(r, time.Minute); ev.Outcome != change.Holds {
+		t.Errorf("a state between two writes was reported: %s", guardtest.TextOf(ev))
+	}
+	r.NoAlarm()
 }
 
 // TestBaselineWithoutTemporaryFile checks that a baseline whose check cannot begin is undecided,

@@ -46,8 +46,11 @@ func (d *Disks) CheckAgain(onRest func(device *blocktap.Device, another bool) ui
 		last = now
 		return onRest(g.device, another)
 	}
-	g.device.Between(func() { d.beginBaseline(0, true) })
+	d.BeginBaseline()
 }
+
+// BeginBaseline begins a check of the baseline of the first disk.
+func (d *Disks) BeginBaseline() { d.disks[0].device.Between(func() { d.beginBaseline(0, true) }) }
 
 // Pool returns the memory that the disks share.
 func (d *Disks) Pool() *interp.MemoryPool { return d.limits.Pool }

@@ -61,6 +61,8 @@ var ext3Variants = []ext3Variant{
 	{mkfs: "-I 128", tool: "e2fsck -fp $DISK0; tune2fs -f -I 256 $DISK0"},
 	{tool: "tune2fs -O ^dir_index $DISK0; e2fsck -fp $DISK0 || [ $? = 1 ]"},
 	{tool: "tune2fs -O ^resize_inode $DISK0; e2fsck -fy $DISK0 || [ $? = 1 ]"},
+	{mkfs: "-O ^sparse_super,^resize_inode -b 1024",
+		tool: "tune2fs -O sparse_super $DISK0; e2fsck -fy $DISK0 || [ $? = 1 ]"},
 	{tool: "tune2fs -O ^has_journal $DISK0; tune2fs -j $DISK0"},
 	{tool: "tune2fs -O ^has_journal $DISK0; tune2fs -J size=4,location=100M $DISK0", all: true},
 	{tool: "tune2fs -O ^large_file,^filetype $DISK0 || :; e2fsck -fp $DISK0 || [ $? = 1 ]"},

@@ -272,6 +272,9 @@ func (d *groupDiff) changedBits(block uint32) (n int, err error) {
 // fixedOwners notes the blocks of a group that become metadata with a fixed place.
 func (d *groupDiff) fixedOwners(g uint32, p ondisk.Places) error {
 	add := func(first, n uint32) {
+		if n == 0 {
+			return // the group has no copy of the superblock, and its bitmaps stand elsewhere
+		}
 		d.blocks.add(blockRun{first: first, n: n, how: named, pos: uint64(first)})
 	}
 	start, head := d.Geo.GroupStart(g), d.Geo.HeadBlocks(g)

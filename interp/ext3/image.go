@@ -24,16 +24,19 @@ func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, 
 	if err != nil {
 		return interp.Observation{}, err
 	}
-	if options.InUse && !m.Geo.HasJournal() {
-		sb, err := readSuper(dev)
-		if err != nil {
-			return interp.Observation{}, err
-		}
-		if !ondisk.MarksClean(sb) {
+	sb, err := readSuper(dev)
+	if err != nil {
+		return interp.Observation{}, err
+	}
+	unmounted := !ondisk.NeedsRecovery(sb)
+	if !m.Geo.HasJournal() {
+		unmounted = ondisk.MarksClean(sb)
+		if options.InUse && !unmounted {
 			return interp.Observation{}, interp.ErrNoState
 		}
 	}
 	obs := wholeImage(m.Snapshot, m.Log.nextSeq, dev, dev.Size(), options)
+	obs.Unmounted = unmounted
 	dev.globalize(obs.Violations)
 	return obs, nil
 }
