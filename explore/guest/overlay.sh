@@ -71,6 +71,7 @@ for python in "$work"/root/usr/bin/python3.*; do
 done
 (cd "$work/root" && rm -rf usr/share/doc usr/share/man usr/share/locale usr/share/info \
 	usr/share/i18n usr/share/lintian usr/share/bash-completion usr/lib/x86_64-linux-gnu/gconv \
+	usr/lib/uml \
 	bin/sh sbin/modprobe)
 
 # The list of modules that the guest has is replaced by one with the new modules.
