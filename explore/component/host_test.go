@@ -1,12 +1,14 @@
 package component
 
 import (
+	"errors"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -120,5 +122,21 @@ func checkMounted(t *testing.T, c *Component) {
 	}
 	if want := int64(unix.ST_SYNCHRONOUS | unix.ST_NOATIME); st.Flags&want != want {
 		t.Errorf("mounted with flags %#x", st.Flags)
+	}
+}
+
+// TestSlowCommand: the agent kills a command that exceeds its limit, with the processes that it has
+// started, and the Env says that it was slow.
+func TestSlowCommand(t *testing.T) {
+	e := newHost(t)
+	began := time.Now()
+	_, err := e.RunCommand(agent.Command{Args: []string{"sh", "-c", "sleep 1000 & sleep 1000"},
+		Timeout: 300 * time.Millisecond})
+	var slow *explore.SlowError
+	if !errors.As(err, &slow) || slow.Limit != 300*time.Millisecond {
+		t.Errorf("a command that sleeps for %v: %v", time.Since(began), err)
+	}
+	if _, err := e.Run("true"); !errors.As(err, &slow) {
+		t.Errorf("a command after it: %v", err)
 	}
 }
