@@ -225,7 +225,7 @@ func (x *explorer) addState(c *change, r *execution, t traits) error {
 // advance moves a state to its next child, or removes it from the frontier after its last child.
 func (x *explorer) advance(c *change, key []byte, st *state, r *execution) error {
 	if st.Scout {
-		return x.advanceScout(c, key, st, r.steps[len(r.steps)-1])
+		return x.advanceScout(c, key, st, r)
 	}
 	if r.more {
 		st.Next = restNext(st, r.next)
@@ -243,11 +243,14 @@ func (x *explorer) advance(c *change, key []byte, st *state, r *execution) error
 
 // advanceScout moves a scout to its next operation, and puts the other ways to do this one into the
 // frontier.
-func (x *explorer) advanceScout(c *change, key []byte, st *state, taken []Choice) error {
-	if len(taken) > 1 {
+func (x *explorer) advanceScout(c *change, key []byte, st *state, r *execution) error {
+	taken := r.steps[len(r.steps)-1]
+	if len(taken) > 1 || r.cut {
 		rest := *st
-		rest.Scout, rest.Scouted = false, slices.Clone(taken)
-		if rest.Next = restNext(&rest, []uint32{taken[0].Value, 0}); rest.Next != nil {
+		rest.Scout, rest.Scouted, rest.Repeat = false, slices.Clone(taken), r.cut
+		zeros := make([]uint32, min(len(taken), 2))
+		zeros[0] = taken[0].Value
+		if rest.Next = restNext(&rest, zeros); rest.Next != nil {
 			if err := c.enqueue(coverPriority(rest.coverTraits()), &rest); err != nil {
 				return err
 			}

@@ -3,6 +3,8 @@ package explore
 import (
 	"math"
 	"slices"
+
+	"fsward/explore/crash"
 )
 
 // With the strategy Cover, the children of a state are divided: a scout does each operation once,
@@ -14,6 +16,23 @@ import (
 // Some operations are uncommon (Choice.Common). A scout does these last, when the scouts of its
 // depth have done theirs, and with the last way to make them persistent. A step with an uncommon
 // operation counts as two, so that what follows it comes later.
+
+// A scout tries few crash states at one moment. Where there are more, its execution is repeated
+// with the rest, and then tries as many as any other.
+
+// scoutStates is the number of crash states at one moment above which a scout samples them.
+const scoutStates = 8
+
+// crashOptions returns the options for the crash states of an execution. few reports whether it
+// forms fewer than others, because it is a scout's. An execution without choices is not repeated.
+func (x *explorer) crashOptions(r *execution) (o crash.Options, few bool) {
+	o = x.Crash
+	last := len(r.steps) - 1
+	if few = r.scout && o.Limit > scoutStates && len(r.steps[last]) > 0; few {
+		o.Limit = scoutStates
+	}
+	return o, few
+}
 
 // scoutPreference is the value of the choices of a scout behind the first, if they have it.
 const scoutPreference = 1
@@ -62,7 +81,7 @@ func following(taken []Choice, fixed int) []uint32 {
 
 // restNext returns next, or the sequence after it if the scout has done it; nil: there is none.
 func restNext(rest *state, next []uint32) []uint32 {
-	if len(next) == len(rest.Scouted) && slices.Equal(next, Values(rest.Scouted)) {
+	if !rest.Repeat && len(next) == len(rest.Scouted) && slices.Equal(next, Values(rest.Scouted)) {
 		return following(rest.Scouted, 1)
 	}
 	return next

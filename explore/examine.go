@@ -42,7 +42,8 @@ func (x *explorer) checkCrashes(ctx context.Context,
 		by.shape = r.shape()
 	}
 	begin, visiting := time.Now(), time.Duration(0)
-	stats, err := x.session.disks.crashes(r, x.Crash, func(c crashCase) error {
+	options, few := x.crashOptions(r)
+	stats, err := x.session.disks.crashes(r, options, func(c crashCase) error {
 		visit := time.Now()
 		defer func() { visiting += time.Since(visit) }()
 		if err := x.stopped(); err != nil {
@@ -73,8 +74,10 @@ func (x *explorer) checkCrashes(ctx context.Context,
 	}
 	x.totals.Forming += (time.Since(begin) - visiting).Seconds()
 	x.totals.Pruned += uint64(stats.Repeated)
-	x.totals.Possible = crash.AddPossible(x.totals.Possible, stats.Possible)
-	x.totals.Sampled += uint64(stats.Sampled)
+	if r.cut = few && stats.Sampled > 0; !r.cut { // the repetition counts them
+		x.totals.Possible = crash.AddPossible(x.totals.Possible, stats.Possible)
+		x.totals.Sampled += uint64(stats.Sampled)
+	}
 	return f, recovered, err
 }
 

@@ -34,6 +34,8 @@ type execution struct {
 	coverage  *coverageRecorder // of the last step; nil: it was not recorded
 	process   *processCrasher   // it counted the system calls of the last step; nil: not counted
 	windows   []window          // requested by the last step
+	scout     bool              // it is the execution of a scout: see Cover
+	cut       bool              // as a scout, it left out crash states
 	commands  commandCount      // of the checker, in the last step
 	before    history           // logs that were taken before the last step
 	history
@@ -89,7 +91,7 @@ func (s *session) attempt(ctx context.Context, st *state) (*execution, error) {
 		return r, err
 	}
 	i := s.intercept(st)
-	r.faults, r.process, r.coverage = i.faults, i.process, i.coverage
+	r.faults, r.process, r.coverage, r.scout = i.faults, i.process, i.coverage, st.Scout
 	e := newEnv(ctx, s.target.system, new(Chooser), i)
 	st.chooseAs(e.chooser)
 	if s.replays.beginLast(e.chooser) {

@@ -56,7 +56,8 @@ type state struct {
 	// or all but this one of one operation.
 	Scout   bool              `json:"scout,omitempty"`
 	Scouted []Choice          `json:"scouted,omitempty"`
-	Later   bool              `json:"later,omitempty"` // the next operation is an uncommon one
+	Later   bool              `json:"later,omitempty"`  // the next operation is an uncommon one
+	Repeat  bool              `json:"repeat,omitempty"` // Scouted is to be executed again
 	crash   *processCrashPlan // process crash of the next child; nil: none
 }
 

@@ -80,3 +80,25 @@ func TestLaterGroups(t *testing.T) {
 		}
 	}
 }
+
+// TestScoutsTryFewCrashStates checks that with a limit, whatever crash states a scout leaves out
+// are tried later: both strategies try the same.
+func TestScoutsTryFewCrashStates(t *testing.T) {
+	var all []explore.Totals
+	for _, s := range []explore.Strategy{explore.BreadthFirst, explore.Cover} {
+		cfg, _ := config(t, "reasonable", "", none, 2)
+		core := cfg.Stack.Checker.(interface{ core() *Core }).core()
+		core.Limits.Files, core.Limits.Dirs, core.Promises.NoSymlinks = 1, -1, true
+		cfg.Strategy, cfg.Crash.Limit, cfg.Inspect = s, 32, false
+		sum, err := explore.Run(context.Background(), cfg)
+		if err != nil || !sum.Complete || len(sum.Errors) > 0 {
+			t.Fatalf("%s: %+v, %v", s, sum, err)
+		}
+		all = append(all, sum.Totals)
+	}
+	a, b := all[0], all[1]
+	if a.CrashStates != b.CrashStates || a.Possible != b.Possible || a.Sampled != b.Sampled ||
+		a.Runs >= b.Runs {
+		t.Errorf("%+v\n%+v", a, b)
+	}
+}
