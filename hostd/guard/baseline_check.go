@@ -67,8 +67,8 @@ var errMemory = errors.New("a commit needs its memory")
 
 // errWritten ends an attempt: between two writes of a program such as e2fsck -cc or dd, no
 // invariant holds. When the file system is mounted, it is a new baseline.
-var errWritten = errors.New("a program writes the unmounted file system, which is checked when it " +
-	"is mounted")
+var errWritten = errors.New("a program writes the unmounted file system, which is checked when " +
+	"it is mounted")
 
 // tryAgain reports whether another attempt can succeed where one failed with an error.
 func tryAgain(err error) bool {

@@ -227,8 +227,8 @@ func TestBaselineOutrun(t *testing.T) {
 	}
 }
 
-// TestBaselineOfAHalfWrittenDisk checks that a state in which a program has an unmounted ext3 while it
-// tests the disk (e2fsck -cc) or restores an image is no finding: the check is repeated.
+// TestBaselineOfAHalfWrittenDisk checks that a state between two writes of a program that tests the
+// disk of an unmounted ext3 (e2fsck -cc) or restores an image is no finding: the check is repeated.
 func TestBaselineOfAHalfWrittenDisk(t *testing.T) {
 	const at, length = 264 << 10, 16 << 10 // in the inode table of the first group
 	r := guardtest.Attach(t, populated(t, "ext3", 64<<20, 20, 200), verify)

@@ -187,6 +187,38 @@ func TestOfflineTools(t *testing.T) {
 	}
 }
 
+// TestToolOnSeveralDisks runs a program that commits to two unmounted disks. btrfs-progs write the
+// superblock of one disk before they flush the other (write_dev_supers), so that the commit is
+// refused unless the kernel has written everything by then. The disks stay sound in any case.
+func TestToolOnSeveralDisks(t *testing.T) {
+	for profile, want := range map[string]string{
+		"raid1": "btrfs/copies", "raid0": "btrfs/generation",
+	} {
+		t.Run(profile, func(t *testing.T) {
+			r := guardtest.AttachDisks(t, guardtest.MadeDisks(t, 2, 256<<20, "-O", "^extref", "-d", profile,
+				"-m", profile), nil)
+			r.MustMount("btrfs")
+			r.MustRun(guardtest.Filled)
+			if err := r.Unmount(); err != nil {
+				t.Fatal(err)
+			}
+			out, _ := r.Shell(t.Context(), "btrfstune -r "+r.LoopDev)
+			for _, ev := range r.Seen.Events() {
+				if text := guardtest.TextOf(ev); ev.Action == guard.Refused && !strings.Contains(text, want) {
+					t.Errorf("refused for another reason than %s: %s", want, text)
+				}
+			}
+			r.End()
+			after := guardtest.AttachDisks(t, r.Images, nil)
+			after.MustMount("btrfs")
+			after.MustRun(guardtest.Filled)
+			if commits := finish(after, true); commits == 0 {
+				t.Errorf("no commit; the tool said: %s", out)
+			}
+		})
+	}
+}
+
 // TestRefusalOnSeveralDisks simulates a bug in a commit to several disks: the commit is refused on
 // all of them, and they stay at the last good one.
 func TestRefusalOnSeveralDisks(t *testing.T) {
