@@ -126,7 +126,7 @@ func (m *Machine) greet(ctx context.Context, listener net.Listener) error {
 	m.client = agent.NewClient(conn)
 	ctx, cancel := context.WithTimeout(ctx, bootTime)
 	defer cancel()
-	for wait := 300 * time.Millisecond; ; wait += wait / 3 {
+	for wait := 300 * time.Millisecond; ; wait = min(wait*4/3, 3*time.Second) {
 		// What arrives before the terminal is raw is lost. On a busy machine an answer takes longer.
 		once, end := context.WithTimeout(ctx, wait)
 		_, err := m.client.Hello(once)
