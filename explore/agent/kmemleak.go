@@ -4,8 +4,6 @@ import (
 	"os"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 const (
@@ -19,19 +17,10 @@ const (
 	maxBacktrace = 8  // functions of an object's backtrace
 )
 
-// openDebugfs opens a file of debugfs. It mounts debugfs first if needed.
-func openDebugfs(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if os.IsNotExist(err) && unix.Mount("debugfs", debugfs, "debugfs", 0, "") == nil {
-		f, err = os.OpenFile(path, os.O_RDWR, 0)
-	}
-	return f, err
-}
-
 // checkMemory makes KMEMLEAK forget what it reported; or, with take, returns the objects that
 // nothing refers to. An object is reported by the second scan that finds it unchanged.
 func checkMemory(take bool) ([]KernelFinding, error) {
-	f, err := openDebugfs(kmemleakPath)
+	f, err := os.OpenFile(kmemleakPath, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -89,6 +89,9 @@ func TestGuestCoverage(t *testing.T) {
 			if sum.Coverage == nil || sum.Edges < 500 || sum.EdgesCut > 0 {
 				t.Fatalf("%d edges, %d executions with missing ones", sum.Edges, sum.EdgesCut)
 			}
+			if len(sum.Errors) > 0 || sum.Recovered == 0 {
+				t.Errorf("%d recoveries, and errors without a bug: %+v", sum.Recovered, sum.Errors)
+			}
 			reached := make(map[string]uint64)
 			for _, f := range sum.Coverage.Files {
 				reached[f.Path] = f.Reached
