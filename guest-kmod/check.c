@@ -202,6 +202,7 @@ int fsw_check(const struct fsw_ek_check *c)
 		memset(tasks, 0, array_size(1 << TASK_BITS, sizeof(*tasks)));
 		finding_count = 0;
 		fsw_locks_forget();
+		fsw_clean_forget();
 		spin_unlock_irq(&fsw_check_lock);
 	}
 	return same || !c->what ? 0 : on(c->what);

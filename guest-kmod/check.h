@@ -51,6 +51,7 @@ void fsw_pairs_left(const struct fsw_task *t, int nr);
 /* clean.c */
 int fsw_clean_alloc(void);
 void fsw_clean_free(void);
+void fsw_clean_forget(void);
 void fsw_clean_check(void);
 
 #endif

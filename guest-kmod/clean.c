@@ -41,6 +41,13 @@ void fsw_clean_free(void)
 	vfree(buffers);
 }
 
+/* fsw_clean_forget() - forget all buffers. The caller holds fsw_check_lock. */
+void fsw_clean_forget(void)
+{
+	if (buffers)
+		memset(buffers, 0, array_size(1 << BUFFER_BITS, sizeof(*buffers)));
+}
+
 /* Returns the entry of a buffer, or a free one. */
 static struct buffer *entry_of(const struct buffer_head *bh)
 {
@@ -104,11 +111,22 @@ void fsw_clean_gone(const struct fsw_probe *p, struct pt_regs *regs)
 	spin_unlock_irqrestore(&fsw_check_lock, flags);
 }
 
+/*
+ * The journal writes its own blocks, and marks none dirty. It changes its superblock when
+ * it gets a feature (jbd2_journal_set_features), and writes it later.
+ */
+static bool of_journal(const struct buffer_head *bh)
+{
+	const journal_header_t *h = (void *)bh->b_data;
+
+	return bh->b_size >= sizeof(*h) && h->h_magic == cpu_to_be32(JBD2_MAGIC_NUMBER);
+}
+
 static bool is_changed(const struct buffer *b)
 {
 	const struct buffer_head *bh = b->bh;
 
-	return buffer_uptodate(bh) && buffer_mapped(bh) && !buffer_locked(bh) &&
+	return !of_journal(bh) && buffer_uptodate(bh) && buffer_mapped(bh) && !buffer_locked(bh) &&
 	       !buffer_dirty(bh) && !buffer_jbddirty(bh) && sum_of(bh) != b->sum;
 }
 
