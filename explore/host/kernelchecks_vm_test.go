@@ -24,8 +24,8 @@ type kernelBug struct {
 	found  string // the beginning of the kind of the error; "": there is none
 }
 
-// metadata is a checker that changes the metadata of a file system, and tries no crashes. The second
-// step revokes a block, which changes the superblock of the journal before it is written.
+// metadata is a checker that changes the metadata of a file system, and tries no crashes. The
+// second step revokes a block, which changes the superblock of the journal before it is written.
 const metadata = `mutate:
 - touch $AT/a; ln $AT/a $AT/b; mkdir $AT/d; chmod 700 $AT/d; mv $AT/b $AT/d/c; rm $AT/a; sync
 - mkdir $AT/e; rmdir $AT/e
