@@ -97,6 +97,24 @@ func TestHeld(t *testing.T) {
 	}
 }
 
+// TestFsyncOfARemovedFile checks that fsync of a file without names promises nothing of a name that
+// it had, unless the file system keeps the order of all changes.
+func TestFsyncOfARemovedFile(t *testing.T) {
+	for _, c := range []struct {
+		promises model.Promises
+		allowed  bool
+	}{{trees, true}, {posix, true}, {journal, false}} {
+		f, old := after(t, c.promises, "creat /f; sync"), after(t, c.promises, "creat /f; sync")
+		apply(t, f, model.Op{Code: model.Open, Path: "/f", Slot: agent.FirstHeld, Flags: unix.O_RDWR})
+		apply(t, f, script(t, "unlink /f")...)
+		apply(t, f, model.Op{Code: model.Write, Slot: agent.FirstHeld, Len: 10, Seed: 1},
+			model.Op{Code: model.Fsync, Slot: agent.FirstHeld})
+		if bad := f.Allowed(old.Observed()); (bad == nil) != c.allowed {
+			t.Errorf("%+v: %v", c.promises, bad)
+		}
+	}
+}
+
 // TestFallocateKeepsNoWrite: fallocate(2) makes no earlier write to the file durable. Its own range
 // may become the size on the disk, and its zeros are durable in whole blocks only.
 func TestFallocateKeepsNoWrite(t *testing.T) {
