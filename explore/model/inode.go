@@ -51,8 +51,8 @@ type inode struct {
 	ranges               []syncedRange
 }
 
-// isRemoved reports whether the names of a file were removed. fsync(2) promises nothing of names that
-// a file had, which a crash may bring back: Btrfs then writes nothing to the log (i_nlink in
+// isRemoved reports whether the names of a file were removed. fsync(2) promises nothing of names
+// that a file had, which a crash may bring back: Btrfs then writes nothing to the log (i_nlink in
 // btrfs_log_inode_parent).
 func (n *inode) isRemoved() bool { return n.kind == File && n.links == 0 && !n.linkable }
 
