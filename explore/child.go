@@ -61,24 +61,30 @@ func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
 				return err
 			}
 		}
-		rarest, err := x.totals.addCoverage(c, r, &x.growth)
-		if err != nil {
-			return err
-		}
-		if reported == nil && r.idle == "" {
-			if err := x.addState(c, r, traits{recovered: recovered, rarest: rarest}); err != nil {
-				return err
-			}
-		}
-		if err := x.addFaults(c, st, r); err != nil {
-			return err
-		}
-		return errors.Join(x.advance(c, key, st, r), x.saveTotals(c))
+		return x.addResults(c, key, st, r, traits{recovered: recovered}, reported == nil)
 	})
 	if err != nil || len(errs) == 0 {
 		return err
 	}
 	return x.store.commit() // the folders of the errors are on the disk
+}
+
+// addResults adds an execution to the run: its coverage, the state after it unless it failed, its
+// faults, and the next child of its parent.
+func (x *explorer) addResults(c *change, key []byte, st *state, r *execution, t traits,
+	sound bool) (err error) {
+	if t.rarest, err = x.totals.addCoverage(c, r, &x.growth); err != nil {
+		return err
+	}
+	if sound && r.idle == "" {
+		if err := x.addState(c, r, t); err != nil {
+			return err
+		}
+	}
+	if err := x.addFaults(c, st, r); err != nil {
+		return err
+	}
+	return errors.Join(x.advance(c, key, st, r), x.saveTotals(c))
 }
 
 // noteDiverged counts a replay that diverged.
@@ -106,7 +112,7 @@ func (x *explorer) examine(ctx context.Context,
 		f, recovered, err = x.checkCrashes(ctx, r)
 	}
 	if err == nil && (f == nil || f.Failure == nil) {
-		f, err = x.checkProcessCrashes(ctx, r)
+		f, err = processExaminer{x, r}.check(ctx)
 	}
 	return f, recovered, err
 }

@@ -12,7 +12,6 @@ import (
 // An operation is the first choice of a step. How it is made persistent, or not, are the later
 // choices, of which the scout takes the first that is not 0.
 
-//
 // Some operations are uncommon (Choice.Common). A scout does these last, when the scouts of its
 // depth have done theirs, and with the last way to make them persistent. A step with an uncommon
 // operation counts as two, so that what follows it comes later.

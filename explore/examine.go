@@ -33,7 +33,7 @@ func (x *explorer) checkCrashes(ctx context.Context,
 		return &failureContext{Failure: found, execution: r}, 0, err
 	}
 	r.kernel = slices.Clone(x.session.target.kernel)
-	by, err := x.newExaminer(ctx)
+	by, err := newExaminer(ctx, x)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -114,7 +114,7 @@ func (by *examiner) count(c crashCase) {
 	}
 }
 
-func (x *explorer) newExaminer(ctx context.Context) (*examiner, error) {
+func newExaminer(ctx context.Context, x *explorer) (*examiner, error) {
 	by := &examiner{x: x}
 	if x.RecoveryCrashes {
 		by.recovering = newRecovering(ctx, x)
@@ -142,8 +142,7 @@ func (by *examiner) check(ctx context.Context,
 	x := by.x
 	key, known := c.key()
 	key += fmt.Sprintf("%d %s", x.session.disks.used, c.sum())
-	pruned := by.exploring && (x.memo.has(key) || x.surprised.has(key))
-	if known && !x.NoPrune && pruned {
+	if known && !x.NoPrune && by.exploring && (x.memo.has(key) || x.surprised.has(key)) {
 		x.totals.Pruned++
 		return nil, 0, nil
 	}
@@ -151,14 +150,8 @@ func (by *examiner) check(ctx context.Context,
 	if x.CrashFrom == FromWriteSet && len(c.Early()) > 0 {
 		x.totals.Early++
 	}
-	if by.judge != nil {
-		begin := time.Now()
-		j, err := by.judge.Judge(ctx, c.State)
-		x.totals.Judging += time.Since(begin).Seconds()
-		x.totals.addJudgment(j)
-		if err != nil || j.Failure != nil {
-			return &badDisk{j.Failure.withProperty(Invariant), c, nil}, 0, err
-		}
+	if bad, err = by.judgeState(ctx, c); err != nil || bad != nil {
+		return bad, 0, err
 	}
 	disk, alike := by.recoveredKeys(c, known)
 	if by.exploring && by.alike(ctx, c, disk, alike) {
@@ -203,6 +196,21 @@ func (by *examiner) check(ctx context.Context,
 		x.recollection.keep(disk, x.session.read)
 	}
 	return bad, wrote, nil
+}
+
+// judgeState judges a crash state by the invariants, if there are any. bad is nil if they hold.
+func (by *examiner) judgeState(ctx context.Context, c crashCase) (bad *badDisk, err error) {
+	if by.judge == nil {
+		return nil, nil
+	}
+	begin := time.Now()
+	j, err := by.judge.Judge(ctx, c.State)
+	by.x.totals.Judging += time.Since(begin).Seconds()
+	by.x.totals.addJudgment(j)
+	if err == nil && j.Failure != nil {
+		bad = &badDisk{j.Failure.withProperty(Invariant), c, nil}
+	}
+	return bad, err
 }
 
 // remember keeps the keys of a crash state that recovered, with or without a surprise.

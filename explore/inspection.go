@@ -3,7 +3,6 @@ package explore
 import (
 	"context"
 	"errors"
-	"strings"
 )
 
 // Most recovered crash states are only read. A few are inspected: they are recovered once more, the
@@ -40,28 +39,22 @@ func inspects(choices []Choice) bool {
 	return len(choices) > 0 && choices[0].Site == inspectionSite
 }
 
+// takeInspection takes the choice of an inspection, if it is the next one. It reports whether it is.
+func takeInspection(c *Chooser) bool {
+	is := inspects(c.want)
+	if is {
+		c.Choose(2, inspectionSite)
+	}
+	return is
+}
+
 // use lets the checker use the recovered storage.
-func (s *session) use(e *Env) *Failure {
-	u, ok := s.recovery.stack.Checker.(User)
+func (t *target) use(e *Env) *Failure {
+	u, ok := t.stack.Checker.(User)
 	if !ok {
 		return nil
 	}
-	return s.recovery.failure(e, "cannot be used", u.Use(e)).withProperty(Recovered)
-}
-
-// shape names the operations of the last two steps, and how the last one was made persistent. Of
-// crash states after steps of one shape, one is inspected.
-func (r *execution) shape() string {
-	var words []string
-	for i := max(0, len(r.did)-2); i < len(r.did); i++ {
-		for _, line := range r.did[i] {
-			word, _, _ := strings.Cut(line, " ")
-			word, _, _ = strings.Cut(word, "(")
-			words = append(words, word)
-		}
-		words = append(words, ";")
-	}
-	return strings.Join(words, " ")
+	return t.failure(e, "cannot be used", u.Use(e)).withProperty(Recovered)
 }
 
 // wantsInspection reports whether the next crash state of the execution is to be inspected.

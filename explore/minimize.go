@@ -59,7 +59,7 @@ func (m minimizer) minimize(ctx context.Context, f *failureContext) (*failureCon
 	}
 	if err == nil && best.disk != nil {
 		best, err = m.simplestCrash(best, func(c crashCase) (*badDisk, error) {
-			by, err := x.newExaminer(ctx)
+			by, err := newExaminer(ctx, x)
 			if err != nil {
 				return nil, err
 			}

@@ -7,18 +7,24 @@ import (
 	"slices"
 )
 
-// checkProcessCrashes tries the process crashes of an execution, up to the first failure.
-func (x *explorer) checkProcessCrashes(ctx context.Context, r *execution) (*failureContext, error) {
-	if r.process == nil {
+// A processExaminer tries process crashes of an execution.
+type processExaminer struct {
+	x *explorer
+	r *execution
+}
+
+// check tries the process crashes, up to the first failure.
+func (by processExaminer) check(ctx context.Context) (*failureContext, error) {
+	if by.r.process == nil {
 		return nil, nil
 	}
-	for _, plan := range x.sampleProcessCrashes(r.process.plans(r.windows)) {
-		if err := x.stopped(); err != nil {
+	for _, plan := range by.sample(by.r.process.plans(by.r.windows)) {
+		if err := by.x.stopped(); err != nil {
 			return nil, err
 		}
 		for again := true; again; again = plan.choices.Next() {
-			x.totals.ProcessCrashes++
-			f, err := x.crashProcess(ctx, r, plan)
+			by.x.totals.ProcessCrashes++
+			f, err := by.crash(ctx, plan)
 			if f != nil || err != nil {
 				return f, err
 			}
@@ -27,15 +33,14 @@ func (x *explorer) checkProcessCrashes(ctx context.Context, r *execution) (*fail
 	return nil, nil
 }
 
-// sampleProcessCrashes returns Config.ProcessCrashLimit of the process crashes of a step, in their
-// order.
-func (x *explorer) sampleProcessCrashes(all []processCrashPlan) []processCrashPlan {
-	n := x.ProcessCrashLimit
+// sample returns Config.ProcessCrashLimit of the process crashes of a step, in their order.
+func (by processExaminer) sample(all []processCrashPlan) []processCrashPlan {
+	n := by.x.ProcessCrashLimit
 	if n == 0 || len(all) <= n {
 		return all
 	}
-	x.totals.Sampled++
-	chosen := rand.New(rand.NewPCG(x.Seed, uint64(len(all)))).Perm(len(all))[:n]
+	by.x.totals.Sampled++
+	chosen := rand.New(rand.NewPCG(by.x.Seed, uint64(len(all)))).Perm(len(all))[:n]
 	slices.Sort(chosen)
 	out := make([]processCrashPlan, n)
 	for i, at := range chosen {
@@ -44,10 +49,11 @@ func (x *explorer) sampleProcessCrashes(all []processCrashPlan) []processCrashPl
 	return out
 }
 
-// crashProcess executes the steps of an execution again, ends the program during the last one, and
-// asks the checker. A replay that diverges is counted, and is no error.
-func (x *explorer) crashProcess(ctx context.Context, like *execution,
+// crash executes the steps again, ends the program during the last one, and asks the checker. A
+// replay that diverges is counted, and is no error.
+func (by processExaminer) crash(ctx context.Context,
 	plan processCrashPlan) (*failureContext, error) {
+	x, like := by.x, by.r
 	steps, last := like.steps, len(like.steps)-1
 	r, err := x.session.run(ctx, &state{Setup: like.setup, Steps: steps[:last],
 		Faults: like.injected, Next: Values(steps[last]), Fail: like.faultsOf(last), crash: &plan})
@@ -68,19 +74,17 @@ func (x *explorer) crashProcess(ctx context.Context, like *execution,
 	return &failureContext{execution: r, Failure: r.found, process: &done}, nil
 }
 
-// crashProcessAgain tries the process crash of an error again. It returns nil if the error does not
-// show.
-func (x *explorer) crashProcessAgain(ctx context.Context, r *execution,
-	e Error) (*failureContext, error) {
-	if r.process == nil {
+// again tries the process crash of an error again. It returns nil if the error does not show.
+func (by processExaminer) again(ctx context.Context, e Error) (*failureContext, error) {
+	if by.r.process == nil {
 		return nil, nil
 	}
-	for _, plan := range r.process.plans(r.windows) {
+	for _, plan := range by.r.process.plans(by.r.windows) {
 		if plan.Window != e.ProcessCrash.Window || !slices.Equal(plan.Calls, e.ProcessCrash.Calls) {
 			continue
 		}
 		plan.choices.Replay(e.ProcessCrash.Choices)
-		f, err := x.crashProcess(ctx, r, plan)
+		f, err := by.crash(ctx, plan)
 		if err == nil && f != nil {
 			f = sameKind(f, e)
 		}

@@ -27,10 +27,7 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, must *Commit
 			return f.withProperty(Recovered), logs, err
 		}
 	}
-	closely := inspects(choices.want)
-	if closely {
-		choices.Choose(2, inspectionSite)
-	}
+	closely := takeInspection(choices)
 	quickly := func(e *Env, c Component) error { return c.Recover(e) }
 	f = s.recovery.mount(e, quickly).withProperty(Recovered)
 	var quick map[string]agent.Entry // the recovered tree; nil: it is not compared
@@ -53,7 +50,7 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, must *Commit
 		f = s.recovery.failure(e, "check failed", err).withProperty(about.property())
 	}
 	if f == nil && fatal(e) == nil && closely {
-		f = s.use(e)
+		f = s.recovery.use(e)
 	}
 	if err := fatal(e); err != nil {
 		return nil, logs, err
@@ -61,12 +58,7 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, must *Commit
 	if s.recovery.dead {
 		return f, history{}, nil
 	}
-	var surprise *Failure
-	if f == nil {
-		if surprise = e.surprise(about.property(), s.isError); surprise != nil && !surprise.Surprise {
-			f = surprise
-		}
-	}
+	f, surprise := f.orSurprise(e, about.property(), s.isError)
 	e = s.recovery.choosing(ctx, e.system, choices) // an unmount that was sent ahead is known there
 	unmounted, err := s.recovery.unmount(e, (s.verify || closely) && f == nil)
 	if f == nil {

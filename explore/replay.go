@@ -53,7 +53,7 @@ func (x *explorer) reproduce(ctx context.Context, e Error) (f *failureContext, e
 		return &failureContext{Failure: r.nonfatal[i], execution: r}, nil
 	}
 	if r.found == nil && e.ProcessCrash != nil {
-		return x.crashProcessAgain(ctx, r, e)
+		return processExaminer{x, r}.again(ctx, e)
 	}
 	if r.found != nil || e.Crash == nil {
 		return sameKind(&failureContext{Failure: r.found, execution: r}, e), nil
@@ -76,7 +76,7 @@ func (x *explorer) reproduce(ctx context.Context, e Error) (f *failureContext, e
 // error, else nil.
 func (x *explorer) reproduceCrash(ctx context.Context, r *execution, e Error,
 	exact bool) (f *failureContext, err error) {
-	by, err := x.newExaminer(ctx) // a judge needs the log from its beginning
+	by, err := newExaminer(ctx, x) // a judge needs the log from its beginning
 	if err != nil {
 		return nil, err
 	}

@@ -102,6 +102,21 @@ func (r *execution) pair() string {
 	return fmt.Sprintf("%s, %s", name(len(r.did)-2), name(len(r.did)-1))
 }
 
+// shape names the operations of the last two steps, and how the last one was made persistent. Of
+// crash states after steps of one shape, one is inspected.
+func (r *execution) shape() string {
+	var words []string
+	for i := max(0, len(r.did)-2); i < len(r.did); i++ {
+		for _, line := range r.did[i] {
+			word, _, _ := strings.Cut(line, " ")
+			word, _, _ = strings.Cut(word, "(")
+			words = append(words, word)
+		}
+		words = append(words, ";")
+	}
+	return strings.Join(words, " ")
+}
+
 // dirty returns the feature of the number of writes since the last flush: its number of bits, so
 // that similar numbers count as one.
 func (r *execution) dirty() string {

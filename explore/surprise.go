@@ -38,9 +38,22 @@ func (e *Env) Surprise(kind, property, text string) {
 // maxSurprises bounds the surprises of one crash state.
 const maxSurprises = 16
 
-// surprise returns the surprises of a recovered crash state as one failure; nil: there is none. The
-// first one that isError selects is an error, and returned alone.
-func (e *Env) surprise(property string, isError func(kind string) bool) *Failure {
+// orSurprise returns the failure of a recovered crash state, and beside it the surprises; they do
+// not count beside a failure. If one of them is an error, it is the failure, and the only surprise.
+func (f *Failure) orSurprise(e *Env, property string,
+	isError func(kind string) bool) (failure, surprise *Failure) {
+	if f != nil {
+		return f, nil
+	}
+	if surprise = surpriseOf(e, property, isError); surprise != nil && !surprise.Surprise {
+		failure = surprise
+	}
+	return failure, surprise
+}
+
+// surpriseOf returns the surprises of a recovered crash state as one failure; nil: there is none.
+// The first one that isError selects is an error, and returned alone.
+func surpriseOf(e *Env, property string, isError func(kind string) bool) *Failure {
 	list := slices.Clone(e.surprises)
 	for _, f := range list {
 		if f.Property == "" {

@@ -88,61 +88,47 @@ func (p *exploreProgress) notice(line string) {
 	}
 }
 
-// surprised says how many surprises a run found, if any.
-func surprised(sum *explore.Summary) string {
-	n := len(sum.Errors) - sum.Broken()
+// ifAny formats a number; "": it is 0.
+func ifAny[N int | uint64](format string, n N) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" and %d surprises", n)
+	return fmt.Sprintf(format, n)
+}
+
+// surprised says how many surprises a run found, if any.
+func surprised(sum *explore.Summary) string {
+	return ifAny(" and %d surprises", len(sum.Errors)-sum.Broken())
 }
 
 // early says how many crash states have blocks that had not been submitted, if any.
 func early(t explore.Totals) string {
-	if t.Early == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", %d of them with blocks written early", t.Early)
+	return ifAny(", %d of them with blocks written early", t.Early)
 }
 
 // cutShort says how many crash states were examined in steps that did not end, if any.
 func cutShort(t explore.Totals) string {
-	if t.CutShort == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" and %d in a step that was cut short", t.CutShort)
+	return ifAny(" and %d in a step that was cut short", t.CutShort)
 }
 
 // processCrashes says how many process crashes were tried, if any.
 func processCrashes(t explore.Totals) string {
-	if t.ProcessCrashes == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", %d process crashes", t.ProcessCrashes)
+	return ifAny(", %d process crashes", t.ProcessCrashes)
 }
 
 // unjudged says how many crash states and steps were not judged, if any.
 func unjudged(t explore.Totals) string {
-	if t.Unjudged == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", %d not judged", t.Unjudged)
+	return ifAny(", %d not judged", t.Unjudged)
 }
 
 // familiar says how many states have features that earlier ones had, if the search looks at them.
 func familiar(t explore.Totals) string {
-	if t.Familiar == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (%d with features of earlier ones)", t.Familiar)
+	return ifAny(" (%d with features of earlier ones)", t.Familiar)
 }
 
 // covered says how many edges of the kernel's code were reached, if they are recorded.
 func covered(t explore.Totals) string {
-	if t.Edges == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; %d edges of kernel code", t.Edges)
+	return ifAny("; %d edges of kernel code", t.Edges)
 }
 
 // committed says how many recovered trees were compared with the last commit, if any could be.

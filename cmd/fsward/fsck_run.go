@@ -73,8 +73,7 @@ Exit status: 0 found nothing, 1 found something, 2 wrong usage, 3 could not run.
 	c.Flags().StringSliceVar(&cfg.Checks, "check", []string{campaign.Consistency},
 		"`CHECKS` to make, separated by commas: "+strings.Join(campaign.CheckNames(), ", "))
 	c.Flags().StringVar(&out, "out", "", "`DIR` for what is found; it must not exist, or be empty")
-	_ = c.MarkFlagRequired("fs")
-	_ = c.MarkFlagRequired("out")
+	_ = errors.Join(c.MarkFlagRequired("fs"), c.MarkFlagRequired("out"))
 	addNumber(c, &cfg.Workers, "workers", runtime.NumCPU(), 1, "run `N` programs at a time")
 	addNumber(c, &cfg.Replays, "replays", 10, 0, "replay each new finding `N` times, and count how "+
 		"often it shows")

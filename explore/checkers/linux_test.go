@@ -3,20 +3,14 @@ package checkers
 import (
 	"context"
 	"math/rand/v2"
-	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"fsward/explore"
 	"fsward/explore/agent"
 	"fsward/explore/exploretest"
 	"fsward/explore/model"
+	"fsward/explore/modeltest"
 )
 
 // A thisMachine is the kernel of the machine that runs the test, as a System.
@@ -32,41 +26,8 @@ func (m thisMachine) Do(ctx context.Context, b agent.Batch) (agent.Done, error) 
 // onThisMachine returns an Env whose operations this machine's kernel performs.
 func onThisMachine(t *testing.T) *explore.Env {
 	t.Helper()
-	here, there := net.Pipe()
-	served := make(chan error, 1)
-	go func() { served <- agent.NewServer(there).Serve() }()
-	c := agent.NewClient(here)
-	t.Cleanup(func() {
-		c.Close()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	})
+	c := modeltest.ThisMachine(t)
 	return explore.NewEnv(t.Context(), thisMachine{exploretest.New(), c}, new(explore.Chooser))
-}
-
-// mounted mounts an empty file system in an image file.
-func mounted(t *testing.T, fs string) string {
-	t.Helper()
-	dir, image := t.TempDir(), filepath.Join(t.TempDir(), "image")
-	if err := os.WriteFile(image, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(image, 320<<20); err != nil {
-		t.Fatal(err)
-	}
-	for _, args := range [][]string{{"mkfs." + fs, "-q", image},
-		{"mount", "-o", "loop", "-t", fs, image, dir}} {
-		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v: %s", strings.Join(args, " "), err, out)
-		}
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(dir, 0); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
 }
 
 // TestStepsAsLinux checks that random steps of all groups give the same results on real file
@@ -82,7 +43,7 @@ func TestStepsAsLinux(t *testing.T) {
 	for fs, list := range features {
 		t.Run(fs, func(t *testing.T) {
 			e := onThisMachine(t)
-			core := &Core{At: mounted(t, fs), Promises: model.Promises{Features: list},
+			core := &Core{At: modeltest.Mounted(t, fs), Promises: model.Promises{Features: list},
 				Limits: Limits{Groups: LaterGroups(), Files: 3}}
 			rounds := 8
 			if testing.Short() {

@@ -2,7 +2,6 @@ package component
 
 import (
 	"errors"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,21 +14,13 @@ import (
 	"fsward/explore"
 	"fsward/explore/agent"
 	"fsward/explore/exploretest"
+	"fsward/explore/modeltest"
 )
 
 // newHost returns an environment whose commands and operations run on the machine of the test.
 func newHost(t *testing.T) *explore.Env {
 	t.Helper()
-	here, there := net.Pipe()
-	served := make(chan error, 1)
-	go func() { served <- agent.NewServer(there).Serve() }()
-	client := agent.NewClient(here)
-	t.Cleanup(func() {
-		client.Close()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	})
+	client := modeltest.ThisMachine(t)
 	s := exploretest.New()
 	s.Programs["sh"] = func(_ *exploretest.System, c agent.Command) (agent.Exit, error) {
 		return client.Run(t.Context(), c)

@@ -200,14 +200,7 @@ func benchUserMode(b *testing.B, m *machine.Machine, fs, dir string) error {
 	}
 	run := spec.Run{Spec: s, Strategy: explore.BreadthFirst, Depth: 1, Limit: 12, Seed: 1, Files: 1,
 		Dirs: 1, NoAccount: true, NoJudge: true, NoCommits: true, RecoverIn: spec.InUserMode}
-	cfg, err := run.Config()
-	if err != nil {
-		return err
-	}
-	bytes, types, err := run.UserMode()
-	if err == nil {
-		err = CheckUserMode(types)
-	}
+	cfg, bytes, err := inUserMode(&run)
 	if err != nil {
 		return err
 	}

@@ -151,6 +151,19 @@ func TestGuestUserMode(t *testing.T) {
 	})
 }
 
+// inUserMode returns the configuration of a run that recovers in user-mode Linux, and the size of
+// each disk, in bytes.
+func inUserMode(run *spec.Run) (cfg explore.Config, bytes uint64, err error) {
+	if cfg, err = run.Config(); err != nil {
+		return cfg, 0, err
+	}
+	bytes, types, err := run.UserMode()
+	if err == nil {
+		err = CheckUserMode(types)
+	}
+	return cfg, bytes, err
+}
+
 // compare makes the run.
 func (c comparison) compare(ctx context.Context, t *testing.T, m *machine.Machine) error {
 	s, err := spec.FileSystem(c.fs, c.options, "", "sync", "")
@@ -159,14 +172,7 @@ func (c comparison) compare(ctx context.Context, t *testing.T, m *machine.Machin
 	}
 	run := spec.Run{Spec: s, Strategy: explore.BreadthFirst, Depth: 1, Limit: 6, Seed: 1, Files: 1,
 		Dirs: 1, NoJudge: true, NoAccount: true, RecoverIn: spec.InUserMode}
-	cfg, err := run.Config()
-	if err != nil {
-		return err
-	}
-	bytes, types, err := run.UserMode()
-	if err == nil {
-		err = CheckUserMode(types)
-	}
+	cfg, bytes, err := inUserMode(&run)
 	if err != nil {
 		return err
 	}

@@ -3,16 +3,9 @@ package model_test
 import (
 	"context"
 	"fmt"
-	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"fsward/explore/agent"
 	"fsward/explore/model"
@@ -22,16 +15,7 @@ import (
 // host performs operations on the kernel of the machine that runs the test.
 func host(t testing.TB) model.Perform {
 	t.Helper()
-	here, there := net.Pipe()
-	served := make(chan error, 1)
-	go func() { served <- agent.NewServer(there).Serve() }()
-	c := agent.NewClient(here)
-	t.Cleanup(func() {
-		c.Close()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	})
+	c := modeltest.ThisMachine(t)
 	return func(ops ...agent.Op) ([]agent.Result, error) {
 		d, err := c.Do(context.Background(), agent.Batch{Ops: ops, Timeout: time.Minute})
 		if err == nil && len(d.Results) != len(ops) {
@@ -39,38 +23,6 @@ func host(t testing.TB) model.Perform {
 		}
 		return d.Results, err
 	}
-}
-
-// mounted mounts an empty file system: tmpfs, or another one in an image file through a loop
-// device.
-func mounted(t *testing.T, fs string) string {
-	t.Helper()
-	dir := t.TempDir()
-	run := func(args ...string) {
-		t.Helper()
-		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v: %s", strings.Join(args, " "), err, out)
-		}
-	}
-	if fs == "tmpfs" {
-		run("mount", "-t", "tmpfs", "none", dir)
-	} else {
-		image := filepath.Join(t.TempDir(), "image")
-		if err := os.WriteFile(image, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Truncate(image, 320<<20); err != nil {
-			t.Fatal(err)
-		}
-		run("mkfs."+fs, "-q", image)
-		run("mount", "-o", "loop", "-t", fs, image, dir)
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(dir, 0); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
 }
 
 // mustOccur are results that the random operations have to produce.
@@ -107,7 +59,7 @@ var featuresOccur = map[model.Feature][]string{
 func TestAsLinux(t *testing.T) {
 	for _, fs := range []string{"tmpfs", "ext2", "ext3", "ext4", "btrfs", "xfs"} {
 		t.Run(fs, func(t *testing.T) {
-			do, dir := host(t), mounted(t, fs)
+			do, dir := host(t), modeltest.Mounted(t, fs)
 			promises := model.Promises{NoFallocate: fs == "ext2" || fs == "ext3",
 				Features: hostFeatures[fs]}
 			lists := 120

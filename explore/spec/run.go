@@ -119,13 +119,12 @@ func (r Run) Config() (explore.Config, error) {
 	}
 	origin, err := json.Marshal(r)
 	cfg := explore.Config{
-		Stack:    explore.Stack{Top: top, Checker: checker},
-		Strategy: r.Strategy,
-		Depth:    r.Depth,
-		Seed:     r.Seed,
-		Origin:   origin,
-		Crash: crash.Options{Limit: r.Limit, Seed: r.Seed, Unit: r.Unit.Bytes(), Torn: r.Torn,
-			Repeats: r.NoPrune},
+		Stack:              explore.Stack{Top: top, Checker: checker},
+		Strategy:           r.Strategy,
+		Depth:              r.Depth,
+		Seed:               r.Seed,
+		Origin:             origin,
+		Crash:              r.crashOptions(),
 		CrashFrom:          r.From,
 		NoPrune:            r.NoPrune,
 		MaxFaults:          r.MaxFaults,
@@ -148,15 +147,22 @@ func (r Run) Config() (explore.Config, error) {
 		Coverage:           r.Coverage,
 		KernelChecks:       checks,
 	}
-	if r.InOrder {
-		cfg.Crash.Order = crash.InOrder
-	}
 	if !r.NoAccount && !r.Through {
 		cfg.NewAccount = top.NewAccount()
 	}
 	r.setOracles(&cfg, top)
 	err = errors.Join(err, r.checkPlaces(&cfg))
 	return cfg, err
+}
+
+// crashOptions returns how crash states are formed.
+func (r Run) crashOptions() crash.Options {
+	o := crash.Options{Limit: r.Limit, Seed: r.Seed, Unit: r.Unit.Bytes(), Torn: r.Torn,
+		Repeats: r.NoPrune}
+	if r.InOrder {
+		o.Order = crash.InOrder
+	}
+	return o
 }
 
 // checkPlaces returns an error if crash states cannot be recovered or judged where the run wants

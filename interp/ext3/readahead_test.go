@@ -96,6 +96,8 @@ func TestWindow(t *testing.T) {
 	random.Shuffle(len(shuffled), func(i, j int) {
 		shuffled[i], shuffled[j] = shuffled[j], shuffled[i]
 	})
+	elsewhere := map[uint32][]byte{130: image[3000*size:][:size],
+		131: bytes.Repeat([]byte{7}, size), 500: bytes.Repeat([]byte{8}, size)}
 	for _, tc := range []struct {
 		name         string
 		order        []uint32
@@ -110,19 +112,13 @@ func TestWindow(t *testing.T) {
 			s := NewState(dev, geo, blocks*size)
 			s.Copies[130] = copyPlace{Block: 3000}
 			s.kept = newKeptBlocks(1<<20, geo)
-			s.kept.blocks[131] = bytes.Repeat([]byte{7}, size)
-			s.cache[500] = bytes.Repeat([]byte{8}, size)
+			s.kept.blocks[131], s.cache[500] = elsewhere[131], elsewhere[500]
 			var w window
 			for _, block := range tc.order {
 				got, err := w.next(s, block)
-				want := image[block*size:][:size]
-				switch block {
-				case 130:
-					want = image[3000*size:][:size]
-				case 131:
-					want = s.kept.blocks[131]
-				case 500:
-					want = bytes.Repeat([]byte{8}, size)
+				want, elsewhere := elsewhere[block]
+				if !elsewhere {
+					want = image[block*size:][:size]
 				}
 				if (err != nil) != (block == 4000) || err == nil && !bytes.Equal(got, want) {
 					t.Fatalf("block %d: other contents, or error %v", block, err)

@@ -150,15 +150,10 @@ func (v *view) get(o change.Object, f change.Field) (value change.Value, err err
 			}
 		}
 		e, err := v.find(uint32(o.ID), name)
-		switch {
-		case err != nil || e.Ino == 0:
+		if err != nil {
 			return value, err
-		case f == ondisk.FieldInode:
-			return change.Num(uint64(e.Ino)), nil
-		case f == ondisk.FieldFileType && v.Geo.FileType:
-			return ondisk.TypeWord(e.Type), nil
 		}
-		return value, nil
+		return entryField(e, f, v.Geo.FileType), nil
 	}
 	ok, err := v.Exists(o)
 	if err != nil || !ok {
@@ -179,6 +174,19 @@ func (v *view) get(o change.Object, f change.Field) (value change.Value, err err
 		return change.Num(uint64(ondisk.XattrHeadOf(b).Refcount())), nil
 	}
 	return value, nil
+}
+
+// entryField returns a field of a directory entry; null if there is no entry. types says that
+// entries have types.
+func entryField(e ondisk.Entry, f change.Field, types bool) (value change.Value) {
+	switch {
+	case e.Ino == 0:
+	case f == ondisk.FieldInode:
+		value = change.Num(uint64(e.Ino))
+	case f == ondisk.FieldFileType && types:
+		value = ondisk.TypeWord(e.Type)
+	}
+	return value
 }
 
 // Exists reports whether there is an object.
