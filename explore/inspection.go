@@ -39,7 +39,8 @@ func inspects(choices []Choice) bool {
 	return len(choices) > 0 && choices[0].Site == inspectionSite
 }
 
-// takeInspection takes the choice of an inspection, if it is the next one. It reports whether it is.
+// takeInspection takes the choice of an inspection if it is the next one. It reports whether it
+// is.
 func takeInspection(c *Chooser) bool {
 	is := inspects(c.want)
 	if is {

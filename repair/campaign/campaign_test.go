@@ -171,22 +171,29 @@ func TestPlantedCarelessness(t *testing.T) {
 	}
 }
 
-// TestFewest reduces a damage of several bytes to those that the failure needs.
-func TestFewest(t *testing.T) {
-	c, err := Create(t.Context(), filepath.Join(t.TempDir(), "out"), plantedConfig(t, "twice", "toy"))
+// plantedWorker returns a campaign and a worker of it.
+func plantedWorker(t *testing.T, cfg Config) (*Campaign, *worker) {
+	t.Helper()
+	c, err := Create(t.Context(), filepath.Join(t.TempDir(), "out"), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
+	t.Cleanup(func() { c.Close() })
 	w, err := newWorker(c.program, c.base, c.checks)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		if err := w.close(); err != nil {
 			t.Error(err)
 		}
-	}()
+	})
+	return c, w
+}
+
+// TestFewest reduces a damage of several bytes to those that the failure needs.
+func TestFewest(t *testing.T) {
+	c, w := plantedWorker(t, plantedConfig(t, "twice", "toy"))
 	// The checker needs a second run if both halves of a number are wrong: bytes 8 and 10 do it.
 	patches := []interp.Patch{{Off: 1, Data: []byte{1}}, {Off: 8, Data: []byte{1, 2, 3, 4}},
 		{Off: 700, Data: make([]byte, 20)}}

@@ -3,7 +3,6 @@ package campaign
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"testing"
 )
 
@@ -27,16 +26,7 @@ func TestReplaysAfterTheTime(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		cfg := plantedConfig(t, "crashes", "toy")
 		cfg.Replays = 2
-		c, err := Create(t.Context(), filepath.Join(t.TempDir(), "out"), cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		w, err := newWorker(c.program, c.base, c.checks)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer w.close()
+		c, w := plantedWorker(t, cfg)
 		w.late = func() bool { return late }
 		over, cancel := context.WithCancel(t.Context())
 		cancel()
