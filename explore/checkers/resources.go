@@ -20,7 +20,7 @@ var resourceErrors = []unix.Errno{
 // has found itself corrupt.
 var storageErrors = []unix.Errno{unix.EIO, unix.EROFS, unix.EUCLEAN}
 
-// enoughBlocks and enoughInodes are more than what a step can need: with so many free ones, there
+// enoughBytes and enoughInodes are more than what a step can need: with so many free ones, there
 // is space.
 const (
 	enoughBytes  = 4 << 20

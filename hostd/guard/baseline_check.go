@@ -144,7 +144,7 @@ func (c *baselineCheck) run(ctx context.Context, a *attempt, again func() (*atte
 	defer close(c.done)
 	for n := 1; a != nil; n++ {
 		ev, err := c.attempt(a)
-		if err != nil || ev.Outcome == change.Undecided {
+		if ctx.Err() == nil && (err != nil || ev.Outcome == change.Undecided) {
 			c.between(func() {}) // the write that is being performed may take the volume away
 		}
 		if cause := context.Cause(a.ctx); cause != nil {
