@@ -162,10 +162,36 @@ func TestDebuggers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if fs == "reiserfs" {
+				clearTails(t, f, found)
+			}
 			for _, q := range list {
 				q.compare(t, path, found)
 			}
 		})
+	}
+}
+
+// clearTails clears the last bytes of the internal blocks of a ReiserFS, which no item uses. There
+// the kernel may leave the magic number of a block of the journal (get_journal_desc_magic), and
+// debugreiserfs then takes the block for one of these (who_is_this).
+func clearTails(t *testing.T, image *os.File, found []*fieldmap.Found) {
+	t.Helper()
+	const blockSize, tail = 4096, 12
+	var at uint64 // the block whose level was found last, if it is an internal one
+	for _, f := range found {
+		switch {
+		case f.Group == "block_head.level" && f.Old > 1:
+			at = f.Off
+		case f.Group == "block_head.free_space" && at != 0 && f.Off/blockSize == at/blockSize:
+			if f.Old < tail {
+				t.Fatalf("the block at %d has %d free bytes", at, f.Old)
+			}
+			if _, err := image.WriteAt(make([]byte, tail), int64(at+blockSize-tail)); err != nil {
+				t.Fatal(err)
+			}
+			at = 0
+		}
 	}
 }
 
