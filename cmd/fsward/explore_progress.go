@@ -101,6 +101,11 @@ func surprised(sum *explore.Summary) string {
 	return ifAny(" and %d surprises", len(sum.Errors)-sum.Broken())
 }
 
+// sampled says how many moments had more crash states than were tried, if any.
+func sampled(t explore.Totals) string {
+	return ifAny(" (%d moments sampled)", t.Sampled)
+}
+
 // early says how many crash states have blocks that had not been submitted, if any.
 func early(t explore.Totals) string {
 	return ifAny(", %d of them with blocks written early", t.Early)
@@ -201,17 +206,17 @@ func (p *exploreProgress) explored(sum explore.Summary, dir string) {
 	if !p.json {
 		how := "time is up"
 		switch {
-		case sum.Complete:
+		case sum.Complete && sum.Sampled == 0:
 			how = "everything is explored"
 		case sum.Waiting == 0:
 			how = "everything else is explored"
 		case p.runs > 0 && sum.Runs >= p.runs:
 			how = "its runs are done"
 		}
-		fmt.Fprintf(p.out, "%d states%s, %d crash states%s%s%s%s%s%s, %d errors%s in %.0f s; %s\n",
-			sum.States, familiar(sum.Totals), sum.CrashStates, early(sum.Totals), cutShort(sum.Totals),
-			processCrashes(sum.Totals), unjudged(sum.Totals), committed(sum.Totals), covered(sum.Totals),
-			sum.Broken(), surprised(&sum), sum.Seconds, how)
+		fmt.Fprintf(p.out, "%d states%s, %d crash states%s%s%s%s%s%s%s, %d errors%s in %.0f s; %s\n",
+			sum.States, familiar(sum.Totals), sum.CrashStates, sampled(sum.Totals), early(sum.Totals),
+			cutShort(sum.Totals), processCrashes(sum.Totals), unjudged(sum.Totals),
+			committed(sum.Totals), covered(sum.Totals), sum.Broken(), surprised(&sum), sum.Seconds, how)
 		for _, e := range sum.Errors {
 			fmt.Fprintf(p.out, "  %s, %d times: %s\n", e.Kind, e.Count, e.ReplayCommand(dir))
 		}

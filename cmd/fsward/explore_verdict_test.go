@@ -54,6 +54,23 @@ func TestUnjudgedIsSaid(t *testing.T) {
 	}
 }
 
+// TestSampleIsSaid: a run that tried a sample of the crash states does not say that everything is
+// explored.
+func TestSampleIsSaid(t *testing.T) {
+	for sampled, want := range map[uint64]string{
+		0: "2 states, 21 crash states, 0 errors in 9 s; everything is explored\n",
+		4: "2 states, 21 crash states (4 moments sampled), 0 errors in 9 s; everything else is explored\n",
+	} {
+		var out strings.Builder
+		p := exploreProgress{out: &out}
+		p.explored(explore.Summary{Complete: true, Totals: explore.Totals{States: 2, Runs: 2,
+			CrashStates: 21, Sampled: sampled, Seconds: 9}}, "dir")
+		if out.String() != want {
+			t.Errorf("%q, want %q", out.String(), want)
+		}
+	}
+}
+
 // TestUndecidedIsSaid: a run that has examined nothing says so on stderr and in JSON.
 func TestUndecidedIsSaid(t *testing.T) {
 	for _, asJSON := range []bool{false, true} {
