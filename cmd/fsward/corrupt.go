@@ -94,11 +94,11 @@ func corruptCommand() *cobra.Command {
 	addFSFlag(c, &cfg.FS)
 	c.Flags().BoolVar(&list, "list", false,
 		"print the objects, fields and actions that can be altered")
-	c.Flags().IntVar(&cfg.Pick, "pick", 0, "alter the `N`-th place after the first")
+	addNumber(c, &cfg.Pick, "pick", 0, 0, "alter the `N`-th place after the first")
 	c.Flags().Uint64Var(&cfg.Seed, "seed", 0,
 		"choose an alteration at random; the same `N` chooses the same one; not 0")
 	addBaseFlag(c, &bases)
-	c.Flags().IntVar(&cfg.Commit, "commit", 1, "alter the `N`-th commit of the log")
+	addNumber(c, &cfg.Commit, "commit", 1, 1, "alter the `N`-th commit of the log")
 	c.Flags().StringArrayVar(&cfg.Out, "out", nil,
 		"write the new log to `FILE`, which must not exist; one for each log")
 	addJSONFlag(c, &asJSON)

@@ -34,7 +34,7 @@ commit.`,
 	c.Flags().StringVar(&cfg.GuestDir, "guest", "build/guest",
 		"`DIR` of the guest that make guest built")
 	c.Flags().StringVar(&cfg.Dir, "dir", "out/demo", "`DIR` for the disks and the guest's console")
-	c.Flags().IntVar(&cfg.Rounds, "rounds", 12, "`NUMBER` of rounds of work before the bugs")
+	addNumber(c, &cfg.Rounds, "rounds", 12, 1, "`NUMBER` of rounds of work before the bugs")
 	o.addLimit(c)
 	c.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "show the log")
 	return c

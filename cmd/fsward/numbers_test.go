@@ -28,6 +28,11 @@ func TestNumbersOutOfRange(t *testing.T) {
 		{"fsck replay " + out, "--times=0 --times=-1"},
 		{"explore resume " + out, "--time=-1s --memory=0"},
 		{"explore replay " + out, "--times=0 --times=-1"},
+		{"corrupt --base none.img --out " + out + " none.log inode.mode+1",
+			"--commit=0 --commit=-1 --pick=-1"},
+		{"demo", "--rounds=0"},
+		{"rules query --base none.img none.log", "--limit=0"},
+		{"proxy --disk a --guard unix:a --listen unix:b", "--reconnect=-1s"},
 	} {
 		for _, flag := range strings.Fields(row.flags) {
 			if err := executeLine(row.command + " " + flag); !isUsage(err, flag) {

@@ -43,7 +43,7 @@ Exit status: 0 ended by a signal, 2 wrong usage, other: the proxy could not run.
 	for _, name := range []string{"disk", "guard", "listen"} {
 		_ = c.MarkFlagRequired(name)
 	}
-	c.Flags().DurationVar(&o.cfg.Wait, "reconnect", 5*time.Minute,
+	addDuration(c, &o.cfg.Wait, "reconnect", 5*time.Minute,
 		"let a request wait for the guard for at most `TIME`; then it fails")
 	addSocketFlags(c, &o.group, &o.mode)
 	return c

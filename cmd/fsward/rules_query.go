@@ -82,7 +82,7 @@ func rulesQueryCommand() *cobra.Command {
 	c.Flags().StringVar(&cfg.Rules.Dir, "rules", "",
 		"use the helpers of the rules in `DIR` instead of the built-in ones")
 	addAddRules(c, &cfg.Rules.Add)
-	c.Flags().IntVar(&cfg.Limit, "limit", 10000, "print at most this many answers")
+	addNumber(c, &cfg.Limit, "limit", 10000, 1, "print at most this many answers")
 	c.Flags().Int64Var(&cfg.Steps, "steps", 20_000_000,
 		"give up after this many steps (a step takes about a microsecond)")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")

@@ -216,7 +216,7 @@ func (l *largestCommit) Event(ev *guard.Event) {
 	if ev.Kind != guard.KindCommit {
 		return
 	}
-	if l.commits++; ev.Records > l.records {
+	if l.commits++; ev.Records > l.records || l.number == 0 {
 		l.records, l.number = ev.Records, l.commits
 	}
 }

@@ -149,7 +149,7 @@ func CorruptLogs(ctx context.Context, disks []ReplayDisk,
 	err = EachTransaction(ctx, disks, cfg.FS, func(t *Transaction) error {
 		commits = max(commits, t.Commit)
 		requests := t.Requests
-		if t.Commit == cfg.Commit {
+		if t.Commit == cfg.Commit && t.After != nil {
 			var c interp.Corruption
 			var err error
 			cfg.FS = t.FS

@@ -96,6 +96,10 @@ func TestCorruptLogsOfSeveralDisks(t *testing.T) {
 			Out: []string{t.TempDir() + "/one"}}); err == nil {
 		t.Error("two logs, one name for a new one, and no error")
 	}
+	if _, err := refusedIfAltered(t, rec.Disks, "inode_item.nlink+1", 0); err == nil ||
+		!strings.Contains(err.Error(), "no commit 0") {
+		t.Errorf("commit 0, which no commit is: %v", err)
+	}
 }
 
 // refusedIfAltered alters a commit in the logs of several disks and replays them. The altered
