@@ -34,18 +34,22 @@ func IsDirectory(name string) bool {
 type completer struct {
 	files map[string]*file // by path; hard links share one
 	dirs  map[string]bool  // the root is not in it
-	open  map[string]bool
-	out   Workload
+	// orphans are open files that lost the name under which they are open, by this name.
+	orphans map[string]*file
+	open    map[string]bool
+	out     Workload
 }
 
 type file struct {
-	size  uint64 // bytes
-	xattr bool
+	size   uint64          // bytes
+	xattrs map[string]bool // Step.To of Setxattr
 }
+
+func newFile() *file { return &file{xattrs: make(map[string]bool)} }
 
 func newCompleter() *completer {
 	return &completer{files: make(map[string]*file), dirs: make(map[string]bool),
-		open: make(map[string]bool)}
+		open: make(map[string]bool), orphans: make(map[string]*file)}
 }
 
 // end closes everything, and returns the completed workload.
@@ -59,6 +63,9 @@ func (c *completer) end() Workload {
 // add adds a step, and before it what it needs.
 func (c *completer) add(s Step) {
 	for _, name := range s.Names() {
+		if c.orphans[name] != nil && !s.Verb.onOpenFile() {
+			c.close(name)
+		}
 		c.parents(name)
 	}
 	switch s.Verb {
@@ -66,7 +73,10 @@ func (c *completer) add(s Step) {
 		c.remove(s.Name)
 	case Falloc, Truncate:
 		c.filled(s.Name)
-	case Write, Dwrite, Mmapwrite, Mmapstore, Msync:
+	case Clone:
+		c.filled(s.Name)
+		c.opened(s.To)
+	case Write, Dwrite, Mmapwrite, Mmapstore, Msync, SyncFileRange:
 		c.opened(s.Name)
 		if s.Range.Where != "" && s.Range.Where != Append {
 			c.filled(s.Name)
@@ -80,10 +90,10 @@ func (c *completer) add(s Step) {
 	case Rename:
 		c.beforeRename(s)
 	case Removexattr:
-		if c.opened(s.Name); c.files[s.Name] != nil && !c.files[s.Name].xattr {
-			c.add(Step{Verb: Setxattr, Name: s.Name})
+		if c.opened(s.Name); c.files[s.Name] != nil && !c.files[s.Name].xattrs[s.To] {
+			c.add(Step{Verb: Setxattr, Name: s.Name, To: s.To})
 		}
-	case Setxattr, Fsync, Fdatasync:
+	case Chmod, Setxattr, Fsync, Fdatasync, Orphan:
 		c.opened(s.Name)
 	case Open:
 		c.opened(s.Name)
@@ -101,7 +111,7 @@ func (c *completer) add(s Step) {
 
 // put appends a step that has what it needs, and follows its effect.
 func (c *completer) put(s Step) {
-	f := c.files[s.Name]
+	f := c.file(s.Name)
 	if w := s.Range.Where; w != "" && f != nil {
 		s.Range = Range{}
 		s.Range.Off, s.Range.Len = w.in(f.size)
@@ -114,11 +124,11 @@ func (c *completer) put(s Step) {
 	}
 	switch s.Verb {
 	case Creat:
-		c.files[s.Name], c.open[s.Name] = new(file), true
+		c.files[s.Name], c.open[s.Name] = newFile(), true
 	case Open:
 		c.open[s.Name] = true
 	case Mknod, Symlink:
-		c.files[s.Name] = new(file)
+		c.files[s.Name] = newFile()
 	case Mkdir:
 		c.dirs[s.Name] = true
 	case Write, Dwrite, Mmapwrite, Mmapstore:
@@ -133,12 +143,18 @@ func (c *completer) put(s Step) {
 		}
 	case Setxattr, Removexattr:
 		if f != nil {
-			f.xattr = s.Verb == Setxattr
+			f.xattrs[s.To] = s.Verb == Setxattr
+		}
+	case Clone:
+		if to := c.file(s.To); to != nil {
+			to.size = max(to.size, s.Len+s.Range.Len)
 		}
 	case Link:
 		c.files[s.To] = f
-	case Unlink, Remove:
-		delete(c.files, s.Name)
+	case Unlink, Remove, Orphan:
+		if delete(c.files, s.Name); s.Verb == Orphan && f != nil {
+			c.orphans[s.Name] = f
+		}
 	case Rmdir:
 		delete(c.dirs, s.Name)
 	case Rename:
@@ -163,10 +179,18 @@ func (c *completer) directory(name string) {
 	c.put(Step{Verb: Mkdir, Name: name})
 }
 
+// file returns the file that a step on an open file with a name changes; nil: it is none.
+func (c *completer) file(name string) *file {
+	if f := c.orphans[name]; f != nil {
+		return f
+	}
+	return c.files[name]
+}
+
 // exists makes a file or a directory if there is nothing. A file is open then.
 func (c *completer) exists(name string) {
 	switch {
-	case c.files[name] != nil || c.dirs[name]:
+	case c.file(name) != nil || c.dirs[name]:
 	case IsDirectory(name):
 		c.directory(name)
 	default:
@@ -184,7 +208,7 @@ func (c *completer) opened(name string) {
 // filled opens a file, and writes to it if it is empty.
 func (c *completer) filled(name string) {
 	c.opened(name)
-	if f := c.files[name]; f != nil && f.size == 0 {
+	if f := c.file(name); f != nil && f.size == 0 {
 		c.put(Step{Verb: Write, Name: name, Range: Range{Where: Append}})
 	}
 }
@@ -192,6 +216,7 @@ func (c *completer) filled(name string) {
 func (c *completer) close(name string) {
 	if c.open[name] {
 		delete(c.open, name)
+		delete(c.orphans, name)
 		c.out = append(c.out, Step{Verb: Close, Name: name})
 	}
 }

@@ -23,7 +23,22 @@ func TestComplete(t *testing.T) {
 		"truncate foo 0; fdatasync foo": "creat foo; write foo 0 32768; truncate foo 0; fdatasync foo; " +
 			"close foo",
 		"link foo bar; rename foo bar; sync": "creat foo; link foo bar; close foo; rename foo bar; sync",
-		"fsync /":                            "open /; fsync /; close /",
+		"removexattr foo a; sync": "creat foo; setxattr foo a; removexattr foo a; sync; " +
+			"close foo",
+		"setxattr foo; removexattr foo a; sync": "creat foo; setxattr foo; setxattr foo a; " +
+			"removexattr foo a; sync; close foo",
+		"clone foo block bar 32768; write bar append; sync": "creat foo; write foo 0 32768; creat bar; " +
+			"clone foo 0 8192 bar 32768; write bar 40960 32768; sync; close bar; close foo",
+		// A file without a name is used until it is closed, or the name is used for another one.
+		"orphan A/foo; write A/foo append; fsync A/foo": "mkdir A; creat A/foo; orphan A/foo; " +
+			"write A/foo 0 32768; fsync A/foo; close A/foo",
+		"write foo append; orphan foo; write foo end; creat foo; sync": "creat foo; " +
+			"write foo 0 32768; orphan foo; write foo 27768 5000; close foo; creat foo; sync; close foo",
+		"orphan foo; rename foo bar; sync": "creat foo; orphan foo; close foo; creat foo; close foo; " +
+			"rename foo bar; sync",
+		"chmod A 700; sync_file_range foo block; sync": "mkdir A; open A; chmod A 700; creat foo; " +
+			"write foo 0 32768; sync_file_range foo 0 8192; sync; close A; close foo",
+		"fsync /": "open /; fsync /; close /",
 	} {
 		w, err := Parse(text)
 		if err != nil {

@@ -20,8 +20,15 @@ func (s *Set) params() (steps []Step, err error) {
 	return steps, nil
 }
 
-// ofSets reports whether a set may have an operation. The others are added to its workloads.
-func ofSets(v Verb) bool { return v != Fsync && v != Sync && v != Open && v != Close }
+// ofSets reports whether a set may have an operation. fsync, sync, open and close are added to its
+// workloads, and the keys of a set lack what chmod and clone take.
+func ofSets(v Verb) bool {
+	switch v {
+	case Fsync, Sync, Open, Close, Chmod, Clone, Orphan:
+		return false
+	}
+	return true
+}
 
 // operationsOfSets returns the names of the operations that a set may have.
 func operationsOfSets() (names []string) {

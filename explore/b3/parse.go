@@ -13,7 +13,9 @@ const (
 	maxText  = 1 << 20 // bytes
 	maxSteps = 1 << 14
 	maxName  = 1 << 10 // bytes of a path
-	maxBytes = 1 << 40 // of an offset, a length, or a size
+	// maxAttribute is what XATTR_NAME_MAX leaves behind "user.", in bytes.
+	maxAttribute = 250
+	maxBytes     = 1 << 40 // of an offset, a length, or a size
 )
 
 // A SyntaxError is an error in the text of a workload.
@@ -158,6 +160,21 @@ func (p *parser) part(s *Step, part part) (err error) {
 		s.Range, err = p.readRange()
 	case aLength:
 		s.Len, err = p.bytes("a size in bytes")
+	case anOffset:
+		s.Len, err = p.bytes("an offset in bytes")
+	case aPermission:
+		word, at := p.word()
+		perm, err := strconv.ParseUint(word, 8, 32)
+		if err != nil || perm > 0o777 {
+			return p.wrong(at, word, "permissions, an octal number up to 777")
+		}
+		s.Perm = uint32(perm)
+	case anAttribute:
+		word, at := p.word()
+		if len(word) > maxAttribute || !utf8.ValidString(word) || strings.Contains(word, "\x00") {
+			return p.wrong(at, word, "the name of an attribute, without its user.")
+		}
+		s.To = word
 	}
 	return err
 }

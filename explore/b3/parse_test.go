@@ -10,10 +10,14 @@ import (
 func TestParse(t *testing.T) {
 	const text = `mkdir A; creat A/foo; falloc A/foo punch|keep extend; write A/foo 0 5000;
 		link A/foo bar # a comment; sync
-		symlink ../x B/l; truncate bar 2500; fsync /; drop_caches; mmapstore bar block; msync bar 0 65536`
+		symlink ../x B/l; truncate bar 2500; fsync /; drop_caches; mmapstore bar block; msync bar 0 65536
+		chmod bar 0755; setxattr bar; setxattr bar a; removexattr bar a; clone bar 0 8192 baz 4096
+		sync_file_range bar block; orphan bar; repeat 2 setxattr bar a%d`
 	const want = "mkdir A; creat A/foo; falloc A/foo punch|keep extend; write A/foo 0 5000; " +
 		"link A/foo bar; symlink ../x B/l; truncate bar 2500; fsync /; drop_caches; " +
-		"mmapstore bar block; msync bar 0 65536"
+		"mmapstore bar block; msync bar 0 65536; chmod bar 755; setxattr bar; setxattr bar a; " +
+		"removexattr bar a; clone bar 0 8192 baz 4096; sync_file_range bar block; orphan bar; " +
+		"setxattr bar a0; setxattr bar a1"
 	w, err := Parse(text)
 	if err != nil || w.String() != want {
 		t.Fatalf("%s, %v", w, err)
@@ -38,6 +42,13 @@ func TestSyntaxErrors(t *testing.T) {
 		{"write foo 12", "1, column 13", "the end of the step", "a length in bytes" + large},
 		{"falloc foo punch 0 1", "1, column 12", `"punch"`,
 			"a mode, one of allocate, allocate|keep, zero, zero|keep, punch|keep"},
+		{"chmod foo 999", "1, column 11", `"999"`, "permissions, an octal number up to 777"},
+		{"chmod foo 1755", "1, column 11", `"1755"`, "permissions, an octal number up to 777"},
+		{"clone foo 0 1 bar", "1, column 18", "the end of the step", "an offset in bytes" + large},
+		{"clone foo 0 1", "1, column 14", "the end of the step", path},
+		{"setxattr foo a b", "1, column 16", `"b"`, "a semicolon or the end of the line after " +
+			"setxattr foo a"},
+		{"orphan /", "1, column 8", `"/"`, path},
 		{"truncate foo -1", "1, column 14", `"-1"`, "a size in bytes" + large},
 		{"sync foo", "1, column 6", `"foo"`, "a semicolon or the end of the line after sync"},
 		{"write foo 0 99999999999999999", "1, column 13", `"99999999999999999"`,
@@ -62,6 +73,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("mkdir A; creat A/foo; fsync A/foo")
 	f.Add("rename A A/C; rename A/C A; rmdir A; link foo foo; rename foo A")
 	f.Add("falloc foo zero|keep end; removexattr foo\nsymlink x y # z")
+	f.Add("orphan foo; clone foo end bar 0; creat foo; chmod foo 7; removexattr foo a")
 	f.Fuzz(func(t *testing.T, text string) {
 		w, err := Parse(text)
 		if err != nil {

@@ -40,8 +40,9 @@ _init_flakey
 _mount_flakey
 
 `, fs)
+	orphans := make(orphanPaths)
 	for i, s := range w {
-		if line := s.shell(i); line != "" {
+		if line := s.shell(i, orphans); line != "" {
 			b.WriteString(line + "\n")
 		}
 	}
@@ -73,9 +74,18 @@ func (w Workload) has(verbs ...Verb) bool {
 
 // shell returns the step number i of a workload as a line of shell; "": it has no effect there,
 // because xfs_io opens and closes the file for each operation.
-func (s Step) shell(i int) string {
-	name, to := shellPath(s.Name), shellPath(s.To)
+func (s Step) shell(i int, orphans orphanPaths) string {
+	name, to := orphans.path(s.Name), orphans.path(s.To)
 	switch s.Verb {
+	case Orphan:
+		return orphans.add(s.Name)
+	case Close:
+		return orphans.close(s.Name)
+	case Chmod:
+		return fmt.Sprintf("chmod %o %s", s.Perm, name)
+	case Clone:
+		return fmt.Sprintf("$XFS_IO_PROG -f -c \"reflink %s %d %d %d\" %s > /dev/null", name, s.Range.Off,
+			s.Len, s.Range.Len, to)
 	case Creat:
 		return "touch " + name
 	case Mkdir:
@@ -93,9 +103,9 @@ func (s Step) shell(i int) string {
 	case Rename:
 		return "mv -T " + name + " " + to
 	case Setxattr:
-		return "$SETFATTR_PROG -n user.fsward -v 1 " + name
+		return "$SETFATTR_PROG -n " + s.Attribute() + " -v 1 " + name
 	case Removexattr:
-		return "$SETFATTR_PROG -x user.fsward " + name
+		return "$SETFATTR_PROG -x " + s.Attribute() + " " + name
 	case Sync:
 		return "sync"
 	case DropCaches:
@@ -113,6 +123,39 @@ func (s Step) shell(i int) string {
 }
 
 func shellPath(name string) string { return "$SCRATCH_MNT/" + strings.TrimPrefix(name, "/") }
+
+// orphanPaths are the descriptors of the shell that keep files without a name, by the name that
+// they had.
+type orphanPaths map[string]int
+
+// path returns how a command names a file.
+func (o orphanPaths) path(name string) string {
+	if fd, ok := o[name]; ok {
+		return fmt.Sprintf("/dev/fd/%d", fd)
+	}
+	return shellPath(name)
+}
+
+// add returns the line that opens a file and removes its name.
+func (o orphanPaths) add(name string) string {
+	fd := 10 // bash uses those below for itself
+	for _, used := range o {
+		fd = max(fd, used+1)
+	}
+	path := shellPath(name)
+	o[name] = fd
+	return fmt.Sprintf("exec %d<>%s; rm -f %[2]s", fd, path)
+}
+
+// close returns the line that closes a file without a name; "": it is none.
+func (o orphanPaths) close(name string) string {
+	fd, ok := o[name]
+	if !ok {
+		return ""
+	}
+	delete(o, name)
+	return fmt.Sprintf("exec %d>&-", fd)
+}
 
 // xfsIO returns the step number i as commands of xfs_io, with the flags that it needs; nil: it is
 // none. A mapped write needs a file that is large enough already.
@@ -140,6 +183,8 @@ func (s Step) xfsIO(i int) (flags string, commands []string) {
 		command := map[Mode]string{Allocate: "falloc", AllocateKeep: "falloc -k", Zero: "fzero",
 			ZeroKeep: "fzero -k", PunchKeep: "fpunch"}[s.Mode]
 		return "", one("%s %d %d", command, off, n)
+	case SyncFileRange:
+		return "", one("sync_range -abw %d %d", off, n)
 	case Fsync:
 		return "", one("fsync")
 	case Fdatasync:

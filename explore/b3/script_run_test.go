@@ -49,12 +49,13 @@ func runScript(t *testing.T, fs, workload string) []string {
 // The script of a workload runs, and shows what a crash leaves: what was made persistent is there,
 // and what was not is gone.
 func TestScriptRuns(t *testing.T) {
-	const workload = "creat A/foo; write A/foo 0 5000; setxattr A/foo; link A/foo bar; " +
+	const workload = "write x append; fsync x; orphan x; write x append; fsync x; close x; " +
+		"chmod A 700; creat A/foo; write A/foo 0 5000; setxattr A/foo; link A/foo bar; " +
 		"falloc bar punch|keep 0 4096; mmapwrite bar 0 100; fsync bar; sync; creat baz; unlink bar"
 	for _, fs := range []string{"ext4", "btrfs"} {
 		lines := runScript(t, fs, workload)
-		for prefix, want := range map[string]bool{"./A d ": true, "./A/foo f ": true, "./bar f ": true,
-			"./baz ": false} {
+		for prefix, want := range map[string]bool{"./A d 700 ": true, "./x ": false,
+			"./A/foo f ": true, "./bar f ": true, "./baz ": false} {
 			has := slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, prefix) })
 			if has != want {
 				t.Errorf("%s: a line with %q: %t, want %t\n%s", fs, prefix, has, want,

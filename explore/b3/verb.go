@@ -5,7 +5,8 @@ type Verb uint8
 
 // The verbs. Operations of sets come first, then what makes them persistent, then what only
 // Complete and people write. creat and open leave the file open until a close; all operations on
-// the file use this descriptor. mmapwrite is mmapstore with an msync of the same range.
+// the file use this descriptor. mmapwrite is mmapstore with an msync of the same range. orphan
+// removes the name of an open file: until its close, the name stands for the file without a name.
 const (
 	invalid Verb = iota
 	Creat
@@ -32,6 +33,10 @@ const (
 	Close
 	Rmdir
 	DropCaches
+	Chmod
+	Clone
+	SyncFileRange
+	Orphan
 	verbCount
 )
 
@@ -39,11 +44,14 @@ const (
 type part uint8
 
 const (
-	aName   part = iota + 1 // a path without a leading slash; "/" is the root
-	aTarget                 // any text without spaces and semicolons
-	aMode                   // of fallocate(2)
-	aRange                  // "append", …, or an offset and a length
-	aLength                 // bytes
+	aName       part = iota + 1 // a path without a leading slash; "/" is the root
+	aTarget                     // any text without spaces and semicolons
+	aMode                       // of fallocate(2)
+	aRange                      // "append", …, or an offset and a length
+	aLength                     // bytes
+	anOffset                    // bytes
+	aPermission                 // octal
+	anAttribute                 // name of an extended attribute, or nothing
 )
 
 // verbs are the names of verbs and what follows them.
@@ -51,31 +59,35 @@ var verbs = [verbCount]struct {
 	name  string
 	parts []part
 }{
-	invalid:     {name: "invalid"},
-	Creat:       {"creat", []part{aName}},
-	Mkdir:       {"mkdir", []part{aName}},
-	Mknod:       {"mknod", []part{aName}},
-	Falloc:      {"falloc", []part{aName, aMode, aRange}},
-	Write:       {"write", []part{aName, aRange}},
-	Dwrite:      {"dwrite", []part{aName, aRange}},
-	Mmapwrite:   {"mmapwrite", []part{aName, aRange}},
-	Link:        {"link", []part{aName, aName}},
-	Symlink:     {"symlink", []part{aTarget, aName}},
-	Unlink:      {"unlink", []part{aName}},
-	Remove:      {"remove", []part{aName}},
-	Rename:      {"rename", []part{aName, aName}},
-	Setxattr:    {"setxattr", []part{aName}},
-	Removexattr: {"removexattr", []part{aName}},
-	Truncate:    {"truncate", []part{aName, aLength}},
-	Fdatasync:   {"fdatasync", []part{aName}},
-	Fsync:       {"fsync", []part{aName}},
-	Sync:        {name: "sync"},
-	Msync:       {"msync", []part{aName, aRange}},
-	Mmapstore:   {"mmapstore", []part{aName, aRange}},
-	Open:        {"open", []part{aName}},
-	Close:       {"close", []part{aName}},
-	Rmdir:       {"rmdir", []part{aName}},
-	DropCaches:  {name: "drop_caches"},
+	invalid:       {name: "invalid"},
+	Creat:         {"creat", []part{aName}},
+	Mkdir:         {"mkdir", []part{aName}},
+	Mknod:         {"mknod", []part{aName}},
+	Falloc:        {"falloc", []part{aName, aMode, aRange}},
+	Write:         {"write", []part{aName, aRange}},
+	Dwrite:        {"dwrite", []part{aName, aRange}},
+	Mmapwrite:     {"mmapwrite", []part{aName, aRange}},
+	Link:          {"link", []part{aName, aName}},
+	Symlink:       {"symlink", []part{aTarget, aName}},
+	Unlink:        {"unlink", []part{aName}},
+	Remove:        {"remove", []part{aName}},
+	Rename:        {"rename", []part{aName, aName}},
+	Setxattr:      {"setxattr", []part{aName, anAttribute}},
+	Removexattr:   {"removexattr", []part{aName, anAttribute}},
+	Truncate:      {"truncate", []part{aName, aLength}},
+	Fdatasync:     {"fdatasync", []part{aName}},
+	Fsync:         {"fsync", []part{aName}},
+	Sync:          {name: "sync"},
+	Msync:         {"msync", []part{aName, aRange}},
+	Mmapstore:     {"mmapstore", []part{aName, aRange}},
+	Open:          {"open", []part{aName}},
+	Close:         {"close", []part{aName}},
+	Rmdir:         {"rmdir", []part{aName}},
+	DropCaches:    {name: "drop_caches"},
+	Chmod:         {"chmod", []part{aName, aPermission}},
+	Clone:         {"clone", []part{aName, aRange, aName, anOffset}},
+	SyncFileRange: {"sync_file_range", []part{aName, aRange}},
+	Orphan:        {"orphan", []part{aName}},
 }
 
 // String returns the verb as workloads spell it.
@@ -93,6 +105,16 @@ func (v Verb) parts() []part { return verbs[v].parts }
 func (v Verb) Persists() bool {
 	switch v {
 	case Fsync, Fdatasync, Sync, Msync, Mmapwrite:
+		return true
+	}
+	return false
+}
+
+// onOpenFile reports whether the verb uses the descriptor of an open file, and no path.
+func (v Verb) onOpenFile() bool {
+	switch v {
+	case Write, Dwrite, Mmapstore, Mmapwrite, Falloc, Fsync, Fdatasync, Msync, SyncFileRange, Clone,
+		Close:
 		return true
 	}
 	return false

@@ -8,12 +8,15 @@ import (
 
 // A Step is one operation of a workload. Steps are equal if their texts are.
 type Step struct {
-	Verb  Verb
-	Name  string // path from the root without a leading slash; "/" is the root
-	To    string // of Link and Rename: the new name; of Symlink: its target
+	Verb Verb
+	Name string // path from the root without a leading slash; "/" is the root
+	// To is of Link and Rename the new name, of Symlink its target, of Clone the file that gets the
+	// data, and of Setxattr and Removexattr the attribute without "user." ("": fsward).
+	To    string
 	Mode  Mode   // of Falloc
-	Range Range  // of Falloc, Write, Dwrite, Mmapwrite, Msync
-	Len   uint64 // of Truncate, bytes
+	Range Range  // of Falloc, Write, Dwrite, Mmapwrite, Msync, SyncFileRange; of Clone: in Name
+	Len   uint64 // bytes; of Truncate: the size, of Clone: the offset in To
+	Perm  uint32 // of Chmod
 }
 
 // A Range is a range of a file: a named one, or an offset and a length in bytes.
@@ -34,7 +37,7 @@ func (s Step) Names() []string {
 	switch s.Verb {
 	case Sync, DropCaches:
 		return nil
-	case Link, Rename:
+	case Link, Rename, Clone:
 		return []string{s.Name, s.To}
 	}
 	return []string{s.Name}
@@ -59,11 +62,23 @@ func (s Step) String() string {
 			b.WriteString(string(s.Mode))
 		case aRange:
 			b.WriteString(s.Range.String())
-		case aLength:
+		case aLength, anOffset:
 			b.WriteString(strconv.FormatUint(s.Len, 10))
+		case aPermission:
+			b.WriteString(strconv.FormatUint(uint64(s.Perm), 8))
+		case anAttribute:
+			b.WriteString(s.To)
 		}
 	}
-	return b.String()
+	return strings.TrimSuffix(b.String(), " ") // without an attribute
+}
+
+// Attribute returns the name of the extended attribute of Setxattr and Removexattr.
+func (s Step) Attribute() string {
+	if s.To == "" {
+		return "user.fsward"
+	}
+	return "user." + s.To
 }
 
 // A Workload is a sequence of operations.
@@ -84,7 +99,7 @@ func (w Workload) Skeleton() string {
 	var names []string
 	for _, s := range w {
 		switch s.Verb {
-		case Fsync, Fdatasync, Sync, Msync, Open, Close, DropCaches:
+		case Fsync, Fdatasync, Sync, Msync, Open, Close, DropCaches, SyncFileRange:
 		default:
 			names = append(names, s.Verb.String())
 		}

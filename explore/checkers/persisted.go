@@ -46,7 +46,8 @@ func (r *workloadRun) touch(s b3.Step) {
 		}
 	}
 	switch s.Verb {
-	case b3.Fsync, b3.Fdatasync, b3.Sync, b3.Open, b3.Close, b3.DropCaches:
+	case b3.Fsync, b3.Fdatasync, b3.Sync, b3.Open, b3.Close, b3.DropCaches,
+		b3.SyncFileRange:
 		return
 	}
 	for _, name := range s.Names() {

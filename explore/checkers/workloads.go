@@ -195,6 +195,12 @@ func (r *workloadRun) translate(s b3.Step) []model.Op {
 		return append(ops, op)
 	case b3.Msync:
 		op.Code = model.Msync
+	case b3.SyncFileRange:
+		op.Code, op.Flags = model.SyncFileRange, unix.SYNC_FILE_RANGE_WAIT_BEFORE|
+			unix.SYNC_FILE_RANGE_WRITE|unix.SYNC_FILE_RANGE_WAIT_AFTER
+	case b3.Clone:
+		op = model.Op{Code: model.Clone, Slot: r.slots[s.To], Off: s.Len, From: op.Slot,
+			FromOff: s.Range.Off, Len: s.Range.Len}
 	case b3.Falloc:
 		op.Code, op.Flags = model.Fallocate, int(s.Mode.Bits())
 	case b3.Fsync:
@@ -235,7 +241,7 @@ func byPath(s b3.Step) model.Op {
 		return model.Op{Code: model.Mkdir, Path: p, Mode: 0o755}
 	case b3.Rmdir:
 		return model.Op{Code: model.Rmdir, Path: p}
-	case b3.Unlink, b3.Remove:
+	case b3.Unlink, b3.Remove, b3.Orphan:
 		return model.Op{Code: model.Unlink, Path: p}
 	case b3.Link:
 		return model.Op{Code: model.Link, Path: p, To: to}
@@ -247,10 +253,12 @@ func byPath(s b3.Step) model.Op {
 		return model.Op{Code: model.Symlink, Path: p, To: s.To}
 	case b3.Truncate:
 		return model.Op{Code: model.Truncate, Path: p, Len: s.Len}
+	case b3.Chmod:
+		return model.Op{Code: model.Chmod, Path: p, Mode: s.Perm}
 	case b3.Setxattr:
-		return model.Op{Code: model.Setxattr, Path: p, Name: attribute, Value: "1"}
+		return model.Op{Code: model.Setxattr, Path: p, Name: s.Attribute(), Value: "1"}
 	case b3.Removexattr:
-		return model.Op{Code: model.Removexattr, Path: p, Name: attribute}
+		return model.Op{Code: model.Removexattr, Path: p, Name: s.Attribute()}
 	}
 	return model.Op{} // translate has the other verbs
 }

@@ -1,0 +1,31 @@
+package checkers
+
+import "testing"
+
+// A workload with each verb that only people write agrees with the model.
+func TestWorkloadVerbs(t *testing.T) {
+	sum := runWorkloads(t, "",
+		"creat foo; chmod foo 700; sync; chmod foo 755; fsync foo",
+		"setxattr foo a; setxattr foo b; fsync foo; removexattr foo a; fsync foo",
+		"write foo append; sync_file_range foo block; fsync foo",
+		"write foo append; clone foo block bar 4096; fsync bar",
+		"write A/foo append; fsync A/foo; orphan A/foo; write A/foo start; fsync A/foo; "+
+			"creat A/foo; sync")
+	if sum.Runs != 5 || !sum.Complete || len(sum.Errors) > 0 || sum.CrashStates == 0 {
+		t.Errorf("%+v", sum)
+	}
+}
+
+// What a new verb changes is checked after a crash.
+func TestWorkloadVerbsFindBugs(t *testing.T) {
+	for bug, workload := range map[string]string{
+		"chmod not journaled":       "creat foo; sync; chmod foo 700; fsync foo",
+		"setxattr not journaled":    "creat foo; sync; setxattr foo a; fsync foo",
+		"unlink not journaled":      "creat foo; sync; orphan foo; fsync foo; creat bar; sync",
+		"removexattr not journaled": "setxattr foo a; sync; removexattr foo a; fsync foo",
+	} {
+		if sum := runWorkloads(t, bug, workload); sum.Broken() == 0 {
+			t.Errorf("%s is not found: %+v", bug, sum)
+		}
+	}
+}
