@@ -184,9 +184,9 @@ func (r *workloadRun) translate(s b3.Step) []model.Op {
 		delete(r.slots, s.Name)
 		op = model.Op{Code: model.Close, Slot: op.Slot}
 	case b3.Write:
-		op = r.write(model.Write, op)
+		return r.writes(model.Write, op)
 	case b3.Dwrite:
-		op = r.write(model.Dwrite, op)
+		return r.writes(model.Dwrite, op)
 	case b3.Mmapstore:
 		return r.mapped(op)
 	case b3.Mmapwrite:
@@ -230,7 +230,18 @@ func (r *workloadRun) write(code model.Code, op model.Op) model.Op {
 func (r *workloadRun) mapped(op model.Op) []model.Op {
 	last := op
 	last.Off, last.Len = op.Off+op.Len-1, 1
-	return []model.Op{r.write(model.Write, last), r.write(model.Mmapwrite, op)}
+	return append([]model.Op{r.write(model.Write, last)}, r.writes(model.Mmapwrite, op)...)
+}
+
+// writes returns a write as calls that the agent takes.
+func (r *workloadRun) writes(code model.Code, op model.Op) (ops []model.Op) {
+	for op.Len > agent.MaxData {
+		piece := op
+		piece.Len = agent.MaxData
+		ops = append(ops, r.write(code, piece))
+		op.Off, op.Len = op.Off+piece.Len, op.Len-piece.Len
+	}
+	return append(ops, r.write(code, op))
 }
 
 // byPath returns the operation of a step that uses no open file.

@@ -1,6 +1,12 @@
 package checkers
 
-import "testing"
+import (
+	"slices"
+	"testing"
+
+	"fsward/explore/agent"
+	"fsward/explore/model"
+)
 
 // A workload with each verb that only people write agrees with the model.
 func TestWorkloadVerbs(t *testing.T) {
@@ -13,6 +19,22 @@ func TestWorkloadVerbs(t *testing.T) {
 			"creat A/foo; sync")
 	if sum.Runs != 5 || !sum.Complete || len(sum.Errors) > 0 || sum.CrashStates == 0 {
 		t.Errorf("%+v", sum)
+	}
+}
+
+// A write that is longer than the agent takes is made of several.
+func TestLongWrite(t *testing.T) {
+	r := newWorkloadRun(&Core{})
+	var lengths []uint64
+	end := uint64(1000)
+	for _, o := range r.writes(model.Write, model.Op{Off: end, Len: 2*agent.MaxData + 5}) {
+		if o.Off != end || o.Code != model.Write {
+			t.Errorf("%v, want it at %d", o, end)
+		}
+		lengths, end = append(lengths, o.Len), end+o.Len
+	}
+	if want := []uint64{agent.MaxData, agent.MaxData, 5}; !slices.Equal(lengths, want) {
+		t.Errorf("lengths %d, want %d", lengths, want)
 	}
 }
 
