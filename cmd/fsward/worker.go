@@ -139,7 +139,8 @@ the guest are refused, and stderr says why.
 If the server is away, units that run are finished, and their results wait. A worker that is asked
 to end gives its units back; the units of one that is killed go to others after half a minute.
 
-Exit status: 0 it was asked to end, 2 wrong usage, 3 nothing could be run here.`,
+Exit status: 0 it was asked to end, or the queues are empty, 2 wrong usage, 3 nothing could be run
+here: several units in a row failed, or all campaigns were refused.`,
 		Example: `  fsward worker --nats tls://nats.example.com --nats-creds worker.creds --guests 4
   fsward worker --dir ext3-seq-1 --cpus 2-3`,
 		Args: cobra.NoArgs,

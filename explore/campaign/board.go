@@ -3,6 +3,8 @@ package campaign
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -13,9 +15,10 @@ import (
 type board struct {
 	worker *Worker
 
-	mu   sync.Mutex
-	jobs map[string]*job
-	read bool // all campaigns of the server were read
+	mu      sync.Mutex
+	jobs    map[string]*job
+	refused map[string]error // why campaigns that are not canceled were refused
+	read    bool             // all campaigns of the server were read
 }
 
 // A job is a campaign on a board.
@@ -33,7 +36,9 @@ type job struct {
 	tally   *Tally
 }
 
-func newBoard(w *Worker) *board { return &board{worker: w, jobs: make(map[string]*job)} }
+func newBoard(w *Worker) *board {
+	return &board{worker: w, jobs: make(map[string]*job), refused: make(map[string]error)}
+}
 
 func (j *job) isRunning() bool {
 	j.mu.Lock()
@@ -124,6 +129,11 @@ func (b *board) update(ctx context.Context, entry jetstream.KeyValueEntry) {
 	}
 	if err != nil {
 		refuse(err)
+		if r.State == Canceled { // it needs no worker
+			b.mu.Lock()
+			delete(b.refused, name)
+			b.mu.Unlock()
+		}
 		return
 	}
 	b.mu.Lock()
@@ -143,7 +153,20 @@ func (b *board) update(ctx context.Context, entry jetstream.KeyValueEntry) {
 	j.set(&r)
 	b.mu.Lock()
 	b.jobs[name] = j
+	delete(b.refused, name)
 	b.mu.Unlock()
+}
+
+// allRefused returns ErrBroken if campaigns were refused, and none was not.
+func (b *board) allRefused() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.jobs) > 0 || len(b.refused) == 0 {
+		return nil
+	}
+	name := slices.Min(slices.Collect(maps.Keys(b.refused)))
+	return fmt.Errorf("%w: all campaigns were refused; %s: %w", ErrBroken, cleanText(name),
+		b.refused[name])
 }
 
 // refuse takes a campaign off the board. If the worker is there for this campaign only, it ends.
@@ -154,6 +177,7 @@ func (b *board) refuse(name string, err error) {
 		j.cancel()
 		delete(b.jobs, name)
 	}
+	b.refused[name] = err
 	b.mu.Unlock()
 	if b.worker.Campaign != "" {
 		b.worker.stop(err)

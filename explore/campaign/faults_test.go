@@ -199,6 +199,46 @@ func TestRefusedVersion(t *testing.T) {
 	}
 }
 
+// A worker that is to end when the queues are empty fails if it refused all campaigns, but not if
+// it could run one, or if none needs a worker.
+func TestAllRefused(t *testing.T) {
+	c := connect(t, t.TempDir())
+	submitted(t, c, testDefinition("a", 3, 1))
+	w := newWorker(c, "w", nil)
+	refused := errors.New("of another version")
+	w.Check = func(d *Definition) error {
+		if d.Name == "a" {
+			return refused
+		}
+		return nil
+	}
+	if err := w.Run(t.Context()); !errors.Is(err, refused) || !errors.Is(err, ErrBroken) {
+		t.Errorf("all were refused: %v", err)
+	}
+	q, err := c.Find(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := q.SetState(t.Context(), Canceled); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Run(t.Context()); err != nil {
+		t.Errorf("the only campaign is canceled: %v", err)
+	}
+	submitted(t, c, testDefinition("b", 3, 1))
+	submitted(t, c, testDefinition("c", 3, 1))
+	w.Check = func(d *Definition) error {
+		if d.Name == "c" {
+			return refused
+		}
+		return nil
+	}
+	w.Runner = newWorker(c, "w", func(context.Context, Task) (Done, error) { return Done{}, nil }).Runner
+	if err := w.Run(t.Context()); err != nil {
+		t.Errorf("one was not refused: %v", err)
+	}
+}
+
 // A request to end gives the unit back at once.
 func TestAskedToEnd(t *testing.T) {
 	c := connect(t, t.TempDir())

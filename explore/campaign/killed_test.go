@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -71,11 +72,11 @@ func play(role, dir string) error {
 			return err
 		}
 	}
-	files, err := os.MkdirTemp("", "files")
+	// A process that is killed leaves it. The test removes the folder above.
+	files, err := os.MkdirTemp(filepath.Dir(dir), "files")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(files)
 	w := newWorker(c, role+strconv.Itoa(os.Getpid()), func(_ context.Context, t Task) (Done, error) {
 		time.Sleep(rand.N(time.Duration(kills()) * 6 * time.Millisecond))
 		if t.Unit.From <= killedPoison && killedPoison <= t.Unit.To {
@@ -119,7 +120,7 @@ func (p *process) kill() {
 // Each index counts once and no finding is lost or doubled, whenever the server, the submitter and
 // workers are killed.
 func TestKilled(t *testing.T) {
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "campaign")
 	list := []*process{{role: "start"}, {role: "worker"}, {role: "worker"}}
 	list[0].start(t, dir)
 	wait(t, func() bool { _, err := os.Stat(dir + "/" + storeName); return err == nil })

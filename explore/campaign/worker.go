@@ -68,7 +68,7 @@ type Worker struct {
 const idleWait = 2 * time.Second
 
 // Run takes units and runs them until the context is done. It returns ErrBroken if no unit can be
-// run here: several failed one after the other.
+// run here: several failed one after the other, or, with UntilDone, all campaigns were refused.
 func (w *Worker) Run(ctx context.Context) error {
 	ctx, w.stop = context.WithCancelCause(ctx)
 	defer w.stop(nil)
@@ -84,8 +84,11 @@ func (w *Worker) Run(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	w.stop(nil)
 	all.Wait()
-	if errors.Is(cause, context.Canceled) {
+	switch {
+	case errors.Is(cause, context.Canceled):
 		return nil
+	case cause == nil: // the queues are empty
+		return b.allRefused()
 	}
 	return cause
 }
