@@ -47,7 +47,8 @@ because the kernel lacks the file system, or has examined nothing.`,
 	}
 	f.add(c)
 	c.Flags().StringSliceVar(&ask, "ask", []string{"sync", "sync:sync", "reasonable"},
-		"`CHECKERS` to run, separated by commas; mount options follow a checker behind a colon")
+		"`CHECKERS` to run, separated by commas; mount options follow a checker behind a colon, and are "+
+			"separated by +")
 	c.Flags().StringVar(&out, "out", "", "write the runs to folders in `DIR` (required)")
 	addDuration(c, &budget.time, "time", time.Minute,
 		"stop each run after `DURATION`; 0 to explore everything")
@@ -88,6 +89,7 @@ func surveyRuns(systems, ask []string, common spec.Run, out string) (runs []surv
 	for _, fs := range systems {
 		for _, a := range ask {
 			checker, options, _ := strings.Cut(a, ":")
+			options = strings.ReplaceAll(options, "+", ",") // a comma separates checkers
 			r := surveyRun{Run: common, dir: filepath.Join(out,
 				strings.NewReplacer("/", "_", ":", "-").Replace(fs+"-"+a))}
 			if _, err := explore.Origin(r.dir); err == nil {

@@ -54,6 +54,18 @@ func TestSurveyRuns(t *testing.T) {
 	}
 }
 
+// A checker may have several mount options.
+func TestSurveyOptions(t *testing.T) {
+	runs, err := surveyRuns([]string{"ext4"}, []string{"sync:data=journal+commit=1"},
+		spec.Run{Files: 1}, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(runs) != 1 || runs[0].Layers[0].MountOptions != "data=journal,commit=1" {
+		t.Errorf("%+v", runs)
+	}
+}
+
 // A run that a kernel cannot make does not cost the survey its guest.
 func TestSurveySuits(t *testing.T) {
 	for _, c := range []struct {
