@@ -251,6 +251,9 @@ func TestPlantedLie(t *testing.T) {
 		t.Fatalf("found %v", found)
 	}
 	checkFinding(t, found[Mounts][0])
+	if got := found[Mounts][0].Check; got != Mount {
+		t.Errorf("found by %q", got)
+	}
 }
 
 // TestMinixTables finds that fsck.minix 2.38 writes its tables into files of version 3: it returns

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,8 +38,10 @@ type checks struct {
 	// interrupt asks about repairs that a crash interrupts, once for each path.
 	interrupt bool
 	// view is what Linux finds on the image without damage; nil: it is not asked.
-	view   *linux.View
-	mounts bool
+	view *linux.View
+	// machine is the kernel that showed view, until a worker takes it.
+	machine *linux.Machine
+	mounts  bool
 	// election compares the repair with those of other file systems; nil: it does not.
 	election *election
 	mu       sync.Mutex
@@ -71,7 +74,7 @@ func newChecks(names []string, fs string, base *testimage.Image) (*checks, error
 			err = fmt.Errorf("it is not one of %s", strings.Join(CheckNames(), ", "))
 		}
 		if err != nil {
-			return nil, fmt.Errorf("check %s: %w", n, err)
+			return nil, errors.Join(fmt.Errorf("check %s: %w", n, err), c.close())
 		}
 	}
 	return c, nil
@@ -91,17 +94,34 @@ func (c *checks) whole() (names []string) {
 // needView shows the image without damage to Linux, once.
 func (c *checks) needView(base *testimage.Image) (err error) {
 	if c.view == nil {
-		c.view, err = newView(c.fs, base)
+		c.view, c.machine, err = newView(c.fs, base)
 	}
 	return err
 }
 
 // close ends what the checks have started.
 func (c *checks) close() error {
-	if c == nil || c.election == nil {
+	if c == nil {
 		return nil
 	}
-	return c.election.close()
+	var err error
+	if m := c.takeMachine(); m != nil {
+		err = m.Close()
+	}
+	if c.election != nil {
+		err = errors.Join(err, c.election.close())
+	}
+	return err
+}
+
+// takeMachine returns the kernel that showed the view, to the first who asks: a kernel takes a
+// second to boot.
+func (c *checks) takeMachine() *linux.Machine {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m := c.machine
+	c.machine = nil
+	return m
 }
 
 // ask runs the program's check on the damaged image. It must leave the image as it is. What it
@@ -182,15 +202,21 @@ func (w *worker) compareTrees(t *trial) error {
 // interrupts reports whether the repair of a trial is to be interrupted: it corrected something,
 // and no repair with the same messages was interrupted before.
 func (w *worker) interrupts(m *adapter.Mode, repaired *Run) bool {
-	return w.checks.interrupt && repaired.Outcome == repair.Corrected &&
+	return w.checks.interrupt && w.repeats(Interrupt) && repaired.Outcome == repair.Corrected &&
 		w.isNew(fmt.Sprintf("interrupt %x", pathOf(w.program, m, repaired)))
 }
 
 // mounts reports whether Linux is to mount the image: no damage of the same field that led to the
 // same messages was shown to it before.
 func (w *worker) mounts(m *adapter.Mode, repaired *Run) bool {
-	return w.checks.mounts &&
+	return w.checks.mounts && w.repeats(Mount) &&
 		w.isNew(fmt.Sprintf("mount %s %x", w.damage.Group, pathOf(w.program, m, repaired)))
+}
+
+// repeats reports whether a costly check is to be made: a trial that repeats a failure leaves out the
+// costly checks that did not find it.
+func (w *worker) repeats(check string) bool {
+	return !w.again || w.only == "" || w.only == check
 }
 
 // isNew reports whether a costly check is to be made: for the first time, or again.

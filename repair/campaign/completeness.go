@@ -59,7 +59,7 @@ func newElection(fs string, base *testimage.Image, truth map[string]string) (*el
 func (e *election) close() error {
 	var errs []error
 	for _, p := range e.peers {
-		errs = append(errs, p.close(), p.base.Close())
+		errs = append(errs, p.close(), p.checks.close(), p.base.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -182,10 +182,13 @@ func newPeer(fs string, program *adapter.Program, base *testimage.Image) (*peer,
 	}
 	m, err := damage.NewModel(base, fs)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, c.close())
 	}
 	w, err := newWorker(program, base, c)
-	return &peer{w, m, truth}, err
+	if err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return &peer{w, m, truth}, nil
 }
 
 // elect damages a field of the voter's image, repairs it, and looks at what is left. It returns nil
@@ -226,7 +229,7 @@ func (w *worker) attributes() (map[string]string, error) {
 		}
 		return list, nil
 	}
-	v, err := (&viewer{w}).look()
+	v, err := (&viewer{w}).look(false)
 	if errors.Is(err, linux.ErrEnded) {
 		w.endLinux()
 		return nil, nil // the check mounts reports it

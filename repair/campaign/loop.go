@@ -177,9 +177,9 @@ func (c *Campaign) tryMode(ctx context.Context, w *worker, d *damage.Damage, m *
 		if !c.state.claim(f) {
 			continue
 		}
-		w.again = true
+		w.again, w.only = true, failure.Check
 		isNew, err := c.complete(ctx, w, f, d, m)
-		w.again = false
+		w.again, w.only = false, ""
 		if err != nil {
 			return err
 		}

@@ -14,26 +14,26 @@ import (
 )
 
 // newView shows the image without damage to Linux, which must mount and write it. It returns what
-// the kernel finds.
-func newView(fs string, base *testimage.Image) (v *linux.View, err error) {
+// the kernel finds, and the kernel.
+func newView(fs string, base *testimage.Image) (v *linux.View, m *linux.Machine, err error) {
 	if !slices.Contains(linux.FileSystems(), fs) {
-		return nil, fmt.Errorf("the kernel does not mount %s; it mounts %s", fs,
+		return nil, nil, fmt.Errorf("the kernel does not mount %s; it mounts %s", fs,
 			strings.Join(linux.FileSystems(), ", "))
 	}
 	ctx := context.Background()
-	m, err := linux.Start(ctx, base.Size())
-	if err != nil {
-		return nil, err
+	if m, err = linux.Start(ctx, base.Size()); err != nil {
+		return nil, nil, err
 	}
-	defer func() { err = errors.Join(err, m.Close()) }()
-	if err := m.Put(base); err != nil {
-		return nil, err
+	if err = m.Put(base); err == nil {
+		v, err = m.Look(ctx, fs, true)
 	}
-	v, err = m.Look(ctx, fs, true)
 	if err == nil && v.Problem != "" {
 		err = fmt.Errorf("the image without damage: %s", v.Problem)
 	}
-	return v, err
+	if err != nil {
+		return nil, nil, errors.Join(err, m.Close())
+	}
+	return v, m, nil
 }
 
 // A viewer shows a worker's images to Linux.
@@ -43,7 +43,7 @@ type viewer struct{ *worker }
 // program look at it again.
 func (w *viewer) show(t *trial, m *adapter.Mode) error {
 	f := Failure{Kind: Mounts, Run: len(t.runs)}
-	v, err := w.look()
+	v, err := w.look(true)
 	switch {
 	case errors.Is(err, linux.ErrEnded):
 		w.endLinux()
@@ -62,8 +62,8 @@ func (w *viewer) show(t *trial, m *adapter.Mode) error {
 	return nil
 }
 
-// look shows the image as it is to Linux.
-func (w *viewer) look() (*linux.View, error) {
+// look shows the image as it is to Linux, which also writes to it if write is set.
+func (w *viewer) look(write bool) (*linux.View, error) {
 	now, err := w.contents()
 	if err != nil {
 		return nil, err
@@ -73,6 +73,9 @@ func (w *viewer) look() (*linux.View, error) {
 		return nil, nil
 	}
 	ctx := context.Background()
+	if w.linux == nil {
+		w.linux = w.checks.takeMachine()
+	}
 	if w.linux != nil && w.linux.Size() != now.Size() {
 		w.endLinux()
 	}
@@ -84,7 +87,7 @@ func (w *viewer) look() (*linux.View, error) {
 	if err := w.linux.Put(now); err != nil {
 		return nil, err
 	}
-	return w.linux.Look(ctx, w.checks.fs, true)
+	return w.linux.Look(ctx, w.checks.fs, write)
 }
 
 // afterLinux looks at what the kernel says and at the image that it wrote: the program must call it

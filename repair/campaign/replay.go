@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"fsward/repair/damage"
 )
@@ -22,7 +23,7 @@ func Replay(ctx context.Context, dir string) (f *Finding, runs []*Run, shows boo
 		return nil, nil, false, err
 	}
 	defer func() { err = errors.Join(err, base.Close()) }()
-	c, err := newChecks(f.Checks, f.FS, base)
+	c, err := newChecks(f.needs(), f.FS, base)
 	if err != nil {
 		return nil, nil, false, err
 	}
@@ -39,7 +40,7 @@ func Replay(ctx context.Context, dir string) (f *Finding, runs []*Run, shows boo
 	if err != nil {
 		return nil, nil, false, err
 	}
-	w.again, w.damage = true, damage.Damage{Group: f.Group, Spec: f.Spec}
+	w.again, w.only, w.damage = true, f.Check, damage.Damage{Group: f.Group, Spec: f.Spec}
 	defer func() { err = errors.Join(err, w.close()) }()
 	w.ended = ctx.Err
 	defer context.AfterFunc(ctx, func() { _ = w.box.Stop() })()
@@ -48,4 +49,16 @@ func Replay(ctx context.Context, dir string) (f *Finding, runs []*Run, shows boo
 		return nil, nil, false, err
 	}
 	return f, t.runs, t.shows(f), nil
+}
+
+// needs returns the checks that can show the finding: of the costly ones, at most that which found
+// it.
+func (f *Finding) needs() []string {
+	return slices.DeleteFunc(slices.Clone(f.Checks), func(check string) bool {
+		switch check {
+		case Interrupt, Mount, Complete:
+			return f.Check != "" && f.Check != check
+		}
+		return false
+	})
 }

@@ -3,6 +3,7 @@ package campaign
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 )
 
@@ -63,5 +64,46 @@ func TestReplayEnds(t *testing.T) {
 	cancel()
 	if _, _, _, err := Replay(ctx, found[Crash][0].path); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want that it was canceled", err)
+	}
+}
+
+// A trial that repeats a failure makes only the costly check that found it, also if the same was
+// asked before.
+func TestRepeatedChecks(t *testing.T) {
+	need(t, "mkfs.minix")
+	cfg := plantedConfig(t, "lies", "minix1")
+	cfg.Checks = []string{Mount}
+	c, w := plantedWorker(t, cfg)
+	m := &c.program.Repairs[0]
+	d, err := c.model.At(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.damage, w.again = *d, true
+	for only, want := range map[string]bool{"": true, Mount: true, Consistency: false,
+		Interrupt: false} {
+		for range 2 {
+			w.only = only
+			if got := w.mounts(m, &Run{}); got != want {
+				t.Errorf("a failure of %q: Linux is asked: %v", only, got)
+			}
+		}
+	}
+	w.again, w.only = false, ""
+	if w.mounts(m, &Run{}) {
+		t.Error("Linux is asked again")
+	}
+}
+
+// The checks of a replay are those that can show the finding, and all for a finding that does not
+// say which check found it.
+func TestNeededChecks(t *testing.T) {
+	for check, want := range map[string]string{"": "agree harmless mounts completeness",
+		Consistency: "agree harmless", Mount: "agree harmless mounts",
+		Complete: "agree harmless completeness"} {
+		f := Finding{Checks: []string{Agree, Harmless, Mount, Complete}, Failure: Failure{Check: check}}
+		if got := strings.Join(f.needs(), " "); got != want {
+			t.Errorf("%q: %s, want %s", check, got, want)
+		}
 	}
 }

@@ -18,6 +18,8 @@ type Failure struct {
 	Run int `json:"run"`
 	// Messages are those by which failures are grouped.
 	Messages []string `json:"messages,omitempty"`
+	// Check is the check that found it; "": not known.
+	Check string `json:"check,omitempty"`
 	// Varies reports that further messages differ from run to run.
 	Varies bool `json:"varies,omitempty"`
 }
@@ -27,6 +29,7 @@ type trial struct {
 	patches  []interp.Patch
 	runs     []*Run
 	failures []Failure
+	check    string // that is made; those that are not costly count as Consistency
 }
 
 // maxRuns bounds the runs on one image.
@@ -35,7 +38,7 @@ const maxRuns = 6
 // try runs a mode of the program on a damaged image, twice or more, and judges what it did. With
 // agree, the program's check runs first.
 func (w *worker) try(patches []interp.Patch, m *adapter.Mode) (*trial, error) {
-	t := &trial{patches: patches}
+	t := &trial{patches: patches, check: Consistency}
 	if err := w.reset(patches); err != nil {
 		return nil, err
 	}
@@ -70,17 +73,20 @@ func (w *worker) try(patches []interp.Patch, m *adapter.Mode) (*trial, error) {
 	if err := w.compareRules(t); err != nil {
 		return t, err
 	}
-	if w.checks.election != nil {
+	if w.checks.election != nil && w.repeats(Complete) {
+		t.check = Complete
 		if err := w.vote(t); err != nil {
 			return t, err
 		}
 	}
 	if w.interrupts(m, first) {
+		t.check = Interrupt
 		if err := (&interrupter{w}).interrupt(t, m); err != nil || len(t.failures) > 0 {
 			return t, err
 		}
 	}
 	if w.mounts(m, first) {
+		t.check = Mount
 		return t, (&viewer{w}).show(t, m)
 	}
 	return t, nil
@@ -113,10 +119,13 @@ func (t *trial) fail(p *adapter.Program, kind, detail string) {
 	default:
 		f.Messages = messages(p, r.Output)
 	}
-	t.failures = append(t.failures, f)
+	t.add(f)
 }
 
-func (t *trial) add(f Failure) { t.failures = append(t.failures, f) }
+func (t *trial) add(f Failure) {
+	f.Check = t.check
+	t.failures = append(t.failures, f)
+}
 
 // contradict adds the failure of a second run that contradicts the run before it, which was run
 // number at, and finds out by further runs whether the program ever comes to an end.
@@ -153,7 +162,7 @@ func (w *worker) contradict(t *trial, m *adapter.Mode, at int) error {
 		f.Kind = Cycle
 	}
 	f.Detail = fmt.Sprintf("runs in a row claim: %s", strings.Join(claims, ", "))
-	t.failures = append(t.failures, f)
+	t.add(f)
 	return nil
 }
 

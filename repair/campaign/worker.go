@@ -39,6 +39,8 @@ type worker struct {
 	own     ownImage      // the image of a suite that is the base; zero: the campaign's
 	// again makes try repeat the costly checks of a repair whose messages were seen before.
 	again bool
+	// only is the check to which again applies; "": all. The other costly ones are not made then.
+	only string
 	// late reports that the time for replays of findings is up.
 	late func() bool
 	// ended reports that no program is to run any more; nil: nobody asks for that.
