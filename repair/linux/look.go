@@ -60,8 +60,11 @@ func (m *Machine) Look(ctx context.Context, fs string, write bool) (*View, error
 	if err != nil || v.Problem != "" {
 		return v, err
 	}
-	if v.Files, err = agent.DecodeTree(data); err != nil || !write {
+	if v.Files, err = agent.DecodeTree(data); err != nil {
 		return v, err
+	}
+	if v.Problem = unreadable(v.Files); v.Problem != "" || !write {
+		return v, nil
 	}
 	path := mountPoint + "/" + newName
 	data, err = m.visit(ctx, v, fs, []agent.Op{
@@ -82,6 +85,16 @@ func (m *Machine) Look(ctx context.Context, fs string, write bool) (*View, error
 		v.compare(before, after)
 	}
 	return v, err
+}
+
+// unreadable returns the first error with which a file or a directory could not be read; "": none.
+func unreadable(files []agent.Entry) string {
+	for i := range files {
+		if f := &files[i]; f.Errno != 0 {
+			return fmt.Sprintf("read %s: %v", f.Path, f.Errno)
+		}
+	}
+	return ""
 }
 
 // compare reports a file that is different after the disk was mounted again.

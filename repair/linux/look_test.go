@@ -1,7 +1,10 @@
 package linux_test
 
 import (
+	"bytes"
+	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -96,5 +99,47 @@ func TestRefused(t *testing.T) {
 	}
 	if err := m.Fill(t.Context(), "minix2", make([]agent.Op, 1000)); err == nil {
 		t.Error("1000 operations are accepted")
+	}
+}
+
+// TestUnreadable shows the kernel a directory with an entry without a name, which it does not list.
+func TestUnreadable(t *testing.T) {
+	good, err := testimage.Build(t.Context(), "minix2", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer good.Close()
+	path := filepath.Join(t.TempDir(), "disk.img")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(good.CopyTo(f), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	bad, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(bad, []byte("bdev\x00"))
+	if at < 0 {
+		t.Fatal("the image has no file bdev")
+	}
+	bad[at] = 0
+	m, err := linux.Start(t.Context(), good.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := m.Put(image(bad)); err != nil {
+		t.Fatal(err)
+	}
+	v, err := m.Look(t.Context(), "minix2", true)
+	if err != nil || !strings.Contains(v.Problem, "read .: ") {
+		t.Errorf("%+v, %v", v, err)
 	}
 }

@@ -4,6 +4,7 @@
 package tree
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -52,6 +53,9 @@ type entry struct {
 	number uint64
 	part   Range // the block with the entry
 }
+
+// noName stands for the name of an entry that has none.
+const noName = "(no name)"
 
 // ErrUnsupported means that the trees of a file system cannot be read.
 var ErrUnsupported = errors.New("fsward does not read the files of this file system")
@@ -111,7 +115,7 @@ func (w *walk) directory(path string, number uint64, parts []Range, depth int) e
 			return fmt.Errorf("%s/%s: %w", path, e.name, err)
 		}
 		f.parts = slices.Concat(f.parts, []Range{e.part}, parts)
-		name := path + "/" + e.name
+		name := path + "/" + cmp.Or(e.name, noName) // without one it would be that of the directory
 		w.tree[name] = f
 		if f.Mode&minix.TypeMask != minix.Directory {
 			continue

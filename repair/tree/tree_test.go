@@ -126,6 +126,26 @@ func TestLosses(t *testing.T) {
 	}
 }
 
+// An entry of the root without a name is not the root.
+func TestNoName(t *testing.T) {
+	m := built(t, "minix2")
+	all, err := io.ReadAll(io.NewSectionReader(m, 0, int64(m.Size())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(all, []byte("bdev\x00"))
+	if at < 0 {
+		t.Fatal("the image has no file bdev")
+	}
+	files, err := Read(patch(t, m, interp.Patch{Off: uint64(at), Data: []byte{0}}), "minix2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if root := files["/"]; root.Mode&minix.TypeMask != minix.Directory || files["/"+noName] == nil {
+		t.Errorf("the root is %+v, and the entry without a name is %+v", root, files["/"+noName])
+	}
+}
+
 // TestHostile reads directories that contain themselves, and inodes with impossible numbers: an
 // error each, in bounded time.
 func TestHostile(t *testing.T) {
