@@ -233,7 +233,9 @@ func TestAllRefused(t *testing.T) {
 		}
 		return nil
 	}
-	w.Runner = newWorker(c, "w", func(context.Context, Task) (Done, error) { return Done{}, nil }).Runner
+	w.Runner = newWorker(c, "w", func(context.Context, Task) (Done, error) {
+		return Done{}, nil
+	}).Runner
 	if err := w.Run(t.Context()); err != nil {
 		t.Errorf("one was not refused: %v", err)
 	}

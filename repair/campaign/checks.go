@@ -213,8 +213,8 @@ func (w *worker) mounts(m *adapter.Mode, repaired *Run) bool {
 		w.isNew(fmt.Sprintf("mount %s %x", w.damage.Group, pathOf(w.program, m, repaired)))
 }
 
-// repeats reports whether a costly check is to be made: a trial that repeats a failure leaves out the
-// costly checks that did not find it.
+// repeats reports whether a costly check is to be made: a trial that repeats a failure leaves out
+// the costly checks that did not find it.
 func (w *worker) repeats(check string) bool {
 	return !w.again || w.only == "" || w.only == check
 }
