@@ -55,6 +55,9 @@ func (w *viewer) show(t *trial, m *adapter.Mode) error {
 	case v.Problem != "":
 		f.Messages = messages(w.program, []byte(v.Problem))
 		f.Detail = v.Problem
+		if v.Where != "" {
+			f.Detail += ": " + v.Where
+		}
 		if more := w.complaints(v); len(more) > 0 {
 			f.Detail += ": " + more[0]
 		}

@@ -40,6 +40,7 @@ var ErrEnded = errors.New("the kernel ended or hangs")
 // A View is what the kernel finds on an image.
 type View struct {
 	Problem string        // the call that failed, and its error; "" if none did
+	Where   string        // the file that could not be read, if that is the problem
 	Files   []agent.Entry // with paths relative to the root, which is "."
 	Full    bool          // there was no space to write
 	// Complaints are different lines of the kernel's log that speak of errors.
@@ -63,7 +64,7 @@ func (m *Machine) Look(ctx context.Context, fs string, write bool) (*View, error
 	if v.Files, err = agent.DecodeTree(data); err != nil {
 		return v, err
 	}
-	if v.Problem = unreadable(v.Files); v.Problem != "" || !write {
+	if v.unreadable() || !write {
 		return v, nil
 	}
 	path := mountPoint + "/" + newName
@@ -87,14 +88,15 @@ func (m *Machine) Look(ctx context.Context, fs string, write bool) (*View, error
 	return v, err
 }
 
-// unreadable returns the first error with which a file or a directory could not be read; "": none.
-func unreadable(files []agent.Entry) string {
-	for i := range files {
-		if f := &files[i]; f.Errno != 0 {
-			return fmt.Sprintf("read %s: %v", f.Path, f.Errno)
+// unreadable reports whether a file or a directory could not be read, which is the problem then.
+func (v *View) unreadable() bool {
+	for i := range v.Files {
+		if f := &v.Files[i]; f.Errno != 0 {
+			v.Problem, v.Where = "a file cannot be read: "+f.Errno.Error(), f.Path
+			return true
 		}
 	}
-	return ""
+	return false
 }
 
 // compare reports a file that is different after the disk was mounted again.
