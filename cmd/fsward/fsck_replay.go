@@ -54,33 +54,8 @@ func replayFindings(ctx context.Context, dirs []string, times int, asJSON bool) 
 	return replayAll(ctx, list, times, asJSON)
 }
 
-// A replayed is a finding after some replays.
-type replayed struct {
-	finding *campaign.Finding
-	runs    []*campaign.Run // of the last time
-	shown   int
-}
-
-// replay replays a finding a number of times.
-func replay(ctx context.Context, dir string, times int) (r replayed, err error) {
-	for n := range times {
-		var shows bool
-		r.finding, r.runs, shows, err = campaign.Replay(ctx, dir)
-		if ctx.Err() != nil {
-			return r, fmt.Errorf("interrupted after %d of %d replays", n, times)
-		}
-		if err != nil {
-			return r, err
-		}
-		if shows {
-			r.shown++
-		}
-	}
-	return r, nil
-}
-
-// print prints the finding as a line of JSON.
-func (r *replayed) print(dir string, times int) error {
+// printReplayed prints a finding as a line of JSON.
+func printReplayed(r *campaign.Replayed, dir string) error {
 	return output.NewLines(os.Stdout, "").Print(struct {
 		Event  string          `json:"event"`
 		Dir    string          `json:"dir"`
@@ -89,27 +64,27 @@ func (r *replayed) print(dir string, times int) error {
 		Runs   []*campaign.Run `json:"runs"`
 		Times  int             `json:"times"`
 		Shown  int             `json:"shown"`
-	}{"replayed", dir, r.finding.Kind, r.finding.Detail, r.runs, times, r.shown})
+	}{"replayed", dir, r.Finding.Kind, r.Finding.Detail, r.Runs, r.Times, r.Shown})
 }
 
 // replayFinding replays one finding, and prints the runs of the last time.
 func replayFinding(ctx context.Context, dir string, times int, asJSON bool) error {
-	r, err := replay(ctx, dir, times)
+	r, err := campaign.Replay(ctx, dir, times)
 	if err != nil {
 		return err
 	}
 	if asJSON {
-		err = r.print(dir, times)
+		err = printReplayed(r, dir)
 	} else {
-		for i, one := range r.runs {
+		for i, one := range r.Runs {
 			fmt.Printf("run %d: %s\n%s\n", i+1, one.Ended(), one.Output)
 		}
-		fmt.Printf("%s: %s\nshown %d times of %d\n", r.finding.Kind, r.finding.Detail, r.shown, times)
+		fmt.Printf("%s: %s\nshown %d times of %d\n", r.Finding.Kind, r.Finding.Detail, r.Shown, times)
 	}
 	switch {
-	case err != nil || r.shown == 0:
+	case err != nil || r.Shown == 0:
 		return err
-	case r.shown == times:
+	case r.Shown == times:
 		return outcome(change.Violated)
 	}
 	return outcome(change.Undecided)
@@ -124,8 +99,8 @@ func replayAll(ctx context.Context, dirs []string, times int, asJSON bool) error
 	}
 	good, failed := 0, error(nil)
 	for _, dir := range dirs {
-		r, err := replay(ctx, dir, times)
-		if err == nil && r.shown == times {
+		r, err := campaign.Replay(ctx, dir, times)
+		if err == nil && r.Shown == times {
 			good++
 		}
 		switch {
@@ -135,9 +110,9 @@ func replayAll(ctx context.Context, dirs []string, times int, asJSON bool) error
 			failed = cmp.Or(failed, fmt.Errorf("%s: %w", dir, err))
 			fmt.Fprintln(os.Stderr, dir+":", err)
 		case asJSON:
-			err = r.print(dir, times)
+			err = printReplayed(r, dir)
 		default:
-			fmt.Printf(row, fmt.Sprintf("%d of %d", r.shown, times), r.finding.Kind, dir)
+			fmt.Printf(row, fmt.Sprintf("%d of %d", r.Shown, times), r.Finding.Kind, dir)
 		}
 		if err != nil && failed == nil {
 			return err

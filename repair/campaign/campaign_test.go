@@ -143,8 +143,8 @@ func checkFinding(t *testing.T, f *Finding) {
 	if f.Replays != 2 || f.Shown != 2 {
 		t.Errorf("%s was shown %d times of %d", f.Dir, f.Shown, f.Replays)
 	}
-	_, runs, shows, err := Replay(t.Context(), f.path)
-	if err != nil || !shows || len(runs) == 0 {
+	r, err := Replay(t.Context(), f.path, 2)
+	if err != nil || r.Shown != 2 || r.Times != 2 || len(r.Runs) == 0 {
 		t.Errorf("%s does not show again: %v", f.Dir, err)
 	}
 	what, err := os.ReadFile(filepath.Join(f.path, whatFile))

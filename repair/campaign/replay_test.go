@@ -62,7 +62,7 @@ func TestReplayEnds(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, _, err := Replay(ctx, found[Crash][0].path); !errors.Is(err, context.Canceled) {
+	if _, err := Replay(ctx, found[Crash][0].path, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want that it was canceled", err)
 	}
 }
