@@ -125,7 +125,7 @@ func (t *target) tree(e *Env) (map[string]agent.Entry, error) {
 	}
 	out := make(map[string]agent.Entry, len(entries))
 	for _, entry := range entries {
-		entry.Mtime = 0
+		entry.Mtime, entry.Ctime, entry.InHole = 0, 0, 0
 		out[entry.Path] = entry
 	}
 	return out, nil

@@ -56,6 +56,51 @@ func TestDataOps(t *testing.T) {
 	}
 }
 
+// TestMmaptail: a write behind the end changes neither size nor content, and needs a partial last
+// page.
+func TestMmaptail(t *testing.T) {
+	f := filepath.Join(t.TempDir(), "f")
+	got := perform(t, connected(t),
+		Open(0, f, unix.O_CREAT|unix.O_RDWR, 0o600),
+		Mmaptail(0, 50, 9), // EFAULT: there is no last page
+		Fill(0, 0, 5000, 1),
+		Mmaptail(0, 50, 9),
+		Mmaptail(0, 3193, 9), // EFAULT: a byte more than the page has
+		Mmaptail(0, 0, 9),    // EINVAL
+		Close(0), Mmaptail(0, 50, 9))
+	want := []unix.Errno{0, unix.EFAULT, 0, 0, unix.EFAULT, unix.EINVAL, 0, unix.EBADF}
+	if diff := cmp.Diff(want, errnos(got)); diff != "" {
+		t.Error(diff)
+	}
+	is, err := os.ReadFile(f)
+	content := make([]byte, 5000)
+	Pattern(content, 0, 1)
+	if diff := cmp.Diff(content, is); diff != "" || err != nil {
+		t.Errorf("the file has other content: %v", err)
+	}
+}
+
+// TestDataInHole: holes of real file systems have no data, and a range that is no hole has some.
+func TestDataInHole(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "f"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteAt([]byte{1}, 100_000); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Truncate(300_000); err != nil {
+		t.Fatal(err)
+	}
+	if off, err := dataInHole(f, 300_000); off != 0 || err != nil {
+		t.Errorf("a hole has data at %d, %v", off, err)
+	}
+	if off, err := firstByte(f, 10, 300_000); off != 100_001 || err != nil {
+		t.Errorf("the first byte is at %d, %v", off, err)
+	}
+}
+
 // TestHeldFiles: a file in a slot from FirstHeld on stays open from one batch to the next, and
 // Unmount closes it, whatever it unmounts.
 func TestHeldFiles(t *testing.T) {

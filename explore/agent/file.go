@@ -72,7 +72,7 @@ func (p *performer) file(o *Op) (value uint64, data []byte, err error) {
 	case fd < 0:
 		return 0, nil, unix.EBADF
 	case o.b > MaxData && (o.Code == opRead || o.Code == opFill || o.Code == opDwrite ||
-		o.Code == opMmapwrite):
+		o.Code == opMmapwrite || o.Code == opMmaptail):
 		return 0, nil, unix.EINVAL
 	}
 	switch o.Code {
@@ -93,6 +93,8 @@ func (p *performer) file(o *Op) (value uint64, data []byte, err error) {
 		value, err = directWrite(fd, o)
 	case opMmapwrite:
 		err = mappedWrite(fd, o)
+	case opMmaptail:
+		err = mappedTail(fd, o)
 	case opMsync:
 		err = syncMapped(fd, o)
 	case opClone, opDedupe:
@@ -180,15 +182,44 @@ func mappedWrite(fd int, o *Op) (err error) {
 	if err != nil {
 		return err
 	}
+	return storePattern(b, b[within:], o.a, o.c)
+}
+
+// storePattern writes a pattern to a part of a mapping, and removes the mapping.
+func storePattern(mapping, to []byte, off, seed uint64) (err error) {
 	defer func() {
 		if recover() != nil {
 			err = unix.EFAULT
 		}
-		err = errors.Join(err, unix.Munmap(b))
+		err = errors.Join(err, unix.Munmap(mapping))
 	}()
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	Pattern(b[within:], o.a, o.c)
+	Pattern(to, off, seed)
 	return nil
+}
+
+// mappedTail performs Mmaptail.
+func mappedTail(fd int, o *Op) error {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	size, page := uint64(st.Size), uint64(unix.Getpagesize())
+	within := size % page
+	switch {
+	case st.Mode&unix.S_IFMT != unix.S_IFREG:
+		return unix.ENODEV
+	case o.b == 0:
+		return unix.EINVAL
+	case within == 0 || within+o.b > page:
+		return unix.EFAULT
+	}
+	b, err := unix.Mmap(fd, int64(size-within), int(page), unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_SHARED)
+	if err != nil {
+		return err
+	}
+	return storePattern(b, b[within:within+o.b], size, o.c)
 }
 
 // syncMapped performs Msync. The kernel syncs the range of the file, through whichever mapping it

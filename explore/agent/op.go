@@ -41,6 +41,7 @@ const (
 	opFallocate
 	opDwrite
 	opMmapwrite
+	opMmaptail
 	opMsync
 	opSyncFileRange
 	opClone
@@ -56,6 +57,9 @@ const (
 	opUnmount
 	opDropCaches
 	opWriteback
+	opFillDisk
+	opFreeDisk
+	opClock
 	opTogether
 	opDiskMake
 	opDiskRemove
@@ -258,7 +262,9 @@ func Tree(path string) Op { return Op{Code: opTree, s: path} }
 func (o Op) ReadsTree() bool { return o.Code == opTree }
 
 // LeavesTree reports whether the operation is known to change nothing that a Tree shows.
-func (o Op) LeavesTree() bool { return o.Code == opTree || o.Code == opListxattr }
+func (o Op) LeavesTree() bool {
+	return o.Code == opTree || o.Code == opListxattr || o.Code == opClock
+}
 
 // Mount is mount(2), with its flags and the options of the file system.
 func Mount(source, target, fstype string, flags uintptr, options string) Op {

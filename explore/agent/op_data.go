@@ -14,6 +14,12 @@ func Mmapwrite(slot uint32, off uint64, n uint32, seed uint64) Op {
 	return Op{Code: opMmapwrite, n: slot, a: off, b: uint64(n), c: seed}
 }
 
+// Mmaptail writes n bytes of a pattern behind the end of a file, through a mapping of its last page.
+// It fails with EFAULT if they are not all in that page.
+func Mmaptail(slot uint32, n uint32, seed uint64) Op {
+	return Op{Code: opMmaptail, n: slot, b: uint64(n), c: seed}
+}
+
 // Msync is msync(2) with MS_SYNC of a mapping of a range. It fails as Mmapwrite does.
 func Msync(slot uint32, off uint64, n uint32) Op {
 	return Op{Code: opMsync, n: slot, a: off, b: uint64(n)}

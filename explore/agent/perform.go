@@ -102,6 +102,9 @@ func (p *performer) do(o *Op) (value uint64, data []byte, err error) {
 	case o.Code == opCheckKernel || o.Code == opKernelFindings:
 		data, err = checkKernel(o)
 		return 0, data, err
+	case o.Code == opClock:
+		value, err := clock()
+		return value, nil, err
 	case o.Code == opTogether:
 		data, err = p.together(o)
 		return 0, data, err
@@ -163,6 +166,10 @@ func change(o *Op) error {
 		return os.WriteFile("/proc/sys/vm/drop_caches", []byte("3"), 0)
 	case opWriteback:
 		return awaitOwnWriteback()
+	case opFillDisk:
+		return fillDisk(o.s)
+	case opFreeDisk:
+		return unix.Unlink(o.s)
 	}
 	return unix.ENOSYS
 }

@@ -3,7 +3,6 @@ package agent
 import (
 	"crypto/sha256"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -29,7 +28,11 @@ type Entry struct {
 	Blocks uint64 // st_blocks: the space that it takes, in units of 512 bytes
 	Inode  uint64
 	Rdev   uint64
-	Mtime  int64             // ns since 1970
+	Mtime  int64 // ns since 1970
+	Ctime  int64 // ns since 1970
+	// InHole is, in a Tree, one more than the offset of the first byte other than zero that lseek(2)
+	// says is in a hole; 0: there is none.
+	InHole uint64
 	Target string            // in a Tree: target of a symbolic link
 	Sum    [sha256.Size]byte // in a Tree: SHA-256 of a regular file's contents
 	Errno  unix.Errno        // error of reading the file; the other fields are then incomplete
@@ -39,7 +42,7 @@ func (e *Entry) append(b []byte) []byte {
 	b = appendBytes(b, e.Path)
 	for _, v := range [...]uint64{
 		uint64(e.Mode), e.Links, uint64(e.UID), uint64(e.GID), e.Size, e.Blocks, e.Inode, e.Rdev,
-		uint64(e.Mtime), uint64(e.Errno),
+		uint64(e.Mtime), uint64(e.Ctime), e.InHole, uint64(e.Errno),
 	} {
 		b = appendNumber(b, v)
 	}
@@ -59,6 +62,8 @@ func (d *decoder) entry() Entry {
 		Inode:  d.number(),
 		Rdev:   d.number(),
 		Mtime:  int64(d.number()),
+		Ctime:  int64(d.number()),
+		InHole: d.number(),
 		Errno:  unix.Errno(d.upTo(maxErrno)),
 		Target: d.text(MaxPath),
 	}
@@ -128,7 +133,7 @@ func DecodePages(data []byte) (out []Page, err error) {
 func entryOf(path string, st *unix.Stat_t) Entry {
 	return Entry{Path: path, Mode: st.Mode, Links: st.Nlink, UID: st.Uid, GID: st.Gid,
 		Size: uint64(st.Size), Blocks: uint64(st.Blocks), Inode: st.Ino, Rdev: st.Rdev,
-		Mtime: st.Mtim.Nano()}
+		Mtime: st.Mtim.Nano(), Ctime: st.Ctim.Nano()}
 }
 
 // statEntry performs Stat.
@@ -172,8 +177,7 @@ func readTree(root string, stop func() bool) (data []byte, n int, err error) {
 			e.Target, err = os.Readlink(path)
 			e.Errno = errnoOf(err)
 		case unix.S_IFREG:
-			e.Sum, err = sumOf(path)
-			e.Errno = errnoOf(err)
+			e.Errno = errnoOf(e.readFile(path))
 		}
 		data = e.append(data)
 		n++
@@ -191,7 +195,8 @@ func readTree(root string, stop func() bool) (data []byte, n int, err error) {
 // read before it. readNames does not use os.ReadDir: where the file system does not give the type
 // of an entry, os.ReadDir calls lstat(2), and it ends at the first name without a file.
 func readNames(path string) ([]string, error) {
-	d, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY, 0) // the open of a FIFO would wait
+	// The open of a FIFO would wait. A new time of access would change the directory.
+	d, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOATIME, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -199,19 +204,4 @@ func readNames(path string) ([]string, error) {
 	names, err := d.Readdirnames(-1)
 	slices.Sort(names)
 	return names, err
-}
-
-// sumOf returns the SHA-256 of a file's contents. It does not change the access time.
-func sumOf(path string) (sum [sha256.Size]byte, err error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOATIME, 0)
-	if err != nil {
-		return sum, err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return sum, err
-	}
-	h.Sum(sum[:0])
-	return sum, nil
 }

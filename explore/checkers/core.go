@@ -58,8 +58,11 @@ type Core struct {
 	At       string // mount point
 	Promises model.Promises
 	Limits   Limits
+	Watched  bool // each step is followed by a look at the whole tree: see watch
 
 	fs *model.FS
+	// full: the last step with FillDisk has not had its FreeDisk yet.
+	full bool
 	// torn: a write or a sync failed, so that the content of a file is unknown. No further step is
 	// done.
 	torn bool
@@ -69,7 +72,7 @@ type Core struct {
 
 // Init begins with an empty model.
 func (c *Core) Init(*explore.Env) error {
-	c.Limits, c.torn, c.faulty = c.Limits.withDefaults(), false, false
+	c.Limits, c.torn, c.faulty, c.full = c.Limits.withDefaults(), false, false, false
 	c.fs = model.New(c.Promises)
 	return nil
 }
@@ -110,10 +113,31 @@ func (c *Core) Step(e *explore.Env, ops []model.Op) error {
 // stepAnd is Step with further operations at the end of the batch, which change nothing. It returns
 // their results.
 func (c *Core) stepAnd(e *explore.Env, ops []model.Op, then []agent.Op) ([]agent.Result, error) {
-	results, err := c.try(e, ops, then...)
+	if !c.Watched || c.faulty || c.Limits.Faults {
+		results, err := c.try(e, slices.Concat(c.calls(ops), then))
+		if err == nil {
+			err = c.checkResults(e, ops, results)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return results[len(ops):], nil
+	}
+	calls := slices.Concat([]agent.Op{agent.Clock()}, c.calls(ops), then, []agent.Op{agent.Tree(c.At)})
+	results, err := c.try(e, calls)
 	if err != nil {
 		return nil, err
 	}
+	clock, tree := results[0], results[len(results)-1]
+	results, moment := results[1:len(results)-1], c.fs.Moment()
+	if err := c.checkResults(e, ops, results); err != nil {
+		return nil, err
+	}
+	return results[len(ops):], c.checkTree(e, tree, moment, int64(clock.Value))
+}
+
+// checkResults compares the results of operations with those of the model, and changes the model.
+func (c *Core) checkResults(e *explore.Env, ops []model.Op, results []agent.Result) error {
 	defer c.fs.CloseAll()
 	for i, o := range ops {
 		is := model.Result{Errno: results[i].Errno}
@@ -121,19 +145,20 @@ func (c *Core) stepAnd(e *explore.Env, ops []model.Op, then []agent.Op) ([]agent
 			is.Value, is.Data = results[i].Value, string(results[i].Data)
 		}
 		if err := c.checkResult(o, is); err != nil {
-			return nil, err
+			return err
+		}
+		if o.Code == model.FillDisk || o.Code == model.FreeDisk {
+			c.full = o.Code == model.FillDisk
 		}
 		if err := c.checkCause(e, o, is.Errno); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return results[len(ops):], nil
+	return nil
 }
 
-// try performs operations on the file system, and further ones. It returns the result of each.
-func (c *Core) try(e *explore.Env, ops []model.Op,
-	then ...agent.Op) (out []agent.Result, err error) {
-	calls := append(c.calls(ops), then...)
+// try performs calls. It returns the result of each operation, of which one call may have two.
+func (c *Core) try(e *explore.Env, calls []agent.Op) (out []agent.Result, err error) {
 	results, err := e.Try(calls...)
 	if err != nil {
 		return nil, err
@@ -178,7 +203,10 @@ func (c *Core) checkResult(o model.Op, is model.Result) error {
 	if is.Errno != 0 {
 		want := c.fs.Clone().Apply(o)
 		isResource := slices.Contains(resourceErrors, is.Errno)
-		if writesBack(o.Code) && isResource {
+		switch {
+		case o.Code == model.Write && is.Errno == unix.ENOSPC && c.full:
+			c.fs.Refused(o)
+		case writesBack(o.Code) && isResource:
 			c.torn = true
 		}
 		if want.Errno != is.Errno && !isResource {

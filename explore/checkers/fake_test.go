@@ -54,7 +54,8 @@ const (
 
 // fakePromises are those of ext3 with data=journal.
 var fakePromises = model.Promises{Ordered: true, AtomicRename: true, Data: model.Versions,
-	Features: []model.Feature{model.Nodes, model.Direct, model.Whiteout, model.ZeroRange, model.Shift}}
+	Features: []model.Feature{model.Nodes, model.Direct, model.Whiteout, model.ZeroRange, model.Shift,
+		model.Times, model.Full}}
 
 func newFake(s *exploretest.System, bug string, options model.Promises) *fake {
 	on := []explore.Component{explore.RAMDisk(0, fakeBytes)}
@@ -69,7 +70,10 @@ func newFake(s *exploretest.System, bug string, options model.Promises) *fake {
 		return agent.Exit{}, nil
 	}
 	s.Programs["stat"] = func(*exploretest.System, agent.Command) (agent.Exit, error) {
-		return agent.Exit{Stdout: []byte("9999 1024 0 0")}, nil
+		if f.bug == "more is free than there is" {
+			return agent.Exit{Stdout: []byte("9999 99999 9999 1024 0 0")}, nil
+		}
+		return agent.Exit{Stdout: []byte("9999 9999 9999 1024 0 0")}, nil
 	}
 	s.Programs["sh"] = func(_ *exploretest.System, c agent.Command) (agent.Exit, error) {
 		if !strings.Contains(c.Args[2], "/proc/slabinfo") {

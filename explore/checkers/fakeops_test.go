@@ -39,6 +39,11 @@ func (f *fake) perform(s *exploretest.System, call agent.Op) agent.Result {
 		return agent.Result{}
 	case agent.DropCaches().Code, agent.Writeback().Code:
 		return agent.Result{}
+	case agent.Clock().Code:
+		if f.fs == nil {
+			return agent.Result{}
+		}
+		return agent.Result{Value: uint64(model.ClockOf(f.fs.Moment() + 1))}
 	case agent.DiskClear(0).Code:
 		f.fault = nil
 		return agent.Result{}
@@ -107,6 +112,8 @@ func (f *fake) do(s *exploretest.System, o model.Op) model.Result {
 		f.slots[o.Slot], f.inodes[o.Slot] = o.Flags, f.inode(o.Path)
 		if created {
 			f.log(model.Op{Code: model.Open, Path: o.Path, Flags: o.Flags &^ unix.O_SYNC, Mode: o.Mode})
+		} else if o.Flags&unix.O_TRUNC != 0 {
+			f.log(model.Op{Code: model.Ftruncate, Path: o.Path})
 		}
 	case model.Write, model.Dwrite, model.Mmapwrite, model.Ftruncate, model.Fallocate:
 		if o.Path = f.path(o.Slot); o.Path == "" {
@@ -117,7 +124,7 @@ func (f *fake) do(s *exploretest.System, o model.Op) model.Result {
 		}
 		f.log(o)
 	case model.Close, model.Read, model.Readdir, model.Readlink, model.Getxattr,
-		model.SyncFileRange:
+		model.SyncFileRange, model.FillDisk, model.FreeDisk, model.Mmaptail:
 	case model.Fsync, model.Fdatasync, model.Syncfs, model.Sync, model.Msync:
 		return f.sync(s, o, r)
 	default:

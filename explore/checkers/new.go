@@ -28,6 +28,10 @@ func Names() [][2]string {
 func New(checker string, on Storage, p model.Promises, l Limits) (explore.Checker, error) {
 	core := Core{At: on.Path(), Promises: p, Limits: l}
 	switch checker {
+	case "sync", "reasonable", "recovery":
+		core.Watched = true
+	}
+	switch checker {
 	case "sync":
 		return &Sync{Core: core}, nil
 	case "reasonable":

@@ -35,6 +35,7 @@ func (c *Core) checkCause(e *explore.Env, o model.Op, errno unix.Errno) error {
 	case slices.Contains(storageErrors, errno):
 		return explore.Failuref("error without a cause", "%v gives %s, and nothing failed", o,
 			name(errno))
+	case c.full && errno == unix.ENOSPC:
 	case o.Code == model.Setxattr: // attributes have a space of their own, which may be full
 	case errno == unix.ENOSPC, errno == unix.EDQUOT:
 		return c.checkSpace(e, o, errno)
@@ -42,17 +43,41 @@ func (c *Core) checkCause(e *explore.Env, o model.Op, errno unix.Errno) error {
 	return nil
 }
 
+// A statfs is what statfs(2) returns.
+type statfs struct {
+	blocks, free, available, size uint64 // of the data; size in bytes
+	inodes, freeInodes            uint64
+}
+
+// statfs calls statfs(2). ok reports whether it gave an answer.
+func (c *Core) statfs(e *explore.Env) (s statfs, ok bool, err error) {
+	exit, err := e.Run("stat", "-f", "-c", "%b %f %a %S %c %d", c.At)
+	if err != nil || exit.Code != 0 {
+		return s, false, err
+	}
+	n, _ := fmt.Sscan(string(exit.Stdout), &s.blocks, &s.free, &s.available, &s.size, &s.inodes,
+		&s.freeInodes)
+	return s, n == 6, nil
+}
+
 // checkSpace returns a failure if an operation found no space, and the file system has some.
 func (c *Core) checkSpace(e *explore.Env, o model.Op, errno unix.Errno) error {
-	exit, err := e.Run("stat", "-f", "-c", "%a %S %c %d", c.At)
-	if err != nil || exit.Code != 0 {
+	s, ok, err := c.statfs(e)
+	bytes := s.available * s.size
+	if !ok || bytes < enoughBytes || s.inodes > 0 && s.freeInodes < enoughInodes {
 		return err
 	}
-	var blocks, size, inodes, free uint64
-	n, _ := fmt.Sscan(string(exit.Stdout), &blocks, &size, &inodes, &free)
-	if full := blocks*size < enoughBytes || inodes > 0 && free < enoughInodes; n != 4 || full {
-		return nil
-	}
 	return explore.Failuref("error without a cause",
-		"%v gives %s, and %d bytes and %d inodes are free", o, name(errno), blocks*size, free)
+		"%v gives %s, and %d bytes and %d inodes are free", o, name(errno), bytes, s.freeInodes)
+}
+
+// checkCounts returns a failure if more is free than there is.
+func (c *Core) checkCounts(e *explore.Env) error {
+	s, ok, err := c.statfs(e)
+	if !ok || max(s.free, s.available) <= s.blocks && s.freeInodes <= s.inodes {
+		return err
+	}
+	return &explore.Failure{Kind: "statfs", Property: explore.Recovered, Text: fmt.Sprintf(
+		"%d blocks are free, %d available, of %d; %d inodes are free, of %d", s.free, s.available,
+		s.blocks, s.freeInodes, s.inodes)}
 }

@@ -51,6 +51,17 @@ var unseenBugs = []unseenBug{
 	{"a link count is too high", "sync", true},
 	{"a recovered file was last changed in 1970", "sync", true},
 	{"a write sets the time of its file back", "sync", true},
+	{"chmod does not change the time of status", "sync", true},
+	{"a directory keeps its time of modification", "sync", true},
+	{"a hole has data", "sync", true},
+	{"a punched block keeps its bytes", "sync", false},
+	{"bytes behind the end appear", "sync", false},
+	{"a recovered file takes no space", "sync", true},
+	// A full disk.
+	{"fsync on a full disk does nothing", "sync", false},
+	{"space does not become free", "sync", false},
+	{"a write that finds no space changes the file", "sync", false},
+	{"more is free than there is", "sync", false},
 	// Errors.
 	{"mkdir finds no space", "sync", true},
 	{"fsync fails without a cause", "sync", true},
@@ -67,6 +78,9 @@ type unseenState struct {
 	synced  map[string]int  // number of fsyncs by path
 	spoiled map[string]bool // paths whose fsync does nothing
 	steps   int             // number of changes
+	tail    model.Op        // the last write behind the end of a file; Len 0: none
+	full    bool            // the disk is full
+	freed   bool            // it was full
 }
 
 // spoil makes fsync of a path do nothing.
@@ -82,7 +96,20 @@ func (f *fake) unseenChange(o model.Op) model.Op {
 	u := &f.unseen
 	const punch = unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE
 	kind, _ := f.fs.Observed().Kind(o.Path)
+	switch o.Code {
+	case model.FillDisk, model.FreeDisk:
+		u.full, u.freed = o.Code == model.FillDisk, o.Code == model.FreeDisk
+	case model.Mmaptail:
+		u.tail = o
+		u.tail.Off, _ = f.fs.Size(f.path(o.Slot))
+	}
 	switch {
+	case f.bug == "a punched block keeps its bytes" && o.Flags == punch && o.Off%model.Block != 0:
+		o.Flags = unix.FALLOC_FL_KEEP_SIZE
+	case f.bug == "bytes behind the end appear" && o.Code == model.Ftruncate && u.tail.Len > 0:
+		u.tail.Code = model.Write
+		f.do(nil, u.tail)
+		u.tail.Len = 0
 	case f.bug == "fsync of a file with two names does nothing" && o.Code == model.Link,
 		f.bug == "fsync of an unlinked name loses the other name" && o.Code == model.Link:
 		u.spoil(o.Path)
@@ -108,6 +135,9 @@ func (f *fake) unseenSync(o model.Op) bool {
 	p := f.path(o.Slot)
 	if o.Code != model.Fsync && o.Code != model.Fdatasync {
 		return false
+	}
+	if f.bug == "fsync on a full disk does nothing" && f.unseen.full {
+		return true
 	}
 	if f.bug == "the second fsync of a file does nothing" {
 		if f.unseen.synced == nil {
@@ -150,6 +180,14 @@ func (f *fake) unseenEntries(list []agent.Entry) []agent.Entry {
 		last.Mtime = 0
 	case f.bug == "a write sets the time of its file back" && is && last.Size > 0:
 		last.Mtime = 1e9
+	case f.bug == "a recovered file takes no space" && is && f.recovered:
+		last.Blocks = 0
+	case f.bug == "a hole has data" && is && last.Size > 10_000:
+		last.InHole = 1
+	case f.bug == "chmod does not change the time of status" && last.Mode&0o777 == 0o700:
+		last.Ctime = model.ClockOf(0)
+	case f.bug == "a directory keeps its time of modification":
+		list[0].Mtime = model.ClockOf(0)
 	}
 	return list
 }
@@ -163,6 +201,12 @@ func (f *fake) unseenWrong(o model.Op) (errno unix.Errno) {
 		if f.unseen.steps++; f.unseen.steps > 20 {
 			return unix.EROFS
 		}
+	case f.bug == "space does not become free" && o.Code == model.Write && f.unseen.freed:
+		return unix.ENOSPC
+	case f.bug == "a write that finds no space changes the file" && o.Code == model.Write &&
+		f.unseen.full:
+		f.fs.Apply(o)
+		return unix.ENOSPC
 	case f.bug == "a recovered file cannot be removed" && f.recovered && o.Code == model.Unlink &&
 		kind == model.File:
 		return unix.EIO
@@ -188,7 +232,7 @@ func (b unseenBug) find(t *testing.T, later bool) (e *explore.Error, runs uint64
 	defer cancel()
 	cfg.Strategy, cfg.Inspect, cfg.Runs = explore.Cover, later, unseenRuns
 	cfg.OnEvent = func(e explore.Event) {
-		if e.Event == "error" {
+		if e.Event == "error" || e.Event == "surprise" {
 			cancel()
 		}
 	}

@@ -16,6 +16,13 @@ import (
 
 // Use uses the recovered tree: see use.
 func (c *Core) Use(e *explore.Env) error {
+	// What filled the disk goes first: everything else needs space.
+	if _, err := e.Try(agent.FreeDisk(path.Join(c.At, model.FillName)), agent.Sync()); err != nil {
+		return err
+	}
+	if err := c.checkCounts(e); err != nil {
+		return err
+	}
 	s, err := look(e, c.At, model.New(c.Promises))
 	if err != nil {
 		return err

@@ -35,6 +35,7 @@ type plant struct {
 	runs      uint64   // number of executions after which the exploration ends; 0: no limit
 	by        string   // the oracle that finds the bug; "": any
 	missed    bool     // the bug is not found
+	surprise  bool     // of unseenBugs: it is found as a surprise
 	byDefault bool     // explored without $FSWARD_PLANTED
 
 	// Bugs above the file system: ops rewrites operations, and result rewrites their results.
@@ -152,6 +153,19 @@ func (b *broken) Unmount(e *explore.Env) error {
 	return b.spoil(e, b.On[0].Path())
 }
 
+// unwatch makes a checker look at the tree after crashes only. A bug above the file system that
+// delays an operation would show before, which one below it would not.
+func unwatch(c explore.Checker) {
+	switch c := c.(type) {
+	case *checkers.Sync:
+		c.Watched = false
+	case *checkers.Reasonable:
+		c.Watched = false
+	case *checkers.Recovery:
+		c.Watched = false
+	}
+}
+
 // foundBy names the oracle that found an error.
 func foundBy(e *explore.Error) string {
 	switch {
@@ -260,6 +274,7 @@ func (p *plant) find(ctx context.Context, t *testing.T, m *machine.Machine) erro
 	system := &mutated{Machine: m, plant: p}
 	if p.ops != nil {
 		system.rewrite = p.ops()
+		unwatch(cfg.Stack.Checker)
 	}
 	if p.module != "" {
 		args := append([]string{"insmod", "/fsward/fsw_leaktest.ko"}, strings.Fields(p.module)...)

@@ -55,7 +55,10 @@ var unseenBugs = []plant{
 	{bug: "a direct write comes late", ops: delay(agent.Dwrite(0, 0, 0, 0))},
 	{bug: "linkat of a nameless file comes late", ops: delay(agent.Linkat(0, ""))},
 	{bug: "a clone is lost", fs: "xfs", ops: delay(agent.Clone(0, 0, 0, 0, 0))},
-	{bug: "bytes written behind the end by a mapping appear", ops: beyondEnd},
+	{bug: "bytes written behind the end by a mapping appear", fs: "xfs", surprise: true,
+		ops: beyondEnd},
+	{bug: "a punched range keeps the bytes of its first block", ops: wrongPunch},
+	{bug: "fsync on a full disk does nothing", ops: noFsyncWhenFull},
 	{bug: "an appending write comes late", ops: lateAppend},
 
 	// What no operation changes.
@@ -72,6 +75,27 @@ var unseenBugs = []plant{
 	{bug: "symlink gives ENOSPC though there is space",
 		result: says(agent.Symlink("", ""), unix.ENOSPC)},
 	{bug: "close gives EIO though nothing failed", result: says(agent.Close(0), unix.EIO)},
+	{bug: "the space of removed files is not free", result: noSpaceAgain()},
+	{bug: "chmod does not change the time of status", result: rewrittenFiles(func(e *agent.Entry) {
+		if e.Mode&0o777 == 0o700 {
+			e.Ctime = 1e18
+		}
+	})},
+	{bug: "a directory keeps its time of modification", result: rewrittenFiles(func(e *agent.Entry) {
+		if e.Path == "." {
+			e.Mtime = 1e18
+		}
+	})},
+	{bug: "a hole has data", result: rewrittenFiles(func(e *agent.Entry) {
+		if e.Size > 100_000 {
+			e.InHole = 1
+		}
+	})},
+	{bug: "a recovered file takes no space", surprise: true, after: rewrittenFiles(func(e *agent.Entry) {
+		if e.Mode&unix.S_IFMT == unix.S_IFREG {
+			e.Blocks = 0
+		}
+	})},
 	{bug: "readdir gives a name twice", result: twiceListed},
 	{bug: "a link count is wrong", result: extraLink},
 }
@@ -158,23 +182,73 @@ var wrongCollapse = fixed(func(o agent.Op) []agent.Op {
 	return []agent.Op{o}
 })
 
-// beyondEnd makes bytes visible that a mapping has written behind the end of its file, when the
-// file becomes longer.
+// beyondEnd makes bytes visible that a mapping has written behind the end of its file, when
+// ftruncate makes the file longer.
 func beyondEnd() rewrite {
-	written := make(map[string]uint64)
-	return rewriting(func(w *delayed, o agent.Op) ([]agent.Op, bool) {
+	size := make(map[uint32]uint64)
+	tail := make(map[uint32][2]uint64) // length and seed
+	return fixed(func(o agent.Op) []agent.Op {
 		slot, n, _, _ := o.Fields()
-		p := w.files[slot]
+		switch {
+		case is(o, agent.Open(0, "", 0, 0)):
+			delete(tail, slot)
+		case is(o, agent.Mmaptail(0, 0, 0)):
+			tail[slot] = [2]uint64{n[1], n[2]}
+		case is(o, agent.Ftruncate(0, 0)):
+			was, t := size[slot], tail[slot]
+			size[slot] = n[0]
+			if t[0] > 0 && n[0] > was {
+				return []agent.Op{o, agent.Fill(slot, was, uint32(t[0]), t[1])}
+			}
+		}
+		return []agent.Op{o}
+	})()
+}
+
+// wrongPunch punches only the whole blocks of a range.
+var wrongPunch = fixed(func(o agent.Op) []agent.Op {
+	slot, n, _, _ := o.Fields()
+	const punch = unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE
+	if begin := (n[1] + 4095) / 4096 * 4096; is(o, agent.Fallocate(0, 0, 0, 0)) && n[0] == punch &&
+		begin > n[1] {
+		if end := n[1] + n[2]; begin < end {
+			return []agent.Op{agent.Fallocate(slot, punch, begin, end-begin)}
+		}
+		return nothing()
+	}
+	return []agent.Op{o}
+})
+
+// noFsyncWhenFull makes fsync do nothing after the disk was filled.
+func noFsyncWhenFull() rewrite {
+	full := false
+	return fixed(func(o agent.Op) []agent.Op {
+		switch {
+		case is(o, agent.FillDisk("")):
+			full = true
+		case is(o, agent.FreeDisk("")), is(o, agent.Mount("", "", "", 0, "")):
+			full = false
+		case is(o, agent.Fsync(0)) && full:
+			return nothing()
+		}
+		return []agent.Op{o}
+	})()
+}
+
+// noSpaceAgain lets writes find no space after a full disk got space again.
+func noSpaceAgain() func(o agent.Op, r agent.Result) agent.Result {
+	freed := false
+	return func(o agent.Op, r agent.Result) agent.Result {
 		switch {
 		case is(o, agent.Mount("", "", "", 0, "")):
-			clear(written)
-		case is(o, agent.Mmapwrite(0, 0, 0, 0)) && n[1]%4096 != 0:
-			written[p] = n[0]
-		case is(o, agent.Ftruncate(0, 0)) && written[p] > 0 && n[0] > written[p]:
-			return []agent.Op{o, agent.Fill(slot, written[p], 50, 77)}, true
+			freed = false
+		case is(o, agent.FreeDisk("")) && r.Errno == 0:
+			freed = true
+		case is(o, agent.Fill(0, 0, 0, 0)) && freed:
+			return agent.Result{Errno: unix.ENOSPC}
 		}
-		return nil, false
-	})()
+		return r
+	}
 }
 
 // lateAppend delays writes through descriptors that append.
@@ -243,6 +317,16 @@ func rewrittenTree(f func(list []agent.Entry) []agent.Entry,
 	}
 }
 
+// rewrittenFiles returns a result rewriter for each entry of agent.Tree.
+func rewrittenFiles(f func(e *agent.Entry)) func(o agent.Op, r agent.Result) agent.Result {
+	return rewrittenTree(func(list []agent.Entry) []agent.Entry {
+		for i := range list {
+			f(&list[i])
+		}
+		return list
+	})
+}
+
 var twiceListed = rewrittenTree(func(list []agent.Entry) []agent.Entry {
 	if last := list[len(list)-1]; strings.HasPrefix(last.Path, "n") {
 		list = append(list, last)
@@ -250,11 +334,8 @@ var twiceListed = rewrittenTree(func(list []agent.Entry) []agent.Entry {
 	return list
 })
 
-var extraLink = rewrittenTree(func(list []agent.Entry) []agent.Entry {
-	for i, e := range list {
-		if e.Mode&unix.S_IFMT == unix.S_IFREG {
-			list[i].Links++
-		}
+var extraLink = rewrittenFiles(func(e *agent.Entry) {
+	if e.Mode&unix.S_IFMT == unix.S_IFREG {
+		e.Links++
 	}
-	return list
 })

@@ -70,12 +70,13 @@ func (p *plant) findUnseen(ctx context.Context, t *testing.T, m *machine.Machine
 	system := &mutated{Machine: m, plant: p, top: top}
 	if p.ops != nil {
 		system.rewrite = p.ops()
+		unwatch(cfg.Stack.Checker)
 	}
 	until, stop := context.WithTimeout(ctx, limit)
 	defer stop()
 	cfg.System, cfg.Dir = system, t.TempDir()
 	cfg.OnEvent = func(e explore.Event) {
-		if e.Event == "error" {
+		if e.Event == "error" || e.Event == "surprise" && p.surprise {
 			stop()
 		}
 	}
@@ -84,7 +85,9 @@ func (p *plant) findUnseen(ctx context.Context, t *testing.T, m *machine.Machine
 		return err
 	}
 	by, what, seconds := "–", "–", sum.Seconds
-	if i := slices.IndexFunc(sum.Errors, func(explore.Error) bool { return true }); i >= 0 {
+	if i := slices.IndexFunc(sum.Errors, func(e explore.Error) bool {
+		return !e.Surprise || p.surprise
+	}); i >= 0 {
 		e := sum.Errors[i]
 		by, what, seconds = foundBy(&e), e.Kind, e.Seconds
 		t.Logf("%.400s", e.Summary)

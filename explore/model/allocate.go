@@ -55,6 +55,7 @@ func (n *inode) fallocate(s *file, o Op, p Promises, now int) unix.Errno {
 	}
 	// The journal orders changes of space and size. No source says so of the data that moves.
 	n.setContent(c.allocated(o), now, o.Flags&shift == 0)
+	n.most = max(n.most, o.Off+o.Len)
 	if o.Flags&shift == 0 {
 		n.data[len(n.data)-1].by = o.allocation()
 	}

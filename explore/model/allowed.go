@@ -28,6 +28,14 @@ func (f *FS) Equal(s *Observed) error {
 	return m.run()
 }
 
+// Agrees reports whether f has the tree of a mounted file system. It knows neither extended
+// attributes nor contents but their checksums, so that nothing that Wants lists has to be read. If
+// it reports false, Equal may still find no difference.
+func (f *FS) Agrees(s *Observed) bool {
+	m := matcher{f: f, seen: s, exact: true, shallow: true, moment: f.now}
+	return s.Unreadable() == "" && m.run() == nil
+}
+
 // Allowed returns nil if a crash now, and the recovery after it, may leave the tree s. Otherwise it
 // returns a *Mismatch that names the first thing that is lost, or that never existed. A name whose
 // inode cannot be read counts as missing. The caller has to read everything that s.Wants(f) lists

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"path"
 	"strings"
 	"time"
 
@@ -54,6 +55,10 @@ func (o Op) Call(root string) agent.Op {
 		return agent.DropCaches()
 	case Writeback:
 		return agent.Writeback()
+	case FillDisk:
+		return agent.FillDisk(path.Join(root, FillName))
+	case FreeDisk:
+		return agent.FreeDisk(path.Join(root, FillName))
 	case Linkat:
 		return agent.Linkat(o.Slot, root+o.To)
 	}
@@ -83,6 +88,8 @@ func (o Op) slotCall() agent.Op {
 		return agent.Dwrite(o.Slot, o.Off, uint32(o.Len), o.Seed)
 	case Mmapwrite:
 		return agent.Mmapwrite(o.Slot, o.Off, uint32(o.Len), o.Seed)
+	case Mmaptail:
+		return agent.Mmaptail(o.Slot, uint32(o.Len), o.Seed)
 	case Msync:
 		return agent.Msync(o.Slot, o.Off, uint32(o.Len))
 	case SyncFileRange:
@@ -120,6 +127,8 @@ func FromCall(root string, call agent.Op) (o Op, ok bool) {
 		o.To = s[1]
 	case Linkat:
 		o.Path, o.To = "", s[0]
+	case FillDisk, FreeDisk:
+		o.Path = ""
 	case Setxattr, Getxattr, Removexattr:
 		o.Name, o.Value = s[1], string(data)
 	}
@@ -159,6 +168,8 @@ func (o *Op) setNumbers(n [4]uint64) {
 		o.Off, o.Len = n[0], n[1]
 	case Write, Dwrite, Mmapwrite:
 		o.Off, o.Len, o.Seed = n[0], n[1], n[2]
+	case Mmaptail:
+		o.Len, o.Seed = n[1], n[2]
 	case SyncFileRange:
 		o.Off, o.Len, o.Flags = n[0], n[1], int(n[2])
 	case Fallocate:

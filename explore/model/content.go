@@ -131,6 +131,14 @@ func (c content) window(off, end uint64) (out []part) {
 	return out
 }
 
+// blocks returns the number of sectors that the parts need.
+func (c content) blocks() (n uint64) {
+	for _, p := range c.parts {
+		n += (p.end - p.off + sector - 1) / sector
+	}
+	return n
+}
+
 // sum returns the SHA-256 of the content.
 func (c content) sum() (sum [sha256.Size]byte) {
 	h := sha256.New()

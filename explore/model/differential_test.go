@@ -37,15 +37,15 @@ var mustOccur = []string{
 // hostFeatures are the features of the file systems of this machine's kernel, and the results that
 // they have to produce.
 var hostFeatures = map[string][]model.Feature{
-	"tmpfs": {model.Nodes, model.Tmpfile, model.Direct, model.Whiteout, model.ACL},
-	"ext2":  {model.Nodes, model.Tmpfile, model.Direct, model.Whiteout, model.ACL},
-	"ext3":  {model.Nodes, model.Tmpfile, model.Direct, model.Whiteout, model.ACL},
+	"tmpfs": {model.Nodes, model.Tmpfile, model.Direct, model.Whiteout, model.ACL, model.Times},
+	"ext2":  {model.Nodes, model.Tmpfile, model.Direct, model.Whiteout, model.ACL, model.Times},
+	"ext3":  {model.Nodes, model.Tmpfile, model.Direct, model.Whiteout, model.ACL, model.Times},
 	"ext4": {model.Nodes, model.Tmpfile, model.Direct, model.Whiteout, model.ACL, model.ZeroRange,
-		model.Shift},
+		model.Shift, model.Times},
 	"btrfs": {model.Nodes, model.Tmpfile, model.Direct, model.Whiteout, model.ACL, model.ZeroRange,
-		model.Reflink},
+		model.Reflink, model.Times},
 	"xfs": {model.Nodes, model.Tmpfile, model.Direct, model.Whiteout, model.ACL, model.ZeroRange,
-		model.Shift, model.Reflink},
+		model.Shift, model.Reflink, model.Times},
 }
 
 var featuresOccur = map[model.Feature][]string{

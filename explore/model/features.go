@@ -19,9 +19,12 @@ const (
 	ZeroRange Feature = "zero_range" // FALLOC_FL_ZERO_RANGE
 	Shift     Feature = "shift"      // FALLOC_FL_COLLAPSE_RANGE and FALLOC_FL_INSERT_RANGE
 	Reflink   Feature = "reflink"    // FICLONERANGE and FIDEDUPERANGE
+	Times     Feature = "times"      // times of all changes, as exact as the kernel's clock
+	Full      Feature = "full"       // it can be used when it is full
 )
 
-var features = []Feature{Nodes, Tmpfile, Direct, Whiteout, ACL, ZeroRange, Shift, Reflink}
+var features = []Feature{Nodes, Tmpfile, Direct, Whiteout, ACL, ZeroRange, Shift, Reflink, Times,
+	Full}
 
 // Has reports whether the file system has a feature.
 func (p Promises) Has(f Feature) bool { return slices.Contains(p.Features, f) }

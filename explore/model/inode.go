@@ -49,6 +49,11 @@ type inode struct {
 	changed, sized       int // moment of the last change of metadata, and of size
 	named                int // the names that it had at this moment are durable
 	ranges               []syncedRange
+
+	// The last operations that had to change the time of modification and of status.
+	mtimeAt, ctimeAt int
+	tails            []part // what mappings have written behind the end of a file
+	most             uint64 // the end of the largest range of a file that it needed space for
 }
 
 // isRemoved reports whether the names of a file were removed. fsync(2) promises nothing of names
@@ -122,7 +127,7 @@ func (n *inode) setAttrs(a attrs, now int) {
 		maps.Equal(was.xattrs, a.xattrs) {
 		return
 	}
-	n.changed = now
+	n.changed, n.ctimeAt = now, now
 	n.attrs.set(now, a)
 }
 
@@ -131,6 +136,8 @@ func (n *inode) resize(size uint64, now int) {
 	mtime := presentTime
 	if size == n.data.now().size {
 		mtime = anyTime
+	} else {
+		n.markModified(now)
 	}
 	n.touch(now, mtime)
 	n.setContent(n.data.now().truncate(size), now, true)
@@ -142,5 +149,6 @@ func (n *inode) setContent(c content, now int, ordered bool) {
 	if c.size != n.data.now().size {
 		n.changed, n.sized = now, now
 	}
+	n.most = max(n.most, c.size)
 	n.data = append(n.data, version[content]{at: now, value: c, meta: ordered})
 }

@@ -9,10 +9,11 @@ import (
 
 // A matcher assigns an inode of the model to each observed file, by a search with backtracking.
 type matcher struct {
-	f      *FS
-	seen   *Observed
-	exact  bool // compare with the current state, not with what a crash may leave
-	moment int  // moment of all metadata; or anyMoment
+	f       *FS
+	seen    *Observed
+	exact   bool // compare with the current state, not with what a crash may leave
+	shallow bool // extended attributes were not read
+	moment  int  // moment of all metadata; or anyMoment
 
 	files map[int]uint64 // observed inode number by inode of the model
 	ours  map[uint64]int // inode of the model by observed inode number

@@ -43,10 +43,13 @@ type node struct {
 // MaxContent bounds the content that is read of one file, in bytes.
 const MaxContent = 64 << 20
 
+// FillName is the name in the root directory of the file that has all free space after FillDisk.
+const FillName = "fsward-fill"
+
 // Observe returns the tree of the entries of an agent.Tree. It leaves out lost+found, everything
-// that fsck put there, and the names in the root directory that match own, patterns of path.Match.
+// that fsck put there, the file of FillDisk, and the names in the root directory that match own, patterns of path.Match.
 func Observe(entries []agent.Entry, own ...string) (*Observed, error) {
-	own = append([]string{"lost+found"}, own...)
+	own = append([]string{"lost+found", FillName}, own...)
 	s := &Observed{
 		nodes:      make(map[string]*node, len(entries)),
 		names:      make(map[uint64]uint64),
@@ -183,13 +186,14 @@ func (f *FS) Observed() *Observed {
 			UID: a.uid, GID: a.gid, Target: n.target, Rdev: n.node.dev,
 		}
 		e.Mode |= n.node.typ
+		e.Ctime = ClockOf(n.ctimeAt)
 		if e.Mtime = a.mtime; a.mtime <= 0 {
-			e.Mtime = firstPresent
+			e.Mtime = ClockOf(n.mtimeAt)
 		}
 		here := &node{Entry: e, xattrs: a.xattrs, entries: n.current()}
 		if n.kind == File {
 			c := n.data.now()
-			here.Size, here.Sum = c.size, c.sum()
+			here.Size, here.Sum, here.Blocks = c.size, c.sum(), c.blocks()
 			here.data, here.complete = c.bytes(), true
 		}
 		s.nodes[p] = here

@@ -38,6 +38,7 @@ const (
 	Fallocate          // Slot, Flags (its mode), Off, Len
 	Dwrite             // as Write, with O_DIRECT; Off and Len are multiples of Block
 	Mmapwrite          // as Write, through a mapping; the range is within the file
+	Mmaptail           // Slot, Len, Seed: a write behind the end, through a mapping of the last page
 	Msync              // Slot, Off, Len
 	SyncFileRange      // Slot, Off, Len; Flags
 	Clone              // Slot, Off; From, FromOff, Len; the numbers are multiples of Block
@@ -50,6 +51,8 @@ const (
 	Sync               // no arguments
 	DropCaches         // no arguments
 	Writeback          // no arguments
+	FillDisk           // no arguments: all free space goes to the file FillName
+	FreeDisk           // no arguments: it goes back
 	codeCount
 )
 
@@ -57,8 +60,10 @@ var codeNames = [codeCount]string{
 	"invalid", "mkdir", "rmdir", "unlink", "rename", "link", "symlink", "readlink", "chmod", "chown",
 	"utimes",
 	"truncate", "setxattr", "getxattr", "removexattr", "readdir", "open", "close", "read", "write",
-	"ftruncate", "fallocate", "dwrite", "mmapwrite", "msync", "sync_file_range", "clone", "dedupe",
-	"linkat", "mknod", "fsync", "fdatasync", "syncfs", "sync", "drop_caches", "writeback",
+	"ftruncate", "fallocate", "dwrite", "mmapwrite", "mmaptail", "msync", "sync_file_range", "clone",
+	"dedupe",
+	"linkat", "mknod", "fsync", "fdatasync", "syncfs", "sync", "drop_caches", "writeback", "fill_disk",
+	"free_disk",
 }
 
 // Block is a multiple of the block size of each file system that the explorer makes, in bytes.
@@ -117,12 +122,14 @@ func (o Op) String() string {
 		add("%d, %d", o.Off, o.Len)
 	case Clone, Dedupe:
 		add("%d, #%d, %d, %d", o.Off, o.From, o.FromOff, o.Len)
+	case Mmaptail:
+		add("%d", o.Len)
 	case Setxattr:
 		add("%s, %q", o.Name, o.Value)
 	case Getxattr, Removexattr:
 		add("%s", o.Name)
 	}
-	if o.Code == Write || o.Code == Dwrite || o.Code == Mmapwrite {
+	if o.isPattern() {
 		add("seed %d", o.Seed)
 	}
 	if o.Flags != 0 && o.Code != Open {
@@ -133,6 +140,11 @@ func (o Op) String() string {
 		text = "at the same time " + text
 	}
 	return text
+}
+
+// isPattern reports whether an operation writes a pattern of Seed.
+func (o Op) isPattern() bool {
+	return o.Code == Write || o.Code == Dwrite || o.Code == Mmapwrite || o.Code == Mmaptail
 }
 
 // onSlot reports whether an operation is one on an open file.

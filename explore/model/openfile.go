@@ -128,6 +128,8 @@ func (v *volume) onFile(o Op) (r Result) {
 		n.resize(o.Len, v.now)
 	case Write, Dwrite, Mmapwrite:
 		return v.write(slot, n, o)
+	case Mmaptail:
+		r.Errno = n.mmaptail(slot, o, v.now)
 	case Fallocate:
 		r.Errno = n.fallocate(slot, o, v.promises, v.now)
 	case Clone:
@@ -169,9 +171,12 @@ func (v *volume) write(slot *file, n *inode, o Op) Result {
 	old := n.data.now()
 	c := old.write(o.Off, o.Len, o.Seed)
 	n.data.set(v.now, c)
+	n.most = max(n.most, c.size)
 	mtime := presentTime
 	if o.Code == Mmapwrite { // a write to a page that is mapped and dirty is not seen
 		mtime = anyTime
+	} else {
+		n.markModified(v.now)
 	}
 	n.touch(v.now, mtime)
 	// If the size stays, only the time changes, and at most once a tick (inode_needs_update_time).
@@ -187,6 +192,16 @@ func (v *volume) write(slot *file, n *inode, o Op) Result {
 		v.fsync(slot.inode, true)
 	}
 	return Result{Value: o.Len}
+}
+
+// Refused records an operation that the kernel refused for lack of space. It may have changed the
+// time of modification of its file.
+func (f *FS) Refused(o Op) {
+	f.now++
+	f.log = append(f.log, o)
+	if n := f.tree.inodes[f.files.at(o.Slot).inode]; n != nil && n.kind == File {
+		n.touch(f.now, anyTime)
+	}
 }
 
 // writable returns the error of a write.

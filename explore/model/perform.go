@@ -40,7 +40,7 @@ func (v *volume) perform(o Op) (r Result) {
 		r.Errno = v.open(o)
 	case Sync:
 		v.disk.sync(&v.tree, v.now)
-	case DropCaches, Writeback:
+	case DropCaches, Writeback, FillDisk, FreeDisk:
 	default:
 		if o.onSlot() {
 			return v.onFile(o)
@@ -89,6 +89,7 @@ func (v *volume) add(o Op) unix.Errno {
 		v.setName(w.dir, w.name, v.mknod(w.dir, o.Mode, o.Dev))
 	default:
 		v.setName(w.dir, w.name, old)
+		v.tree.inodes[old].ctimeAt = v.now
 	}
 	return 0
 }
@@ -135,6 +136,9 @@ func (v *volume) remove(o Op) unix.Errno {
 		return unix.ENOTEMPTY
 	}
 	v.setName(w.dir, w.name, 0)
+	if n.links > 0 {
+		n.ctimeAt = v.now
+	}
 	return 0
 }
 

@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"maps"
+	"math"
 	"path"
 	"slices"
 )
@@ -13,11 +14,13 @@ type Surprise struct{ Kind, Text string }
 
 // The kinds of surprises.
 const (
-	NeitherOldNorNew = "neither old nor new" // after a rename over a file
-	StaleData        = "stale data"          // content that was never written to the file
-	EmptyFile        = "empty file"          // a name that never led to an empty file
-	RenamedGone      = "renamed file gone"   // a durable file without a name after a rename
-	FsyncedAbsent    = "fsynced file absent" // a new file whose data is durable, and its name is not
+	NeitherOldNorNew = "neither old nor new"  // after a rename over a file
+	StaleData        = "stale data"           // content that was never written to the file
+	EmptyFile        = "empty file"           // a name that never led to an empty file
+	RenamedGone      = "renamed file gone"    // a durable file without a name after a rename
+	FsyncedAbsent    = "fsynced file absent"  // a new file whose data is durable, and its name is not
+	BehindEnd        = "bytes behind the end" // what a mapping wrote there, after the file grew
+	WrongSpace       = "wrong space"          // none for data, or far more than the file needed
 )
 
 // Surprises returns the surprises in a tree that Allowed allows, in the order of their names. The
@@ -98,6 +101,19 @@ func has(versions history[content], here *node) bool {
 // file of this name.
 func (f *FS) surpriseOfContent(found func(kind, format string, args ...any), e *name, p string,
 	here *node) {
+	most := uint64(0)
+	for _, v := range e.history {
+		if n := f.tree.inodes[v.value]; n != nil {
+			most = max(most, n.most)
+		}
+	}
+	surpriseOfSpace(found, p, here, most)
+	if n := f.tree.inodes[e.now()]; n != nil && n.kind == File {
+		if masked := n.withoutTails(here); masked != nil {
+			found(BehindEnd, "%s has bytes that a mapping wrote behind its end, before it grew", p)
+			here = masked
+		}
+	}
 	if !here.complete {
 		return
 	}
@@ -119,6 +135,23 @@ func (f *FS) surpriseOfContent(found func(kind, format string, args ...any), e *
 			found(StaleData, "%s has %s at offset %d, which was never written to it", p, describe(is), off)
 			return
 		}
+	}
+}
+
+// enoughSpace is more than a file system allocates in advance, beside as much as a file has.
+const enoughSpace = 1 << 20
+
+// surpriseOfSpace looks for a file with data and without space, or with far more than the most
+// bytes that it needed.
+func surpriseOfSpace(found func(kind, format string, args ...any), p string, here *node,
+	most uint64) {
+	used := here.Blocks * sector
+	switch {
+	case here.Blocks == 0 && here.Sum != (content{size: here.Size}).sum():
+		found(WrongSpace, "%s has data, and takes no space (st_blocks)", p)
+	case here.Blocks > math.MaxUint64/sector || used > 2*most+enoughSpace:
+		found(WrongSpace, "%s takes %d blocks of 512 bytes (st_blocks), and needed at most %d bytes",
+			p, here.Blocks, most)
 	}
 }
 

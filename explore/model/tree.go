@@ -29,7 +29,7 @@ func (t *tree) clone() tree {
 	for i, n := range t.inodes {
 		m := *n
 		m.attrs, m.data = slices.Clip(n.attrs), slices.Clip(n.data)
-		m.ranges = slices.Clip(n.ranges)
+		m.ranges, m.tails = slices.Clip(n.ranges), slices.Clip(n.tails)
 		if n.names != nil {
 			m.names = make(map[string]*name, len(n.names))
 			for s, e := range n.names {
@@ -44,7 +44,7 @@ func (t *tree) clone() tree {
 // create makes an inode without a name at a moment.
 func (t *tree) create(k Kind, a attrs, now int) (int, *inode) {
 	t.last++
-	n := &inode{kind: k, born: now, changed: now, sized: now}
+	n := &inode{kind: k, born: now, changed: now, sized: now, mtimeAt: now, ctimeAt: now}
 	n.attrs.set(now, a)
 	switch k {
 	case Dir:
@@ -65,6 +65,7 @@ func (t *tree) setName(d int, s string, to, now int) *name {
 		n.names[s] = e
 	}
 	n.changed = now
+	n.markModified(now)
 	if old := t.inodes[e.now()]; old != nil {
 		old.links--
 		old.changed = now

@@ -66,6 +66,11 @@ type list struct {
 func (l *list) round(number int) error {
 	var ops []model.Op
 	var want []model.Result
+	moment := l.model.Moment()
+	clock, err := l.Do(agent.Clock())
+	if err != nil {
+		return err
+	}
 	for i := range 25 {
 		o := l.generator.Op()
 		if number%2 == 1 && i < 4 {
@@ -96,6 +101,9 @@ func (l *list) round(number int) error {
 	seen, err := model.Look(l.Do, l.base, l.model)
 	if err == nil {
 		err = l.model.Equal(seen)
+	}
+	if err == nil {
+		err = l.model.CheckTimes(seen, moment, int64(clock[0].Value))
 	}
 	if err == nil {
 		err = l.model.Allowed(seen) // a crash may always leave the current tree
