@@ -295,13 +295,24 @@ func checkAllowed(e *explore.Env, at string, f *model.FS) error {
 
 // choose returns one of the Steps, or of more that are as common.
 func (c *Core) choose(e *explore.Env, more ...[]model.Op) []model.Op {
+	ops, _ := c.chooseOr(e, 0, more...)
+	return ops
+}
+
+// chooseOr is choose among others as well, which are less common. If it chooses one of these, it
+// returns nil and its number, from 0.
+func (c *Core) chooseOr(e *explore.Env, others int, more ...[]model.Op) (ops []model.Op, other int) {
 	steps, common := c.Steps()
 	steps = slices.Insert(steps, common, more...)
-	n := uint32(len(steps))
-	if common += len(more); common == len(steps) {
+	n := len(steps) + others
+	if common += len(more); common == n {
 		common = 0
 	}
-	return steps[e.ChooseCommon(n, uint32(common), "operation")]
+	i := int(e.ChooseCommon(uint32(n), uint32(common), "operation"))
+	if i < len(steps) {
+		return steps[i], 0
+	}
+	return nil, i - len(steps)
 }
 
 // describe returns operations as text.

@@ -114,10 +114,14 @@ func entriesOf(answer agent.Result) (map[string]agent.Entry, error) {
 	return out, nil
 }
 
-// Check checks the recovered tree: by the promises, against the run without a crash, and whether
-// it can be used.
+// Check checks the recovered tree.
 func (c *Workloads) Check(e *explore.Env, crash explore.Crash) error {
-	want := crash.After.(*workloadState)
+	return c.checkWorkload(e, crash.After.(*workloadState))
+}
+
+// checkWorkload checks the recovered tree: by the promises, against the run without a crash, and
+// whether it can be used.
+func (c *Core) checkWorkload(e *explore.Env, want *workloadState) error {
 	if err := checkAllowed(e, c.At, want.FS); err != nil {
 		return err
 	}

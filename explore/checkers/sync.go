@@ -16,15 +16,34 @@ import (
 type Sync struct {
 	Core
 	durable *durableState // what the last step made durable; nil: nothing
+	begun   bool          // a step was done
+	ran     bool          // it ran a workload of a known bug
 }
 
 var _ explore.LogReader = (*Sync)(nil)
 
+// Init begins with an empty model.
+func (c *Sync) Init(e *explore.Env) error {
+	c.durable, c.begun, c.ran = nil, false, false
+	return c.Core.Init(e)
+}
+
 // Mutate does one operation. It then forces its effect to the disk in one of the possible ways, or
-// does not.
+// does not. The first step may run a workload instead.
 func (c *Sync) Mutate(e *explore.Env) error {
+	if c.ran {
+		return nil
+	}
 	c.durable = nil
-	ops := c.choose(e)
+	known, err := c.known(!c.begun)
+	if err != nil {
+		return err
+	}
+	c.begun = true
+	ops, more := c.chooseOr(e, len(known))
+	if ops == nil {
+		return c.run(e, known[more])
+	}
 	if err := c.Step(e, ops); err != nil {
 		return err
 	}
@@ -130,5 +149,8 @@ func durableBy(p model.Promises, ops []model.Op) string {
 
 // Check checks the recovered tree.
 func (c *Sync) Check(e *explore.Env, crash explore.Crash) error {
+	if w, is := crash.After.(*workloadState); is {
+		return c.checkWorkload(e, w)
+	}
 	return checkAllowed(e, c.At, crash.After.(durableState).FS)
 }

@@ -46,6 +46,8 @@ var groups = []struct {
 	{"edges", "punch, zero, allocate and truncate in the middle of blocks; write behind the end through " +
 		"a mapping, and make the file larger", (*topology).edges},
 	{"full", "fill the disk, write and remove files, and free the space", (*topology).fullDisk},
+	{knownBugs, "with the checker sync: first run the workloads of known bugs, one in each first step",
+		func(*topology) [][]model.Op { return nil }},
 	{"wait", "wait until the kernel writes back by itself, and drop its caches", (*topology).waits},
 }
 

@@ -1,0 +1,68 @@
+package checkers
+
+import (
+	"slices"
+	"sync"
+
+	"fsward/explore"
+	"fsward/explore/b3"
+)
+
+// knownBugs is the group of the workloads of known bugs (b3.Regressions). New bugs resemble old
+// ones: a bug of a log tree needs a history of four to six operations, which Cover comes to late,
+// because it makes each operation persistent at once.
+const knownBugs Group = "known"
+
+// The limits of a workload of a known bug. Three with thousands of names and one with 20 MiB of data
+// take longer than all others together: fsward explore b3 runs them.
+const (
+	maxKnownSteps = 200
+	maxKnownData  = 4 << 20 // bytes in one write
+)
+
+// regressions reads the workloads of known bugs.
+var regressions = sync.OnceValues(func() (out []b3.Workload, err error) {
+	list, err := b3.Regressions()
+	for _, r := range list {
+		w := r.Workload.Complete()
+		if len(w) <= maxKnownSteps && !slices.ContainsFunc(w, func(s b3.Step) bool {
+			return s.Range.Len > maxKnownData
+		}) {
+			out = append(out, w)
+		}
+	}
+	return out, err
+})
+
+// known returns the workloads that a step may run: in the first step those of known bugs, if their
+// group is asked for, and none later. With a mount option that makes each operation durable, a
+// workload asks for nothing that the other steps do not. A call that may fail without a cause would
+// leave a file that the workload uses closed.
+func (c *Sync) known(first bool) ([]b3.Workload, error) {
+	asked := slices.Contains(c.Limits.Groups, knownBugs) || slices.Contains(c.Limits.Later, knownBugs)
+	if !first || !asked || c.Promises.Sync || c.Limits.Faults {
+		return nil, nil
+	}
+	return regressions()
+}
+
+// run runs a workload. No step follows it.
+func (c *Sync) run(e *explore.Env, w b3.Workload) error {
+	c.ran = true
+	run := newWorkloadRun(&c.Core)
+	for _, s := range w {
+		if err := run.step(e, s, true); err != nil {
+			return err
+		}
+	}
+	return run.end(e)
+}
+
+// Signature returns that of the tree. All workloads of known bugs have one, because no step follows
+// them.
+func (c *Sync) Signature(e *explore.Env) ([]byte, error) {
+	if c.ran {
+		return []byte("a workload"), nil
+	}
+	return c.Core.Signature(e)
+}
