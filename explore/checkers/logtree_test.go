@@ -64,7 +64,13 @@ func newLogTree(s *exploretest.System, plant func(*logTree, syncPoint) logged) *
 	l := &logTree{fake: newFake(s, "", model.Promises{}), plant: plant}
 	s.Perform = l.perform
 	s.Programs["fake"] = func(s *exploretest.System, c agent.Command) (agent.Exit, error) {
-		err := l.command(s, c.Args[1])
+		var err error
+		if c.Args[1] == "unmount" {
+			err = l.mend(s)
+		}
+		if err == nil {
+			err = l.command(s, c.Args[1])
+		}
 		if err == nil && c.Args[1] == "mount" {
 			err = l.replay(s)
 		}
@@ -197,21 +203,30 @@ func (l *logTree) fsync(s *exploretest.System, call agent.Op, o model.Op) agent.
 	return l.fake.perform(s, call)
 }
 
-// commitAll makes everything persistent. If the log is wrong, it writes the whole tree.
+// commitAll makes everything persistent.
 func (l *logTree) commitAll(s *exploretest.System, call agent.Op) agent.Result {
-	if l.wrong {
-		data := record(l.seq, append([]model.Op{{Code: commitMark}}, l.all...))
-		for off := 0; off < len(data); off += ramdisk.SectorSize {
-			if err := l.submit(s, l.next, data[off:off+ramdisk.SectorSize]); err != nil {
-				return agent.Result{Errno: unix.EIO}
-			}
-			l.next++
-		}
-		l.seq++
-		l.pending = nil
+	if err := l.mend(s); err != nil {
+		return agent.Result{Errno: unix.EIO}
 	}
-	l.since, l.wrong, l.dropped = nil, false, false
+	l.since, l.dropped = nil, false
 	return l.fake.perform(s, call)
+}
+
+// mend writes the whole tree if the log is wrong, as a commit.
+func (l *logTree) mend(s *exploretest.System) error {
+	if !l.wrong {
+		return nil
+	}
+	data := record(l.seq, append([]model.Op{{Code: commitMark}}, l.all...))
+	for off := 0; off < len(data); off += ramdisk.SectorSize {
+		if err := l.submit(s, l.next, data[off:off+ramdisk.SectorSize]); err != nil {
+			return err
+		}
+		l.next++
+	}
+	l.seq++
+	l.pending, l.wrong = nil, false
+	return nil
 }
 
 // has reports whether a change since the last commit is as wanted, and returns the last one.

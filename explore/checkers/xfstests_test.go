@@ -334,7 +334,7 @@ func (b xfstestsBug) regresses(t *testing.T) explore.Summary {
 	l := newLogTree(s, b.plant)
 	return b.run(t, explore.Config{System: s, Strategy: explore.BreadthFirst, Depth: 1,
 		Restore: explore.ByReplay, Stack: explore.Stack{Top: l, Checker: &Workloads{
-			Core: Core{At: fakeAt, Promises: fakePromises}, On: l, Count: 1,
+			Core: Core{At: fakeAt, Promises: fakePromises}, On: l, Count: 1, NoUnmount: true,
 			Workload: func(uint32) (b3.Workload, error) { return list[i].Workload, nil },
 		}}})
 }
