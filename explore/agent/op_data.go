@@ -14,8 +14,8 @@ func Mmapwrite(slot uint32, off uint64, n uint32, seed uint64) Op {
 	return Op{Code: opMmapwrite, n: slot, a: off, b: uint64(n), c: seed}
 }
 
-// Mmaptail writes n bytes of a pattern behind the end of a file, through a mapping of its last page.
-// It fails with EFAULT if they are not all in that page.
+// Mmaptail writes n bytes of a pattern behind the end of a file, through a mapping of its last
+// page. It fails with EFAULT if they are not all in that page.
 func Mmaptail(slot uint32, n uint32, seed uint64) Op {
 	return Op{Code: opMmaptail, n: slot, b: uint64(n), c: seed}
 }

@@ -11,9 +11,10 @@ import (
 // tailSeed is the pattern of what is written behind the end of a file. No other write has it.
 const tailSeed = 9
 
-// edges returns two steps for a file with contents on the disk. One changes parts of blocks in other
-// ways than by a write. The other one makes the file larger, each time after a mapping has written
-// behind its end. The whole content is compared afterwards, so one step is enough for all ways.
+// edges returns two steps for a file with contents on the disk. One changes parts of blocks in
+// other ways than by a write. The other one makes the file larger, each time after a mapping has
+// written behind its end. The whole content is compared afterwards, so one step is enough for all
+// ways.
 func (t *topology) edges() (out [][]model.Op) {
 	for _, p := range t.files {
 		written := step(model.Op{Code: model.Open, Path: p, Flags: unix.O_RDWR},

@@ -43,8 +43,8 @@ var groups = []struct {
 	{"long", "names of 200 bytes, and directories longer than a block", (*topology).longNames},
 	{"sizes", "contents, attributes and targets at the limits of what an inode holds",
 		(*topology).thresholds},
-	{"edges", "punch, zero, allocate and truncate in the middle of blocks; write behind the end through " +
-		"a mapping, and make the file larger", (*topology).edges},
+	{"edges", "punch, zero, allocate and truncate in the middle of blocks; write behind the end " +
+		"through a mapping, and make the file larger", (*topology).edges},
 	{"full", "fill the disk, write and remove files, and free the space", (*topology).fullDisk},
 	{knownBugs, "with the checker sync: first run the workloads of known bugs, one in each first step",
 		func(*topology) [][]model.Op { return nil }},

@@ -55,7 +55,7 @@ var unseenBugs = []plant{
 	{bug: "a direct write comes late", ops: delay(agent.Dwrite(0, 0, 0, 0))},
 	{bug: "linkat of a nameless file comes late", ops: delay(agent.Linkat(0, ""))},
 	{bug: "a clone is lost", fs: "xfs", ops: delay(agent.Clone(0, 0, 0, 0, 0))},
-	{bug: "bytes written behind the end by a mapping appear", fs: "xfs", surprise: true,
+	{bug: "bytes written behind the end by a mapping appear", fs: "btrfs", surprise: true,
 		ops: beyondEnd},
 	{bug: "a punched range keeps the bytes of its first block", ops: wrongPunch},
 	{bug: "fsync on a full disk does nothing", ops: noFsyncWhenFull},

@@ -47,7 +47,8 @@ const MaxContent = 64 << 20
 const FillName = "fsward-fill"
 
 // Observe returns the tree of the entries of an agent.Tree. It leaves out lost+found, everything
-// that fsck put there, the file of FillDisk, and the names in the root directory that match own, patterns of path.Match.
+// that fsck put there, the file of FillDisk, and the names in the root directory that match own,
+// patterns of path.Match.
 func Observe(entries []agent.Entry, own ...string) (*Observed, error) {
 	own = append([]string{"lost+found", FillName}, own...)
 	s := &Observed{

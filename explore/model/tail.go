@@ -9,12 +9,13 @@ import (
 	"fsward/explore/agent"
 )
 
-// A mapping of the last page of a file can write behind the end of the file. "The system shall never
-// write out any modified portions of the last page of an object which are beyond its end" (POSIX,
-// mmap), and a file that grows "reads as null bytes" there (truncate(2)). But "the effect of
-// changing the size of the underlying file of a mapping on the pages that correspond to added or
-// removed regions of the file is unspecified" (mmap(2)), and Linux 6.1 shows these bytes in most
-// file systems. So the content of the model does not change, and these bytes are a surprise.
+// A mapping of the last page of a file can write behind the end of the file. "The system shall
+// never write out any modified portions of the last page of an object which are beyond its end"
+// (POSIX, mmap), and a file that grows "reads as null bytes" there (truncate(2)). But "the effect
+// of changing the size of the underlying file of a mapping on the pages that correspond to added or
+// removed regions of the file is unspecified" (mmap(2)). Linux 6.1 shows these bytes in ext4, and
+// in XFS after fallocate(2). So the content of the model does not change, and the bytes are a
+// surprise.
 
 // mmaptail performs Mmaptail, as agent.Mmaptail does.
 func (n *inode) mmaptail(s *file, o Op, now int) unix.Errno {
