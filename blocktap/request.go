@@ -100,6 +100,14 @@ type Splitter interface {
 	Run(off, n uint64) uint64
 }
 
+// A Delayer is a Hook that may let a change wait for other requests.
+type Delayer interface {
+	// Delay returns when the device may perform a change: when it may record it and call Handle. The
+	// device calls Delay while no other change is in progress. meanwhile(f) calls f and lets other
+	// changes be performed until f returns. If ctx ends, Delay returns soon.
+	Delay(ctx context.Context, r *Request, meanwhile func(f func()))
+}
+
 // A FlushHook is a Hook that also learns of flushes.
 //
 // The device calls Flushing when a flush begins, unless a change is in progress, so that Flushing
@@ -237,6 +245,9 @@ func (d *Device) flush() error {
 func (d *Device) ordered(ctx context.Context, r *Request) error {
 	d.changing.Lock()
 	defer d.changing.Unlock()
+	if delayer, ok := d.hook.(Delayer); ok {
+		delayer.Delay(ctx, r, d.meanwhile)
+	}
 	// If the connection was cut, the change must not mix with those of the guest's next connection.
 	if err := ctx.Err(); err != nil {
 		return err
@@ -264,6 +275,13 @@ func (d *Device) ordered(ctx context.Context, r *Request) error {
 		at += n
 	}
 	return nil
+}
+
+// meanwhile lets other changes be performed while f runs. The caller may perform changes.
+func (d *Device) meanwhile(f func()) {
+	d.changing.Unlock()
+	defer d.changing.Lock()
+	f()
 }
 
 // one records a change, and performs it through the hook.
