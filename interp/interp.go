@@ -33,6 +33,9 @@ type Write struct {
 	// Discard means that the guest gives up the range. Its contents are undefined afterwards. Data is
 	// nil.
 	Discard bool
+	// Trial means that the caller only asks how the write would be judged now: Settle(false) follows,
+	// and the interpreter remembers nothing of the write.
+	Trial bool
 }
 
 // Point is the role of a write in the file system's commits.
@@ -127,6 +130,15 @@ type Interpreter interface {
 	// Flushed notes that the writes to a disk up to the number seq are durable. disk counts from 0
 	// if a file system has several disks.
 	Flushed(disk int, seq uint64)
+}
+
+// A Lagger is an Interpreter of file systems on several disks. A program without barriers across the
+// disks can write the commit to one disk while blocks of the commit are still in the guest's memory
+// that belong on another disk, which lags.
+type Lagger interface {
+	// Lagging returns the disks that lag if a write is a commit. Of an unsound commit, it is unknown
+	// then whether it stays unsound.
+	Lagging(w Write) []int
 }
 
 // An Accepter is an Interpreter that can go on from a commit that it could not judge.

@@ -23,7 +23,7 @@ type judgment struct {
 // takes the difference, or the fault, from the forecast.
 func (s *superblockWrite) judgeCommit() {
 	s.obs.Point = interp.CommitPoint
-	if fc := s.forecasts.matching(s.old, s.sb, &s.comparer.unflushed); fc != nil {
+	if fc := s.foreseen(); fc != nil {
 		if fc.refused {
 			s.refuseDiff(fc.diff)
 		} else {
@@ -53,6 +53,14 @@ func (s *superblockWrite) judgeCommit() {
 	s.conclude(now)
 }
 
+// foreseen returns the forecast of the commit if it comes true; nil for a trial.
+func (s *superblockWrite) foreseen() *forecast {
+	if s.pending.write.Trial {
+		return nil
+	}
+	return s.forecasts.matching(s.old, s.sb, &s.comparer.unflushed)
+}
+
 // refuseDiff puts why a comparison failed into the observation.
 func (s *superblockWrite) refuseDiff(d *diff) {
 	s.obs.Violations = d.faults
@@ -74,7 +82,9 @@ func (s *superblockWrite) conclude(now *state) {
 	if now != nil {
 		j.chunks = now.chunks
 	}
-	s.judged = j
+	if !s.pending.write.Trial {
+		s.judged = j
+	}
 	next := &s.pending.next
 	next.commit, next.newLog = j, true // a commit ends the log
 	if now == nil || s.obs.View == nil {

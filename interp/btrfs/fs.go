@@ -10,6 +10,7 @@ import (
 // interp.Interpreter.
 type FS struct {
 	trackedState
+	flushes   flushedDisks
 	pending   pendingWrite
 	comparer  comparer
 	forecasts forecaster
@@ -144,6 +145,7 @@ func (f *FS) removesSuperblock(w *interp.Write) bool {
 
 // Flushed notes that the writes to a disk with numbers up to seq are durable.
 func (f *FS) Flushed(disk int, seq uint64) {
+	f.flushes.flushed(interp.Address(disk, 0))
 	f.comparer.unflushed.flushed(interp.Address(disk, 0), interp.Address(disk+1, 0), seq)
 }
 
@@ -167,9 +169,10 @@ func (f *FS) Settle(written bool) {
 	if w == nil {
 		return
 	}
-	if !f.pending.dataOnly {
+	if !f.pending.dataOnly && !w.Trial {
 		f.forecasts.writes++
 	}
+	f.flushes.settled(&f.pending, written)
 	if written {
 		if f.pending.metadata && w.Seq != 0 {
 			f.comparer.unflushed.add(w.Off, w.Len, w.Seq)
