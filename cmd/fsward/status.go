@@ -19,8 +19,9 @@ func statusCommand() *cobra.Command {
 DISK for a whole disk, DISK:p2 for a partition, DISK:vg/lv for a logical volume. The line has the
 file system, the commits judged and refused, the state of the volume, the check of the baseline, and
 the write that is held, if any. If the judgment of a commit takes longer than a second, a line below
-shows how far it is. Lines at the end show the rules in force with their hash, which each verdict
-has in JSON, the reports that were dropped, the recordings, and the audits of crash states.`,
+shows how far it is. If a commit waits for another disk, a line below says for which, and how long.
+Lines at the end show the rules in force with their hash, which each verdict has in JSON, the
+reports that were dropped, the recordings, and the audits of crash states.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			client, err := controlClient(c, control)
@@ -37,6 +38,9 @@ has in JSON, the reports that were dropped, the recordings, and the audits of cr
 				fmt.Printf(row, s.Name(), s.FS, s.Commits, s.Refused, s.State, s.Baseline, s.Held)
 				if s.Judging != nil {
 					fmt.Printf("%-10s a commit is being judged: %s\n", "", s.Judging)
+				}
+				if s.Late != nil {
+					fmt.Printf("%-10s %s\n", "", s.Late)
 				}
 			}
 			self, err := client.Self()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"fsward/blocktap"
 	"fsward/blocktap/qemudisk"
@@ -38,9 +39,12 @@ type Config struct {
 	Simulate     bool // disks can simulate a bug
 	Verify       bool // check the whole baseline in the background
 	DataOrdered  bool // the guest mounts ext3 with data=ordered
-	Memory       memory.Limits
-	Work         change.WorkLimits // for each judgment; the zero value: DefaultWork
-	Sinks        []Sink
+	// LagTimeout bounds how long a commit waits for a disk that lags: see interp.Lagger; 0: it does
+	// not wait.
+	LagTimeout time.Duration
+	Memory     memory.Limits
+	Work       change.WorkLimits // for each judgment; the zero value: DefaultWork
+	Sinks      []Sink
 }
 
 // Check returns an error that names the flag of a value that cannot be used, and the choices.

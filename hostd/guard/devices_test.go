@@ -187,9 +187,10 @@ func TestOfflineTools(t *testing.T) {
 	}
 }
 
-// TestToolOnSeveralDisks runs a program that commits to two unmounted disks. btrfs-progs write the
-// superblock of one disk before they flush the other (write_dev_supers), so that the commit is
-// refused unless the kernel has written everything by then. The disks stay sound in any case.
+// TestToolOnSeveralDisks runs a program that commits to two unmounted disks, and no commit waits.
+// btrfs-progs write the superblock of one disk before they flush the other (write_dev_supers), so
+// that the commit is refused unless the kernel has written everything by then. The disks stay sound
+// in any case.
 func TestToolOnSeveralDisks(t *testing.T) {
 	for profile, want := range map[string]string{
 		"raid1": "btrfs/copies", "raid0": "btrfs/generation",

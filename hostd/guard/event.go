@@ -24,6 +24,7 @@ const (
 	KindImage    = "image"    // a whole image, checked as one transaction of additions
 	KindBaseline = "baseline" // the whole state that was there before the first commit
 	KindProgress = "progress" // how far the check of the baseline, or a long judgment, is
+	KindWaiting  = "waiting"  // a commit waits for a disk that lags
 	KindCall     = "call"     // a call of the guest returned before its promise was durable
 	// a disk that a crash could have left violates an invariant
 	KindCrashState = "crash_state"
@@ -113,6 +114,14 @@ func (ev *Event) add(v invariants.Verdict) {
 	}
 }
 
+// note adds a note, which may be "".
+func (ev *Event) note(text string) {
+	if ev.Note != "" && text != "" {
+		text = "; " + text
+	}
+	ev.Note += text
+}
+
 // settle notes what happened to the write, given its error.
 func (ev *Event) settle(err error) {
 	switch {
@@ -144,11 +153,14 @@ type violationJSON struct {
 	Why     []change.Reason `json:"why,omitempty"`
 }
 
-// verdict returns the verdict for the JSON report; "" if the event is about fsward itself. Only an
-// event about a guarded volume can have "holds".
+// verdict returns the verdict for the JSON report; "" if the event is about fsward itself or about
+// a commit that is not judged yet. Only an event about a guarded volume can have "holds".
 func (ev *Event) verdict() string {
-	if ev.Kind == KindRecording || ev.Kind == KindAudit || ev.Kind == KindDropped ||
-		ev.FS == "" && ev.Outcome == change.Holds {
+	switch ev.Kind {
+	case KindWaiting, KindRecording, KindAudit, KindDropped:
+		return ""
+	}
+	if ev.FS == "" && ev.Outcome == change.Holds {
 		return ""
 	}
 	return ev.Outcome.String()

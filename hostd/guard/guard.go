@@ -49,8 +49,11 @@ type Guard struct {
 	work    *change.WorkBudget // of the interpreter; may be nil
 	judging *judgmentWatch     // may be nil
 
+	late lateCommits // whose superblocks wait at this disk
+
 	flushed       atomic.Uint64 // sequence number of the last write that the guest has flushed
-	flushReported uint64        // the one that the interpreter knows
+	flushes       atomic.Int64  // flushes of the disk; counted after flushed is set
+	flushReported int64         // the number of flushes that the interpreter knows
 	// the check of a commit that has not come yet; nil if there is none. The guards of several disks
 	// share the rules, and the first of them has the check: see shared.
 	speculative *speculativeCheck
@@ -65,12 +68,16 @@ func (g *Guard) shared() *Guard {
 }
 
 // Flushed notes the last write that is flushed. The interpreter learns it with the next write.
-func (g *Guard) Flushed(seq uint64) { g.flushed.Store(seq) }
+func (g *Guard) Flushed(seq uint64) {
+	g.flushed.Store(seq)
+	g.flushes.Add(1)
+}
 
+// reportFlushed tells the interpreter of the flushes, also if nothing was written before them.
 func (g *Guard) reportFlushed() {
-	if seq := g.flushed.Load(); seq != g.flushReported {
-		g.flushReported = seq
-		g.interp.Flushed(g.disk, seq)
+	if n := g.flushes.Load(); n != g.flushReported {
+		g.flushReported = n
+		g.interp.Flushed(g.disk, g.flushed.Load())
 	}
 }
 
@@ -78,8 +85,8 @@ func (g *Guard) reportFlushed() {
 // refuse the write. The device calls it for one write at a time, in order. It returns the policy's
 // refusal or the error of do.
 func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error) error {
-	w := WriteOf(r)
-	w.Off = interp.Address(g.disk, w.Off)
+	defer g.late.writes.Add(1)
+	w := g.writeOf(r)
 	volume, off := g.locate(w.Off)
 	g.simulate(r)
 	volume.keep(w, off)
@@ -105,6 +112,7 @@ func (g *Guard) Handle(ctx context.Context, r *blocktap.Request, do func() error
 	ev := checkObservation(judging, g.rules, g.interp.FS(), obs, early)
 	g.work.Current().End()
 	ev.Disk, ev.Volume = g.name, g.pathOf(obs.Volume)
+	ev.note(g.late.note)
 	g.place(ev)
 	ev.InterpNS, ev.CheckNS = observed.Nanoseconds(), time.Since(start).Nanoseconds()
 	if early != nil {
@@ -131,8 +139,7 @@ func (g *Guard) simulate(r *blocktap.Request) {
 		return
 	}
 	g.simulated = r.Seq
-	w := WriteOf(r)
-	w.Off = interp.Address(g.disk, w.Off)
+	w := g.writeOf(r)
 	volume, off := g.locate(w.Off)
 	if volume != nil || g.volumes == nil {
 		g.bug.alter(volume.address(w, off), g.log)
@@ -317,6 +324,13 @@ func (g *Guard) attached(ctx context.Context, v *guardedVolume, found interp.Obs
 	ev.Note = "the log that an unclean stop has left, or a guest that is running"
 	g.place(ev)
 	g.report(v, ev)
+}
+
+// writeOf is WriteOf with the address on the disks of the interpreter.
+func (g *Guard) writeOf(r *blocktap.Request) interp.Write {
+	w := WriteOf(r)
+	w.Off = interp.Address(g.disk, w.Off)
+	return w
 }
 
 // WriteOf turns a request into a write as the interpreter takes it.

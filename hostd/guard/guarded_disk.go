@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"context"
 	"sync/atomic"
 
 	"go.uber.org/zap"
@@ -54,9 +55,15 @@ func (g *guardedDisk) serve(cfg Config, log *zap.Logger) {
 	}
 	g.device = blocktap.NewDevice(disk, g.guard)
 	g.guard.base, g.guard.requests = g.file, g.device.Requests
+	g.guard.late.timeout, g.guard.late.flush = cfg.LagTimeout, g.flush
 	if cfg.canPause() {
 		g.holder = NewHolder(cfg.Guest, log)
 	}
 	g.guard.policy = cfg.policy(g.holder)
 	g.guard.bug = g.sim
+}
+
+// flush flushes the disk as if the guest had asked for it.
+func (g *guardedDisk) flush() error {
+	return g.device.Do(context.Background(), &blocktap.Request{Op: blocktap.OpFlush})
 }

@@ -87,7 +87,7 @@ func (r *TextReport) Event(ev *Event) {
 // remark reports whether an event has only a note to show to people, and no verdict.
 func (ev *Event) remark() bool {
 	switch ev.Kind {
-	case KindAttach, KindProgress, KindRecording, KindAudit, KindDropped:
+	case KindAttach, KindProgress, KindWaiting, KindRecording, KindAudit, KindDropped:
 		return true
 	}
 	return ev.Kind == KindNote && ev.Action != Failed

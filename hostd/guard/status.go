@@ -26,8 +26,25 @@ type VolumeStatus struct {
 	// Baseline is the progress of the check of the baseline; nil if there is none.
 	Baseline *Progress `json:"baseline,omitempty"`
 
+	// Late is the commit that waits for a disk that lags; nil if none does.
+	Late *LateStatus `json:"late,omitempty"`
+
 	Held  string     `json:"held,omitempty"` // describes the write that is held
 	Since *time.Time `json:"held_since,omitempty"`
+}
+
+// LateStatus describes a commit that waits for disks that lag.
+type LateStatus struct {
+	Generation uint64    `json:"generation"`
+	For        string    `json:"for"` // "disk a"
+	Since      time.Time `json:"since"`
+	Until      time.Time `json:"until"` // it is refused then
+}
+
+// String describes the commit in a few words.
+func (s *LateStatus) String() string {
+	return fmt.Sprintf("commit %d waits for %s: %v so far, %v left", s.Generation, s.For,
+		time.Since(s.Since).Round(time.Second), time.Until(s.Until).Round(time.Second))
 }
 
 // UnverifiedStatus describes an unverified volume.
@@ -62,6 +79,9 @@ func (d *Disks) Status() []VolumeStatus {
 			s := v.status()
 			if judged != nil && judged.volume == v && time.Since(judged.began) >= longJudgment {
 				s.Judging = judged
+			}
+			if c := g.guard.late.now.Load(); c != nil && c.volume == v {
+				s.Late = &LateStatus{c.generation, c.names(), c.since, c.until}
 			}
 			if first && g.holder != nil {
 				if ev, since := g.holder.Held(); ev != nil {
