@@ -8,11 +8,11 @@ import (
 )
 
 // flushedDisks are the disks that the guest has flushed in the running transaction: after the first
-// metadata block that it has written since the last commit. The kernel flushes all disks before it
-// writes the first superblock (barrier_all_devices). btrfs-progs flush each disk before its own
+// metadata block that it has written since the last superblock. The kernel flushes all disks before
+// it writes the first superblock (barrier_all_devices). btrfs-progs flush each disk before its own
 // superblock (write_dev_supers), so that the other disks lag.
 type flushedDisks struct {
-	began bool     // a metadata block was written since the last commit
+	began bool     // a metadata block was written since the last superblock
 	disks []uint64 // the device addresses of their first bytes
 }
 
@@ -24,13 +24,14 @@ func (f *flushedDisks) flushed(start uint64) {
 }
 
 // settled notes what a write means for the running transaction. A commit ends it, also if it was
-// refused. A superblock does not begin one: the next flush of its disk belongs to it.
+// refused. So does each copy of the superblock: before that of a disk, btrfs-progs flush blocks of
+// the same transaction to it that nothing leads to, and after it they flush the superblock.
 func (f *flushedDisks) settled(p *pendingWrite, written bool) {
 	switch {
 	case p.write.Trial:
-	case p.next.commit != nil:
+	case p.next.commit != nil || written && superAlone(*p.write):
 		f.began = false
-	case written && p.metadata && !f.began && !superAlone(*p.write):
+	case written && p.metadata && !f.began:
 		f.began, f.disks = true, f.disks[:0]
 	}
 }
@@ -41,10 +42,10 @@ func (f *flushedDisks) has(start uint64) bool { return f.began && slices.Contain
 
 // Lagging returns the disks that the guest has not flushed in the running transaction, if the write
 // is the superblock of the next commit on another disk. There are none if that disk was not flushed
-// either, although blocks were written: such a guest does not order its writes.
+// either, although blocks were written: such a guest does not order its writes. If no block was
+// written, the guard may have started meanwhile, and the superblock comes again.
 func (f *FS) Lagging(w interp.Write) []int {
-	if f.base == nil || len(f.base.devs.list) < 2 || !f.comparer.unflushed.seen ||
-		!f.beginsCommit(&w) {
+	if f.base == nil || len(f.base.devs.list) < 2 || !f.beginsCommit(&w) {
 		return nil
 	}
 	own := w.Off - w.Off%interp.DiskStride

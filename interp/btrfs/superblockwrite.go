@@ -145,6 +145,8 @@ func (s *superblockWrite) judge() {
 		return
 	}
 	switch {
+	case now.Generation() < old.Generation() && s.repeatsPrimary():
+		// nothing changes
 	case now.Generation() < old.Generation():
 		s.violate("generation goes back from %d to %d", old.Generation(), now.Generation())
 	case now.Generation() > old.Generation() && now.LogRoot() != 0 && now.LogRoot() != old.LogRoot():
@@ -161,6 +163,17 @@ func (s *superblockWrite) judge() {
 	default:
 		s.pending.next.base, s.pending.next.takesSuper = s.old, true
 	}
+}
+
+// repeatsPrimary reports whether the write makes a mirror equal to the primary superblock of its
+// disk. btrfs-progs leave mirrors in the page cache (write_dev_supers), so that they can come when
+// the next commit is on another disk already.
+func (s *superblockWrite) repeatsPrimary() bool {
+	if isPrimary(s.at) {
+		return false
+	}
+	primary, err := readSuper(s.comparer.disk, s.at-s.at%interp.DiskStride+ondisk.SuperOffset)
+	return err == nil && identityOf(primary) == identityOf(s.sb)
 }
 
 // sameTrees reports whether two superblocks lead to the same trees, apart from the log.
