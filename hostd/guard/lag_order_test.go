@@ -37,6 +37,7 @@ func (s *sent) superblock() uint64 {
 // disks as they were before it.
 type lateRig struct {
 	t     *testing.T
+	cfg   guard.Config
 	disks *guard.Disks
 	seen  guardtest.Recorder
 	// requests of the last commit; the superblocks begin at super
@@ -49,15 +50,12 @@ func newLateRig(t *testing.T, timeout time.Duration) *lateRig {
 	t.Helper()
 	recorded := guardtest.RecordDisks(t, filledDisks(t, "raid1"), guardtest.Filled+"rm f1; sync -f .")
 	r := &lateRig{t: t}
-	cfg := guard.Config{FS: detect.Auto, Policies: guard.Policies{OnViolation: guard.OnRefuse},
+	r.cfg = guard.Config{FS: detect.Auto, Policies: guard.Policies{OnViolation: guard.OnRefuse},
 		LagTimeout: timeout, Sinks: []guard.Sink{&r.seen}}
 	for _, d := range recorded.Disks {
-		cfg.Disks = append(cfg.Disks, guard.DiskSpec{Name: d.Name, Path: d.Base})
+		r.cfg.Disks = append(r.cfg.Disks, guard.DiskSpec{Name: d.Name, Path: d.Base})
 	}
-	var err error
-	if r.disks, err = guard.Open(cfg, zaptest.NewLogger(t)); err != nil {
-		t.Fatal(err)
-	}
+	r.open()
 	t.Cleanup(func() { _ = r.disks.Close() })
 	all := requestsOf(t, recorded.Disks)
 	last := uint64(0)
@@ -81,6 +79,14 @@ func newLateRig(t *testing.T, timeout time.Duration) *lateRig {
 	}
 	t.Fatal("no commit was recorded")
 	return nil
+}
+
+func (r *lateRig) open() {
+	r.t.Helper()
+	var err error
+	if r.disks, err = guard.Open(r.cfg, zaptest.NewLogger(r.t)); err != nil {
+		r.t.Fatal(err)
+	}
 }
 
 // requestsOf reads the logs of the disks of one guest.
@@ -184,8 +190,8 @@ func (r *lateRig) lateSuperblock() (super *sent, kept []sent) {
 }
 
 // TestBlocksComeLate sends the blocks of the other disk after the superblock, without a flush. The
-// guard flushes that disk, and the commit holds. Before that, the commit waits on a connection that
-// is cut, and is not performed.
+// guard flushes that disk, and the commit holds. Before that, the guard ends while the commit
+// waits, and starts again: the commit is not performed, and comes again.
 func TestBlocksComeLate(t *testing.T) {
 	r := newLateRig(t, time.Hour)
 	super, kept := r.lateSuperblock()
@@ -193,6 +199,10 @@ func TestBlocksComeLate(t *testing.T) {
 	if err := <-cut; !errors.Is(err, context.Canceled) {
 		t.Errorf("a commit whose connection was cut: %v", err)
 	}
+	if err := r.disks.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r.open()
 	done := make(chan error)
 	go func() { done <- r.send(super) }()
 	r.await(2)

@@ -88,6 +88,7 @@ func TestCommitWaitsForADisk(t *testing.T) {
 		{"raid1", "btrfstune -r", true},
 		{"raid0", "btrfstune -r", false},
 		{"raid1", "btrfs check --force --init-csum-tree", false}, // several commits
+		{"raid0", "btrfs check --force --init-csum-tree", true},
 		{"raid0", "btrfs filesystem label", true},
 	} {
 		t.Run(tc.profile+" "+tc.tool, func(t *testing.T) {
