@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -221,6 +222,29 @@ func TestBlocksComeLate(t *testing.T) {
 	}
 	if status := r.disks.Status()[super.disk]; status.Late != nil {
 		t.Errorf("a commit still waits in the status: %+v", status.Late)
+	}
+}
+
+// TestCommitWaitsInVain never sends the blocks of the other disk: the commit is refused after the
+// timeout, and a further copy of its superblock at once.
+func TestCommitWaitsInVain(t *testing.T) {
+	const timeout = 1500 * time.Millisecond
+	r := newLateRig(t, timeout)
+	super, _ := r.lateSuperblock()
+	start := time.Now()
+	err := r.send(super)
+	if took := time.Since(start); !errors.Is(err, blocktap.ErrRefused) || took < timeout {
+		t.Errorf("after %v: %v", took, err)
+	}
+	if err := r.send(super); !errors.Is(err, blocktap.ErrRefused) || r.waiting() != 1 {
+		t.Errorf("a further copy: %v; %d commits wait", err, r.waiting())
+	}
+	for _, ev := range r.seen.Events() {
+		text := guardtest.TextOf(ev)
+		if ev.Action == guard.Refused && !ev.Repeats &&
+			!strings.Contains(text, "the guest has not written to disk") {
+			t.Errorf("refused: %s", text)
+		}
 	}
 }
 

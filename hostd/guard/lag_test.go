@@ -139,21 +139,6 @@ func TestCommitWaitsForADisk(t *testing.T) {
 	}
 }
 
-// TestCommitWaitsInVain runs such a program while nobody writes the pages of the other disk back:
-// the commit is refused after the timeout, and the disks stay at the last commit.
-func TestCommitWaitsInVain(t *testing.T) {
-	images := filledDisks(t, "raid1")
-	r := guardtest.AttachDisks(t, images, func(c *guard.Config) { c.LagTimeout = 2 * time.Second })
-	start := time.Now()
-	out, err := r.Shell(t.Context(), "btrfstune -r "+r.LoopDev)
-	refused(t, r, "btrfs/copies", "the guest has not written to disk")
-	if took := time.Since(start); took < 2*time.Second {
-		t.Errorf("refused after %v; the tool: %v, %s", took, err, out)
-	}
-	r.End()
-	guardtest.MustHold(t, images)
-}
-
 // TestDegradedMount mounts one of two guarded disks alone. The refusal of its first commit says
 // that the guest does not write to the other disk.
 func TestDegradedMount(t *testing.T) {
@@ -163,25 +148,20 @@ func TestDegradedMount(t *testing.T) {
 	if err := r.Mount("btrfs", "degraded"); err == nil {
 		_, _ = r.Run(t.Context(), "echo one > one; sync -f .")
 	}
-	refused(t, r, "btrfs/", "the guest has not written to disk disk1: it has mounted the array "+
-		"degraded")
+	const note = "the guest has not written to disk disk1: it has mounted the array degraded"
+	refused := 0
+	for _, ev := range r.Seen.Events() {
+		if ev.Kind == guard.KindCommit && ev.Action == guard.Refused {
+			refused++
+			if text := guardtest.TextOf(ev); !strings.Contains(text, note) {
+				t.Errorf("refused: %s", text)
+			}
+		}
+	}
+	if refused != 1 || len(waits(r)) != 1 {
+		t.Errorf("%d commits waited, %d were refused", len(waits(r)), refused)
+	}
 	_ = r.Unmount()
 	r.End()
 	guardtest.MustHold(t, images)
-}
-
-// refused checks that a commit waited and was refused, by a rule and with a note.
-func refused(t *testing.T, r *guardtest.Rig, rule, note string) {
-	t.Helper()
-	for _, ev := range r.Seen.Events() {
-		if ev.Kind != guard.KindCommit || ev.Action != guard.Refused {
-			continue
-		}
-		text := guardtest.TextOf(ev)
-		if !strings.Contains(text, rule) || !strings.Contains(text, note) || len(waits(r)) != 1 {
-			t.Errorf("%d commits waited; refused: %s", len(waits(r)), text)
-		}
-		return
-	}
-	t.Error("no commit was refused")
 }
