@@ -2,6 +2,7 @@ package checkers
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"fsward/explore"
@@ -66,7 +67,7 @@ func TestLaterGroups(t *testing.T) {
 		cfg, ctx := config(t, "sync", bug, none, 2)
 		core := cfg.Stack.Checker.(interface{ core() *Core }).core()
 		core.Limits.Files, core.Limits.Dirs, core.Promises.NoSymlinks = 1, -1, true
-		core.Limits.Later = LaterGroups()
+		core.Limits.Later = slices.DeleteFunc(LaterGroups(), func(g Group) bool { return g == knownBugs })
 		cfg.Strategy = explore.Cover
 		sum, err := explore.Run(ctx, cfg)
 		if err != nil || len(sum.Errors) == 0 {
@@ -100,5 +101,36 @@ func TestScoutsTryFewCrashStates(t *testing.T) {
 	if a.CrashStates != b.CrashStates || a.Possible != b.Possible || a.Sampled != b.Sampled ||
 		a.Runs >= b.Runs {
 		t.Errorf("%+v\n%+v", a, b)
+	}
+}
+
+// TestKnownBugs checks that sync runs each workload of a known bug as its first step, and that no
+// step follows one; and that it runs none with a mount option that makes each operation durable.
+func TestKnownBugs(t *testing.T) {
+	known, err := regressions()
+	if err != nil || len(known) == 0 {
+		t.Fatalf("%d workloads, %v", len(known), err)
+	}
+	run := func(p model.Promises, later ...Group) explore.Totals {
+		p.NoSymlinks = true
+		cfg, _ := config(t, "sync", "", p, 2)
+		core := cfg.Stack.Checker.(interface{ core() *Core }).core()
+		core.Limits.Files, core.Limits.Dirs, core.Limits.Later = -1, 1, later
+		cfg.Strategy, cfg.Inspect, cfg.Crash.Limit = explore.Cover, false, 8
+		sum, err := explore.Run(t.Context(), cfg)
+		if err != nil || !sum.Complete || len(sum.Errors) > 0 {
+			t.Fatalf("%v: %+v, %v", later, sum, err)
+		}
+		return sum.Totals
+	}
+	without, with := run(none), run(none, knownBugs)
+	// All workloads lead to one state, from which one step leads back to it.
+	if with.States != without.States+1 || with.Runs != without.Runs+uint64(len(known))+1 {
+		t.Errorf("%d workloads: %d states and %d runs, and without them %d and %d", len(known),
+			with.States, with.Runs, without.States, without.Runs)
+	}
+	if all, none := run(model.Promises{Sync: true}, knownBugs), run(model.Promises{Sync: true}); all.
+		Runs != none.Runs {
+		t.Errorf("-o sync: %d runs, and without the workloads %d", all.Runs, none.Runs)
 	}
 }

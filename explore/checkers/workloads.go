@@ -110,7 +110,8 @@ func (r *workloadRun) step(e *explore.Env, s b3.Step, crash bool) error {
 		if _, err := r.flush(e); err != nil {
 			return err
 		}
-		return e.Sh("echo 3 > /proc/sys/vm/drop_caches")
+		_, err := r.stepAnd(e, []model.Op{{Code: model.DropCaches}}, nil)
+		return err
 	}
 	r.ops = append(r.ops, r.translate(s)...)
 	if !s.Verb.Persists() {
