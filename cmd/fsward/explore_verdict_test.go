@@ -59,7 +59,8 @@ func TestUnjudgedIsSaid(t *testing.T) {
 func TestSampleIsSaid(t *testing.T) {
 	for sampled, want := range map[uint64]string{
 		0: "2 states, 21 crash states, 0 errors in 9 s; everything is explored\n",
-		4: "2 states, 21 crash states (4 moments sampled), 0 errors in 9 s; everything else is explored\n",
+		4: "2 states, 21 crash states (4 moments sampled), 0 errors in 9 s; " +
+			"everything else is explored\n",
 	} {
 		var out strings.Builder
 		p := exploreProgress{out: &out}

@@ -301,7 +301,8 @@ func (c *Core) choose(e *explore.Env, more ...[]model.Op) []model.Op {
 
 // chooseOr is choose among others as well, which are less common. If it chooses one of these, it
 // returns nil and its number, from 0.
-func (c *Core) chooseOr(e *explore.Env, others int, more ...[]model.Op) (ops []model.Op, other int) {
+func (c *Core) chooseOr(e *explore.Env, others int,
+	more ...[]model.Op) (ops []model.Op, other int) {
 	steps, common := c.Steps()
 	steps = slices.Insert(steps, common, more...)
 	n := len(steps) + others

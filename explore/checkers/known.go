@@ -13,8 +13,8 @@ import (
 // because it makes each operation persistent at once.
 const knownBugs Group = "known"
 
-// The limits of a workload of a known bug. Three with thousands of names and one with 20 MiB of data
-// take longer than all others together: fsward explore b3 runs them.
+// The limits of a workload of a known bug. Three with thousands of names and one with 20 MiB of
+// data take longer than all others together: fsward explore b3 runs them.
 const (
 	maxKnownSteps = 200
 	maxKnownData  = 4 << 20 // bytes in one write

@@ -80,10 +80,10 @@ func changed(t *testing.T, f *model.FS, change func(e *agent.Entry)) *model.Obse
 // clocks, or far behind them.
 func TestHole(t *testing.T) {
 	for kind, change := range map[string]func(e *agent.Entry){
-		"hole":   func(e *agent.Entry) { e.InHole = 1 },
-		"time":   func(e *agent.Entry) { e.Ctime = 0 },
-		"time ":  func(e *agent.Entry) { e.Ctime = 1<<63 - 1 },
-		"agrees": func(*agent.Entry) {},
+		"a hole with data":         func(e *agent.Entry) { e.InHole = 1 },
+		"a time before all clocks": func(e *agent.Entry) { e.Ctime = 0 },
+		"a time far behind them":   func(e *agent.Entry) { e.Ctime = 1<<63 - 1 },
+		"agrees":                   func(*agent.Entry) {},
 	} {
 		f := after(t, timed, "creat /f; truncate /f 9000; sync")
 		s := changed(t, f, func(e *agent.Entry) {
