@@ -132,7 +132,7 @@ type Interpreter interface {
 	Flushed(disk int, seq uint64)
 }
 
-// A Lagger is an Interpreter of file systems on several disks. A program without barriers across the
+// A Lagger is an Interpreter of file systems on several disks. A program without barriers across
 // disks can write the commit to one disk while blocks of the commit are still in the guest's memory
 // that belong on another disk, which lags.
 type Lagger interface {

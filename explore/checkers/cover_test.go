@@ -104,33 +104,52 @@ func TestScoutsTryFewCrashStates(t *testing.T) {
 	}
 }
 
-// TestKnownBugs checks that sync runs each workload of a known bug as its first step, and that no
-// step follows one; and that it runs none with a mount option that makes each operation durable.
+// TestKnownBugs checks that sync runs each workload of a known bug that the file system can do as
+// its first step, and that no step follows one; and that it runs none with a mount option that
+// makes each operation durable.
 func TestKnownBugs(t *testing.T) {
-	known, err := regressions()
-	if err != nil || len(known) == 0 {
-		t.Fatalf("%d workloads, %v", len(known), err)
-	}
-	run := func(p model.Promises, later ...Group) explore.Totals {
+	run := func(p model.Promises, later ...Group) (known int, sum explore.Totals) {
 		p.NoSymlinks = true
 		cfg, _ := config(t, "sync", "", p, 2)
-		core := cfg.Stack.Checker.(interface{ core() *Core }).core()
-		core.Limits.Files, core.Limits.Dirs, core.Limits.Later = -1, 1, later
+		checker := cfg.Stack.Checker.(*Sync)
+		checker.Limits.Files, checker.Limits.Dirs, checker.Limits.Later = -1, 1, later
 		cfg.Strategy, cfg.Inspect, cfg.Crash.Limit = explore.Cover, false, 8
-		sum, err := explore.Run(t.Context(), cfg)
-		if err != nil || !sum.Complete || len(sum.Errors) > 0 {
-			t.Fatalf("%v: %+v, %v", later, sum, err)
+		list, err := checker.known(true)
+		if err != nil {
+			t.Fatal(err)
 		}
-		return sum.Totals
+		got, err := explore.Run(t.Context(), cfg)
+		if err != nil || !got.Complete || len(got.Errors) > 0 {
+			t.Fatalf("%v: %+v, %v", later, got, err)
+		}
+		return len(list), got.Totals
 	}
-	without, with := run(none), run(none, knownBugs)
+	all, err := regressions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	can, with := run(none, knownBugs)
+	_, without := run(none)
 	// All workloads lead to one state, from which one step leads back to it.
-	if with.States != without.States+1 || with.Runs != without.Runs+uint64(len(known))+1 {
-		t.Errorf("%d workloads: %d states and %d runs, and without them %d and %d", len(known),
+	if can == 0 || can >= len(all) || with.States != without.States+1 ||
+		with.Runs != without.Runs+uint64(can)+1 {
+		t.Errorf("%d of %d workloads: %d states and %d runs, and without them %d and %d", can, len(all),
 			with.States, with.Runs, without.States, without.Runs)
 	}
-	if all, none := run(model.Promises{Sync: true}, knownBugs), run(model.Promises{Sync: true}); all.
-		Runs != none.Runs {
-		t.Errorf("-o sync: %d runs, and without the workloads %d", all.Runs, none.Runs)
+	for name, c := range map[string]struct {
+		promises    model.Promises
+		least, most int
+	}{
+		"FAT":     {model.Promises{NoLinks: true, NoModes: true, NoXattrs: true}, 1, can - 1},
+		"-o sync": {model.Promises{Sync: true}, 0, 0},
+	} {
+		checker := &Sync{Core: Core{Promises: c.promises, Limits: Limits{Later: []Group{knownBugs}}}}
+		if list, err := checker.known(true); err != nil || len(list) < c.least || len(list) > c.most {
+			t.Errorf("%s: %d workloads, %v", name, len(list), err)
+		}
+	}
+	checker := &Sync{Core: Core{Limits: Limits{Groups: []Group{knownBugs}, Faults: true}}}
+	if list, _ := checker.known(true); len(list) > 0 {
+		t.Errorf("where any call may fail: %d workloads", len(list))
 	}
 }

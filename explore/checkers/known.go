@@ -6,6 +6,7 @@ import (
 
 	"fsward/explore"
 	"fsward/explore/b3"
+	"fsward/explore/model"
 )
 
 // knownBugs is the group of the workloads of known bugs (b3.Regressions). New bugs resemble old
@@ -34,16 +35,39 @@ var regressions = sync.OnceValues(func() (out []b3.Workload, err error) {
 	return out, err
 })
 
-// known returns the workloads that a step may run: in the first step those of known bugs, if their
-// group is asked for, and none later. With a mount option that makes each operation durable, a
-// workload asks for nothing that the other steps do not. A call that may fail without a cause would
-// leave a file that the workload uses closed.
-func (c *Sync) known(first bool) ([]b3.Workload, error) {
+// known returns the workloads that a step may run: in the first step those of known bugs that the
+// file system can do, if their group is asked for, and none later. With a mount option that makes
+// each operation durable, a workload asks for nothing that the other steps do not. A call that may
+// fail without a cause would leave a file that the workload uses closed.
+func (c *Sync) known(first bool) (out []b3.Workload, err error) {
 	asked := slices.Contains(c.Limits.Groups, knownBugs) || slices.Contains(c.Limits.Later, knownBugs)
 	if !first || !asked || c.Promises.Sync || c.Limits.Faults {
 		return nil, nil
 	}
-	return regressions()
+	all, err := regressions()
+	for _, w := range all {
+		if c.succeeds(w) {
+			out = append(out, w)
+		}
+	}
+	return out, err
+}
+
+// succeeds reports whether all operations of a workload succeed in the model. A file system that
+// lacks an operation fails it in ways that depend on its mount options and its arguments.
+func (c *Sync) succeeds(w b3.Workload) bool {
+	trial := newWorkloadRun(&Core{fs: model.New(c.Promises)})
+	for _, s := range w {
+		if s.Verb == b3.DropCaches {
+			continue
+		}
+		for _, o := range trial.translate(s) {
+			if trial.fs.Apply(o).Errno != 0 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // run runs a workload. No step follows it.

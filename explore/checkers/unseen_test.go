@@ -216,8 +216,9 @@ func (f *fake) unseenWrong(o model.Op) (errno unix.Errno) {
 	return 0
 }
 
-// unseenRuns is the number of steps after which the search for an unseen bug ends.
-const unseenRuns = 400
+// unseenRuns is the number of steps after which the search for an unseen bug ends. Up to 71 of them
+// are the workloads of known bugs.
+const unseenRuns = 500
 
 // find looks for the bug. With later, it does so with the defaults of fsward explore run; else with
 // the basic operations alone and without inspections.

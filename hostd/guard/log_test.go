@@ -205,7 +205,7 @@ func TestLogThatIsThere(t *testing.T) {
 			switch {
 			case found == nil:
 				t.Fatal("nothing is said of the log")
-			case tc.rule == "" && (found.Outcome != change.Holds || found.Records < 100):
+			case tc.rule == "" && (found.Outcome != change.Holds || found.Records == 0):
 				t.Errorf("a good log, %d records: %s", found.Records, guardtest.TextOf(found))
 			case tc.rule != "" && (found.Outcome != change.Violated ||
 				!slices.Contains(guard.RuleNames(found.Violations), tc.rule)):
