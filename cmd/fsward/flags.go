@@ -95,7 +95,7 @@ func (f *guardFlags) addGuard(c *cobra.Command) {
 		"what to do with a commit that cannot be judged: refuse, pause, pass (let it through, mark the "+
 			"volume unverified and check it in the background); default: as --on-violation, "+
 			"and pass with log")
-	c.Flags().DurationVar(&f.cfg.LagTimeout, "lag-timeout", guard.DefaultLagTimeout,
+	addDuration(c, &f.cfg.LagTimeout, "lag-timeout", guard.DefaultLagTimeout,
 		"let a commit of a file system on several disks wait at most `DURATION` for blocks on a disk "+
 			"that the guest has not flushed yet; 0 refuses it at once")
 	c.Flags().StringVar(&f.cfg.Unguarded, "unguarded", guard.UnguardedPass,
@@ -155,9 +155,6 @@ func (f *guardFlags) config(c *cobra.Command) (guard.Config, error) {
 	f.cfg.Control = f.control != ""
 	if err == nil {
 		err = f.limitRecording()
-	}
-	if err == nil && f.cfg.LagTimeout < 0 {
-		err = fmt.Errorf("--lag-timeout: %v is negative", f.cfg.LagTimeout)
 	}
 	if err == nil {
 		err = f.readMemory()

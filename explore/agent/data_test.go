@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"crypto/sha256"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -80,24 +82,46 @@ func TestMmaptail(t *testing.T) {
 	}
 }
 
-// TestDataInHole: holes of real file systems have no data, and a range that is no hole has some.
-func TestDataInHole(t *testing.T) {
-	f, err := os.Create(filepath.Join(t.TempDir(), "f"))
-	if err != nil {
-		t.Fatal(err)
+// TestContents: files are read once and whole, with and without holes, and holes of real file
+// systems have no data.
+func TestContents(t *testing.T) {
+	for name, c := range map[string]struct{ at, size int64 }{
+		"empty": {0, 0}, "short": {0, 1}, "a hole on each side": {100_000, 300_000},
+		"a hole before": {100_000, 100_001}, "a hole behind": {0, 300_000},
+		"longer than a buffer": {200_000, 200_001},
+	} {
+		content := make([]byte, c.size)
+		f := filepath.Join(t.TempDir(), "f")
+		if err := os.WriteFile(f, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(f, c.size); err != nil {
+			t.Fatal(err)
+		}
+		if c.size > 0 {
+			content[c.at] = 1
+			w, err := os.OpenFile(f, os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = w.WriteAt(content[c.at:c.at+1], c.at)
+			if err = errors.Join(err, w.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e := Entry{Size: uint64(c.size)}
+		if err := e.readFile(f); err != nil || e.Sum != sha256.Sum256(content) || e.InHole != 0 {
+			t.Errorf("%s: %x, data in a hole at %d, %v", name, e.Sum, e.InHole, err)
+		}
 	}
-	defer f.Close()
-	if _, err := f.WriteAt([]byte{1}, 100_000); err != nil {
-		t.Fatal(err)
+	full := holeReader{at: 10}
+	for _, b := range [][]byte{make([]byte, 50), {0, 0, 7}, {8}} {
+		if n, err := full.Write(b); n != len(b) || err != nil {
+			t.Errorf("%d, %v", n, err)
+		}
 	}
-	if err := f.Truncate(300_000); err != nil {
-		t.Fatal(err)
-	}
-	if off, err := dataInHole(f, 300_000); off != 0 || err != nil {
-		t.Errorf("a hole has data at %d, %v", off, err)
-	}
-	if off, err := firstByte(f, 10, 300_000); off != 100_001 || err != nil {
-		t.Errorf("the first byte is at %d, %v", off, err)
+	if full.found != 63 {
+		t.Errorf("the first byte is at %d - 1", full.found)
 	}
 }
 

@@ -114,7 +114,7 @@ func TestKnownBugs(t *testing.T) {
 		checker := cfg.Stack.Checker.(*Sync)
 		checker.Limits.Files, checker.Limits.Dirs, checker.Limits.Later = -1, 1, later
 		cfg.Strategy, cfg.Inspect, cfg.Crash.Limit = explore.Cover, false, 8
-		list, err := checker.known(true)
+		list, err := checker.known()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,12 +144,12 @@ func TestKnownBugs(t *testing.T) {
 		"-o sync": {model.Promises{Sync: true}, 0, 0},
 	} {
 		checker := &Sync{Core: Core{Promises: c.promises, Limits: Limits{Later: []Group{knownBugs}}}}
-		if list, err := checker.known(true); err != nil || len(list) < c.least || len(list) > c.most {
+		if list, err := checker.known(); err != nil || len(list) < c.least || len(list) > c.most {
 			t.Errorf("%s: %d workloads, %v", name, len(list), err)
 		}
 	}
 	checker := &Sync{Core: Core{Limits: Limits{Groups: []Group{knownBugs}, Faults: true}}}
-	if list, _ := checker.known(true); len(list) > 0 {
+	if list, _ := checker.known(); len(list) > 0 {
 		t.Errorf("where any call may fail: %d workloads", len(list))
 	}
 }

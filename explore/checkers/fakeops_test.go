@@ -40,10 +40,7 @@ func (f *fake) perform(s *exploretest.System, call agent.Op) agent.Result {
 	case agent.DropCaches().Code, agent.Writeback().Code:
 		return agent.Result{}
 	case agent.Clock().Code:
-		if f.fs == nil {
-			return agent.Result{}
-		}
-		return agent.Result{Value: uint64(model.ClockOf(f.fs.Moment() + 1))}
+		return agent.Result{Value: f.clock()}
 	case agent.DiskClear(0).Code:
 		f.fault = nil
 		return agent.Result{}
@@ -83,6 +80,14 @@ func (f *fake) perform(s *exploretest.System, call agent.Op) agent.Result {
 	}
 	r := f.do(s, o)
 	return agent.Result{Errno: r.Errno, Value: r.Value, Data: []byte(r.Data)}
+}
+
+// clock returns the time of the next operation; 0 while nothing is mounted.
+func (f *fake) clock() uint64 {
+	if f.fs == nil {
+		return 0
+	}
+	return uint64(model.ClockOf(f.fs.Moment() + 1))
 }
 
 // do performs an operation in memory, and adds it to the pending operations or to the journal.

@@ -35,22 +35,23 @@ var regressions = sync.OnceValues(func() (out []b3.Workload, err error) {
 	return out, err
 })
 
-// known returns the workloads that a step may run: in the first step those of known bugs that the
-// file system can do, if their group is asked for, and none later. With a mount option that makes
-// each operation durable, a workload asks for nothing that the other steps do not. A call that may
-// fail without a cause would leave a file that the workload uses closed.
-func (c *Sync) known(first bool) (out []b3.Workload, err error) {
+// known returns the workloads that the first step may run: those of known bugs that the file system
+// can do, if their group is asked for. With a mount option that makes each operation durable, a
+// workload asks for nothing that the other steps do not. A call that may fail without a cause would
+// leave a file that the workload uses closed.
+func (c *Sync) known() ([]b3.Workload, error) {
 	asked := slices.Contains(c.Limits.Groups, knownBugs) || slices.Contains(c.Limits.Later, knownBugs)
-	if !first || !asked || c.Promises.Sync || c.Limits.Faults {
+	if !asked || c.Promises.Sync || c.Limits.Faults {
 		return nil, nil
 	}
-	all, err := regressions()
-	for _, w := range all {
-		if c.succeeds(w) {
-			out = append(out, w)
+	if c.can == nil {
+		all, err := regressions()
+		if err != nil {
+			return nil, err
 		}
+		c.can = slices.DeleteFunc(slices.Clone(all), func(w b3.Workload) bool { return !c.succeeds(w) })
 	}
-	return out, err
+	return c.can, nil
 }
 
 // succeeds reports whether all operations of a workload succeed in the model. A file system that

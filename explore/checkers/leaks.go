@@ -51,7 +51,7 @@ func (c *Leaks) Mutate(e *explore.Env) error {
 	before := c.topology()
 	ops := c.choose(e)
 	if c.Failures {
-		return c.leakOfFailure(e, ops, c.undo(&before, ops))
+		return c.leakOfFailure(e, ops, before.undo(ops))
 	}
 	if err := c.Step(e, ops); err != nil {
 		return err
@@ -59,7 +59,7 @@ func (c *Leaks) Mutate(e *explore.Env) error {
 	if e.ChooseAt(2, "what is repeated") == 1 {
 		return c.leakOfMounts(e, ops)
 	}
-	all := slices.Repeat(slices.Concat(c.undo(&before, ops), ops), repeats)
+	all := slices.Repeat(slices.Concat(before.undo(ops), ops), repeats)
 	round := func() error {
 		err := c.Step(e, all)
 		c.fs.Synced() // the measurement that follows calls sync
@@ -130,9 +130,9 @@ func (c *Leaks) leakOfFailure(e *explore.Env, ops, undo []model.Op) error {
 		"leave in the kernel: %s", failedRepeats, describe(ops), hits[nth].Site, leak)
 }
 
-// undo returns operations after which a step can be done again. t is the tree before the step. It
-// returns none for a step that can be repeated as it is.
-func (c *Core) undo(t *topology, ops []model.Op) []model.Op {
+// undo returns operations after which a step from this tree can be done again. It returns none for
+// a step that can be repeated as it is.
+func (t *topology) undo(ops []model.Op) []model.Op {
 	create := func(p string) []model.Op {
 		_, dir := t.empty[p]
 		switch {

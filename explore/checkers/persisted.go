@@ -131,7 +131,7 @@ func (c *Core) checkWorkload(e *explore.Env, want *workloadState) error {
 	}
 	for _, p := range slices.Sorted(maps.Keys(want.kept)) {
 		if is, ok := now[p]; ok {
-			if c.Promises.NoLinks { // FAT numbers inodes anew at each mount
+			if c.Promises.NoNumbers {
 				is.Inode = want.kept[p].Inode
 			}
 			if text := differs(want.kept[p], is); text != "" {

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"fsward/explore"
+	"fsward/explore/b3"
 	"fsward/explore/model"
 )
 
@@ -18,6 +19,7 @@ type Sync struct {
 	durable *durableState // what the last step made durable; nil: nothing
 	begun   bool          // a step was done
 	ran     bool          // it ran a workload of a known bug
+	can     []b3.Workload // what known has found; nil: it was not called
 }
 
 var _ explore.LogReader = (*Sync)(nil)
@@ -35,9 +37,12 @@ func (c *Sync) Mutate(e *explore.Env) error {
 		return nil
 	}
 	c.durable = nil
-	known, err := c.known(!c.begun)
-	if err != nil {
-		return err
+	var known []b3.Workload
+	if !c.begun {
+		var err error
+		if known, err = c.known(); err != nil {
+			return err
+		}
 	}
 	c.begun = true
 	ops, more := c.chooseOr(e, len(known))

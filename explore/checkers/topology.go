@@ -10,7 +10,7 @@ import (
 	"fsward/explore/model"
 )
 
-// A topology lists the paths of the current tree, in order. It makes the steps of the groups.
+// A topology lists the paths of the current tree, in order. It makes the steps that can follow.
 type topology struct {
 	fs       *model.FS
 	promises model.Promises
@@ -73,34 +73,34 @@ func opened(p string, flags int, o model.Op) []model.Op {
 // directory, but only once where files are alike. The first common ones are not of Limits.Later.
 func (c *Core) Steps() (out [][]model.Op, common int) {
 	t := c.topology()
-	out = append(c.basicSteps(&t), t.groupSteps(c.Limits.Groups)...)
+	out = append(t.basicSteps(), t.groupSteps(c.Limits.Groups)...)
 	common = len(c.distinct(slices.Clone(out)))
 	return c.distinct(append(out, t.groupSteps(c.Limits.Later)...)), common
 }
 
 // basicSteps returns the operations that are of no group.
-func (c *Core) basicSteps(t *topology) (out [][]model.Op) {
-	moreFiles := len(t.files)+len(t.links) < c.Limits.Files
-	moreDirs := len(t.dirs)-1 < c.Limits.Dirs
+func (t *topology) basicSteps() (out [][]model.Op) {
+	moreFiles := len(t.files)+len(t.links) < t.limits.Files
+	moreDirs := len(t.dirs)-1 < t.limits.Dirs
 	for _, d := range t.dirs {
-		out = append(out, c.creations(t.free(d), moreFiles, moreDirs)...)
+		out = append(out, t.creations(t.free(d), moreFiles, moreDirs)...)
 	}
 	for _, p := range slices.Concat(t.files, t.links) {
-		out = append(out, c.fileNames(t, p, moreFiles)...)
+		out = append(out, t.fileNames(p, moreFiles)...)
 	}
 	for _, p := range t.dirs[1:] {
-		out = append(out, dirNames(t, p)...)
+		out = append(out, t.dirNames(p)...)
 	}
 	for _, p := range t.files {
-		out = append(out, c.writes(p)...)
+		out = append(out, t.writes(p)...)
 	}
 	for _, p := range slices.Concat(t.files, t.dirs[1:]) {
-		if !c.Promises.NoXattrs {
+		if !t.promises.NoXattrs {
 			out = append(out, step(model.Op{
 				Code: model.Setxattr, Path: p, Name: attribute, Value: "1",
 			}))
 		}
-		if !c.Promises.NoModes {
+		if !t.promises.NoModes {
 			out = append(out, step(model.Op{Code: model.Chmod, Path: p, Mode: 0o700}))
 		}
 	}
@@ -123,14 +123,14 @@ func (c *Core) distinct(steps [][]model.Op) [][]model.Op {
 func step(ops ...model.Op) []model.Op { return ops }
 
 // creations returns the steps that create a file, symbolic link or directory with path n.
-func (c *Core) creations(n string, moreFiles, moreDirs bool) (out [][]model.Op) {
+func (t *topology) creations(n string, moreFiles, moreDirs bool) (out [][]model.Op) {
 	if moreFiles {
 		const flags = unix.O_CREAT | unix.O_EXCL | unix.O_WRONLY
 		out = append(out, step(
 			model.Op{Code: model.Open, Path: n, Flags: flags, Mode: 0o644},
 			model.Op{Code: model.Close},
 		))
-		if !c.Promises.NoSymlinks {
+		if !t.promises.NoSymlinks {
 			out = append(out, step(model.Op{Code: model.Symlink, Path: n, To: "nowhere"}))
 		}
 	}
@@ -141,10 +141,10 @@ func (c *Core) creations(n string, moreFiles, moreDirs bool) (out [][]model.Op) 
 }
 
 // fileNames returns the steps that remove, link or rename the file or symbolic link p.
-func (c *Core) fileNames(t *topology, p string, moreFiles bool) (out [][]model.Op) {
+func (t *topology) fileNames(p string, moreFiles bool) (out [][]model.Op) {
 	out = append(out, step(model.Op{Code: model.Unlink, Path: p}))
 	for _, d := range t.dirs {
-		if moreFiles && !c.Promises.NoLinks {
+		if moreFiles && !t.promises.NoLinks {
 			out = append(out, step(model.Op{Code: model.Link, Path: p, To: t.free(d)}))
 		}
 		out = append(out, step(model.Op{Code: model.Rename, Path: p, To: t.free(d)}))
@@ -158,7 +158,7 @@ func (c *Core) fileNames(t *topology, p string, moreFiles bool) (out [][]model.O
 }
 
 // dirNames returns the steps that remove or rename directory p.
-func dirNames(t *topology, p string) (out [][]model.Op) {
+func (t *topology) dirNames(p string) (out [][]model.Op) {
 	if t.empty[p] {
 		out = append(out, step(model.Op{Code: model.Rmdir, Path: p}))
 	}
@@ -176,7 +176,7 @@ func dirNames(t *topology, p string) (out [][]model.Op) {
 
 // writes returns the steps that change the content of a file. Two seeds are enough to tell old data
 // from new (FiSC 4.1).
-func (c *Core) writes(p string) (out [][]model.Op) {
+func (t *topology) writes(p string) (out [][]model.Op) {
 	const rw = unix.O_RDWR
 	write := func(flags int, off, n, seed uint64) []model.Op {
 		return opened(p, flags, model.Op{Code: model.Write, Off: off, Len: n, Seed: seed})
@@ -185,14 +185,14 @@ func (c *Core) writes(p string) (out [][]model.Op) {
 		out = append(out, write(flags, 0, large, 1), write(flags, 50, small, 2))
 	}
 	out = append(out,
-		write(rw, c.Limits.Far, small, 1),
+		write(rw, t.limits.Far, small, 1),
 		opened(p, rw, model.Op{Code: model.Ftruncate, Len: 0}),
 		opened(p, rw, model.Op{Code: model.Ftruncate, Len: 5000}),
 	)
-	if !c.Promises.NoFallocate {
+	if !t.promises.NoFallocate {
 		out = append(out, opened(p, rw, model.Op{Code: model.Fallocate, Len: large}))
 	}
-	if !c.Promises.NoPunch {
+	if !t.promises.NoPunch {
 		const punch = unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE
 		out = append(out, opened(p, rw, model.Op{Code: model.Fallocate, Len: 4096, Flags: punch}))
 	}

@@ -216,9 +216,9 @@ func (f *fake) unseenWrong(o model.Op) (errno unix.Errno) {
 	return 0
 }
 
-// unseenRuns is the number of steps after which the search for an unseen bug ends. Up to 71 of them
-// are the workloads of known bugs.
-const unseenRuns = 500
+// unseenRuns is the number of steps, beside the workloads of known bugs, after which the search for
+// an unseen bug ends.
+const unseenRuns = 400
 
 // find looks for the bug. With later, it does so with the defaults of fsward explore run; else with
 // the basic operations alone and without inspections.
@@ -226,12 +226,20 @@ func (b unseenBug) find(t *testing.T, later bool) (e *explore.Error, runs uint64
 	t.Helper()
 	cfg, _ := config(t, b.checker, b.bug, none, 0)
 	limits := &cfg.Stack.Checker.(interface{ core() *Core }).core().Limits
+	cfg.Runs = unseenRuns
 	if later {
 		limits.Later = LaterGroups()
+		if c, is := cfg.Stack.Checker.(*Sync); is {
+			known, err := c.known()
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg.Runs += uint64(len(known))
+		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	cfg.Strategy, cfg.Inspect, cfg.Runs = explore.Cover, later, unseenRuns
+	cfg.Strategy, cfg.Inspect = explore.Cover, later
 	cfg.OnEvent = func(e explore.Event) {
 		if e.Event == "error" || e.Event == "surprise" {
 			cancel()

@@ -58,12 +58,10 @@ const (
 
 var codeNames = [codeCount]string{
 	"invalid", "mkdir", "rmdir", "unlink", "rename", "link", "symlink", "readlink", "chmod", "chown",
-	"utimes",
-	"truncate", "setxattr", "getxattr", "removexattr", "readdir", "open", "close", "read", "write",
-	"ftruncate", "fallocate", "dwrite", "mmapwrite", "mmaptail", "msync", "sync_file_range", "clone",
-	"dedupe",
-	"linkat", "mknod", "fsync", "fdatasync", "syncfs", "sync", "drop_caches", "writeback", "fill_disk",
-	"free_disk",
+	"utimes", "truncate", "setxattr", "getxattr", "removexattr", "readdir", "open", "close", "read",
+	"write", "ftruncate", "fallocate", "dwrite", "mmapwrite", "mmaptail", "msync", "sync_file_range",
+	"clone", "dedupe", "linkat", "mknod", "fsync", "fdatasync", "syncfs", "sync", "drop_caches",
+	"writeback", "fill_disk", "free_disk",
 }
 
 // Block is a multiple of the block size of each file system that the explorer makes, in bytes.

@@ -62,7 +62,7 @@ type Promises struct {
 
 	// Features that the file system lacks: fsync(2) of directories (EINVAL), link(2), symlink(2),
 	// its own permissions and owners, extended attributes of users, holes, RENAME_EXCHANGE,
-	// fallocate(2), and FALLOC_FL_PUNCH_HOLE.
+	// fallocate(2), FALLOC_FL_PUNCH_HOLE, and numbers of inodes that stay after a mount.
 	NoDirFsync  bool `yaml:"no_dir_fsync"`
 	NoLinks     bool `yaml:"no_links"`
 	NoSymlinks  bool `yaml:"no_symlinks"`
@@ -72,6 +72,7 @@ type Promises struct {
 	NoExchange  bool `yaml:"no_exchange"`
 	NoFallocate bool `yaml:"no_fallocate"`
 	NoPunch     bool `yaml:"no_punch"`
+	NoNumbers   bool `yaml:"no_numbers"`
 
 	Features []Feature `yaml:"features"` // that only some file systems have
 }

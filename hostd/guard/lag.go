@@ -73,22 +73,22 @@ func (g *Guard) Delay(ctx context.Context, r *blocktap.Request, meanwhile func(f
 	if len(disks) == 0 {
 		return
 	}
-	obs := g.try(r)
-	if !unsoundCommit(obs) {
+	found := g.try(r)
+	if !found.unsound {
 		return
 	}
-	c := g.newLateCommit(disks, obs)
+	c := g.newLateCommit(disks, found)
 	l.count++
 	if l.now.CompareAndSwap(nil, c) {
 		g.reportLate(c)
 	}
-	for unsoundCommit(obs) && c.lags() && ctx.Err() == nil && time.Now().Before(c.until) {
+	for found.unsound && c.lags() && ctx.Err() == nil && time.Now().Before(c.until) {
 		meanwhile(func() { c.wait(ctx) })
-		obs = g.try(r)
+		found = g.try(r)
 	}
 	l.count--
 	l.now.CompareAndSwap(c, nil)
-	l.note = c.note(unsoundCommit(obs))
+	l.note = c.note(found.unsound)
 }
 
 // lagging returns the disks that lag if the request is a commit.
@@ -103,8 +103,16 @@ func (g *Guard) lagging(r *blocktap.Request) []int {
 	return lagger.Lagging(g.writeOf(r))
 }
 
+// A tried is what a trial of a commit has shown. The records of the trial, which may fill the
+// memory of a disk, are given up: other writes are judged while the commit waits.
+type tried struct {
+	unsound    bool // the commit leads to blocks that are not sound
+	generation uint64
+	volume     int
+}
+
 // try judges the structure of a commit as it is now, without a trace.
-func (g *Guard) try(r *blocktap.Request) interp.Observation {
+func (g *Guard) try(r *blocktap.Request) tried {
 	for _, p := range g.peers {
 		p.reportFlushed()
 	}
@@ -115,18 +123,14 @@ func (g *Guard) try(r *blocktap.Request) interp.Observation {
 	obs := g.interp.Observe(w)
 	g.work.Current().End()
 	g.interp.Settle(false)
-	return obs
+	return tried{unsound: obs.Point == interp.CommitPoint && len(obs.Violations) > 0,
+		generation: obs.Generation, volume: obs.Volume}
 }
 
-// unsoundCommit reports whether a commit leads to blocks that are not sound.
-func unsoundCommit(obs interp.Observation) bool {
-	return obs.Point == interp.CommitPoint && len(obs.Violations) > 0
-}
-
-func (g *Guard) newLateCommit(disks []int, obs interp.Observation) *lateCommit {
+func (g *Guard) newLateCommit(disks []int, found tried) *lateCommit {
 	now := time.Now()
-	c := &lateCommit{generation: obs.Generation, since: now, until: now.Add(g.late.timeout),
-		volume: g.volumes.at(obs.Volume)}
+	c := &lateCommit{generation: found.generation, since: now, until: now.Add(g.late.timeout),
+		volume: g.volumes.at(found.volume)}
 	for _, i := range disks {
 		p := g.peers[i]
 		c.disks = append(c.disks, &laggingDisk{Guard: p, before: p.guestFlushes(),

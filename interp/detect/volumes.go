@@ -20,13 +20,13 @@ type Volumes struct {
 	follower *Follower
 	options  VolumeOptions
 
-	reasons map[int]string // why a volume is not guarded, by number
-	at      int            // the volume that the last write went to, or none
-	owned   bool           // that volume had a file system before the write
-	table   bool           // the last write is judged as a change of a table
-	next    *layout        // after the write under observation; nil: it changes no table
-	reason  *string        // of the volume at, after the write under observation; nil: as before
-	changes VolumeChanges  // that the write last settled has made
+	reasons reasons
+	at      int           // the volume that the last write went to, or none
+	owned   bool          // that volume had a file system before the write
+	table   bool          // the last write is judged as a change of a table
+	next    *layout       // after the write under observation; nil: it changes no table
+	reason  *string       // of the volume at, after the write under observation; nil: as before
+	changes VolumeChanges // that the write last settled has made
 }
 
 // VolumeOptions say which volumes are guarded, and how Volumes treats writes to the others.
@@ -59,7 +59,7 @@ func FollowVolumes(d interp.Disk, options VolumeOptions) (*Volumes, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Volumes{tables: tables, space: s, options: options, reasons: make(map[int]string), at: none}
+	v := &Volumes{tables: tables, space: s, options: options, reasons: make(reasons), at: none}
 	v.follower = &Follower{disk: pendingDisk{Disk: s}, fs: options.FS, limits: options.Limits}
 	for _, i := range v.Numbers() {
 		if err := v.attach(i); err != nil {
@@ -96,7 +96,7 @@ func (v *Volumes) attach(i int) error {
 	}
 	if err == nil || errors.Is(err, interp.ErrNotFound) {
 		if v.follower.ownerOf(i) == nil {
-			v.setReason(i, v.describeNow(interp.Sub(&v.follower.disk, i)))
+			v.reasons.set(i, describeNow(interp.Sub(&v.follower.disk, i), v.options.FS))
 		}
 		return nil
 	}
@@ -111,67 +111,6 @@ func (v *Volumes) excluded(i int) string {
 		return "only " + v.options.Only + " was asked for"
 	}
 	return vol.Unguarded
-}
-
-func (v *Volumes) setReason(i int, reason string) {
-	if reason == "" {
-		delete(v.reasons, i)
-	} else {
-		v.reasons[i] = reason
-	}
-}
-
-// describe returns a description of the content of a volume without a file system of the name fs;
-// "" if the volume is blank. The error is that of a read.
-func describe(d interp.Disk, fs string) (reason string, err error) {
-	for _, f := range formats {
-		if fs != Auto && f.name != fs && f.detect(d) {
-			return fmt.Sprintf("%s, and --fs is %s", f.name, fs), nil
-		}
-	}
-	if what := volume.Identify(d); what != "" {
-		return what, nil
-	}
-	blank, err := Blank(d)
-	if blank || err != nil {
-		// A backup of a superblock shows that it is not blank, whatever the start of the volume has.
-		return backupOf(d), err
-	}
-	if backup := backupOf(d); backup != "" {
-		return backup, nil
-	}
-	return unknownContent, nil
-}
-
-// backupOf names the copy of a superblock on a volume that lacks the primary one; "" if there is
-// none.
-func backupOf(d interp.Disk) string {
-	for _, f := range formats {
-		if at, ok := f.backup(d); ok {
-			return fmt.Sprintf("%s, but a backup of that of %s at byte %d", noPrimary, f.name, at)
-		}
-	}
-	return ""
-}
-
-// describeNow is describe for the state of a volume. It returns the text of an error as the reason.
-func (v *Volumes) describeNow(d interp.Disk) string {
-	reason, err := describe(d, v.options.FS)
-	if err != nil {
-		return err.Error()
-	}
-	return reason
-}
-
-// Reasons of volumes whose content is not certain: a file system may be about to appear there.
-const (
-	unknownContent = "its content is of no known kind"
-	noPrimary      = "no primary superblock"
-)
-
-// certain reports whether a reason names a content that will stay.
-func certain(reason string) bool {
-	return reason != "" && reason != unknownContent && !strings.HasPrefix(reason, noPrimary)
 }
 
 // FS returns the name of the file system that the write last observed went to, "volume" if it is
@@ -261,7 +200,7 @@ func (v *Volumes) unguarded(i int, w interp.Write, obs *interp.Observation) {
 		return // a file system that is guarded appears
 	case v.excluded(i) == "" && identifies(w, interp.Sub(v.space, i).Size()):
 		v.follower.disk.pending.Store(&w)
-		reason = v.describeNow(interp.Sub(&v.follower.disk, i))
+		reason = describeNow(interp.Sub(&v.follower.disk, i), v.options.FS)
 		v.follower.disk.pending.Store(nil)
 	}
 	if reason != before {
@@ -323,13 +262,13 @@ func (v *Volumes) Settle(written bool) {
 		return
 	}
 	if v.reason != nil {
-		v.setReason(v.at, *v.reason)
+		v.reasons.set(v.at, *v.reason)
 	}
 	switch owner := v.at != none && v.follower.ownerOf(v.at) != nil; {
 	case owner:
 		delete(v.reasons, v.at)
 	case v.owned: // the file system is gone
-		v.setReason(v.at, v.describeNow(interp.Sub(v.space, v.at)))
+		v.reasons.set(v.at, describeNow(interp.Sub(v.space, v.at), v.options.FS))
 	}
 	if v.next != nil {
 		v.apply(v.next)

@@ -13,6 +13,21 @@ import (
 	"fsward/repair/testimage"
 )
 
+// started returns a kernel for images of a size. It ends with the test.
+func started(t *testing.T, size uint64) *linux.Machine {
+	t.Helper()
+	m, err := linux.Start(t.Context(), size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return m
+}
+
 // TestLook shows images of all file systems to the kernel: it mounts and writes each, and finds the
 // files.
 func TestLook(t *testing.T) {
@@ -23,15 +38,7 @@ func TestLook(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer image.Close()
-			m, err := linux.Start(t.Context(), image.Size())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() {
-				if err := m.Close(); err != nil {
-					t.Error(err)
-				}
-			}()
+			m := started(t, image.Size())
 			for range 2 {
 				if err := m.Put(image); err != nil {
 					t.Fatal(err)
@@ -72,15 +79,7 @@ func TestRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer good.Close()
-	m, err := linux.Start(t.Context(), good.Size())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	m := started(t, good.Size())
 	if err := m.Put(make(image, good.Size()-512)); err == nil {
 		t.Error("an image of another size is accepted")
 	}
@@ -126,15 +125,7 @@ func TestUnreadable(t *testing.T) {
 		t.Fatal("the image has no file bdev")
 	}
 	bad[at] = 0
-	m, err := linux.Start(t.Context(), good.Size())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	m := started(t, good.Size())
 	if err := m.Put(image(bad)); err != nil {
 		t.Fatal(err)
 	}
