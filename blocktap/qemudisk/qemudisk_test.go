@@ -41,6 +41,13 @@ func create(t testing.TB, name string, format Format, more ...string) string {
 func open1(t testing.TB, path string, opt Options) blocktap.Disk {
 	t.Helper()
 	d, err := Open(context.Background(), path, opt)
+	for range 100 { // a socket has its name before its server listens
+		if !errors.Is(err, syscall.ECONNREFUSED) {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+		d, err = Open(context.Background(), path, opt)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,20 +89,27 @@ func (d *guestsDaemon) wait(name, state string) {
 
 // size returns the size of a disk that a guest's socket exports.
 func (d *guestsDaemon) size(guest, disk string) (uint64, error) {
+	r, err := d.connect(guest, disk)
+	if err != nil {
+		return 0, err
+	}
+	return r.Size(), r.Close()
+}
+
+// connect connects to a disk of a guest. It waits while the guest's server does not listen: the
+// guard starts, or starts again, and a status may be known before.
+func (d *guestsDaemon) connect(guest, disk string) (*nbd.Remote, error) {
 	var err error
-	for range 1000 { // until the guard has started again
+	for range 1000 {
 		var r *nbd.Remote
 		r, err = nbd.Dial(d.Context(), "unix", filepath.Join(d.dir, guest+".sock"),
 			nbd.RemoteOptions{Export: disk})
-		if err == nil {
-			return r.Size(), r.Close()
-		}
-		if strings.Contains(err.Error(), "export") { // the server knows no such disk
-			return 0, err
+		if err == nil || strings.Contains(err.Error(), "export") { // the server knows no such disk
+			return r, err
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	return 0, err
+	return nil, err
 }
 
 // disk runs fsward disk, and returns what it prints on stderr if it fails.
@@ -241,8 +248,7 @@ func (d *guestsDaemon) killChildren() {
 // dial connects to the disk of a guest.
 func (d *guestsDaemon) dial(guest string) *nbd.Remote {
 	d.Helper()
-	r, err := nbd.Dial(d.Context(), "unix", filepath.Join(d.dir, guest+".sock"),
-		nbd.RemoteOptions{Export: "vda"})
+	r, err := d.connect(guest, "vda")
 	if err != nil {
 		d.Fatal(err)
 	}
