@@ -24,6 +24,9 @@ type ImageOptions struct {
 	// CompareSnapshots has the snapshots of a Btrfs compared with the trees that they were made from.
 	// Their records say how they differ, with old values: see docs/decisions/0075.
 	CompareSnapshots bool
+	// Degraded says that devices of a Btrfs may be lost: what Linux mounts with the option degraded is
+	// no error.
+	Degraded bool
 	// SkipLog leaves out the log of a Btrfs.
 	SkipLog bool
 	// Progress, if not nil, is called with the number of metadata blocks (Btrfs) or inodes (ext3) that

@@ -191,11 +191,17 @@ func (e *UnsupportedError) Error() string {
 type MissingDiskError struct {
 	FS     string // "btrfs"
 	Device string // description of what is missing
+	// Degradable: if the device is lost, the file system may be able to do without it.
+	Degradable bool
 }
 
 func (e *MissingDiskError) Error() string {
-	return fmt.Sprintf("%s: %s: all disks of a file system have to be given together"+
+	text := fmt.Sprintf("%s: %s: all disks of a file system have to be given together"+
 		" (--disk, repeated)", e.FS, e.Device)
+	if e.Degradable {
+		text += "; if a disk is lost, --degraded does without it"
+	}
+	return text
 }
 
 // A CorruptError says where and why a file system cannot be read as a baseline.

@@ -11,8 +11,8 @@ import (
 )
 
 func checkCommand() *cobra.Command {
-	var fs, bytes string
-	var rules guard.RulesConfig
+	var bytes string
+	var cfg offline.CheckConfig
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "check IMG...",
@@ -36,20 +36,21 @@ Exit status: 0 the image holds, 1 it is violated, 2 wrong usage, 3 undecided, or
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			var err error
-			if rules.Memory, err = memoryFlag(bytes); err != nil {
+			if cfg.Rules.Memory, err = memoryFlag(bytes); err != nil {
 				return usageError{err, c.CommandPath()}
 			}
-			memory.SetCheckLimit(rules.Memory)
+			memory.SetCheckLimit(cfg.Rules.Memory)
 			progress := func(s *guard.Progress) { fmt.Fprintln(c.ErrOrStderr(), s) }
-			worst, err := offline.CheckVolumes(c.Context(), args, fs, rules, progress, sink(asJSON).Event)
+			worst, err := offline.CheckVolumes(c.Context(), args, cfg, progress, sink(asJSON).Event)
 			if err != nil {
 				return err
 			}
 			return outcome(worst)
 		},
 	}
-	addFSFlag(c, &fs)
-	addRulesFlags(c, &rules)
+	addFSFlag(c, &cfg.FS)
+	addDegraded(c, &cfg.Degraded)
+	addRulesFlags(c, &cfg.Rules)
 	c.Flags().StringVar(&bytes, "memory", "256M",
 		"use about `BYTES` of memory; an image that needs more is read several times")
 	addJSONFlag(c, &asJSON)

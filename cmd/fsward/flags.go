@@ -50,6 +50,12 @@ func addDataOrdered(c *cobra.Command, ordered *bool) {
 			"that were not written since an earlier commit")
 }
 
+// addDegraded adds the flag that accepts a Btrfs with lost devices.
+func addDegraded(c *cobra.Command, degraded *bool) {
+	c.Flags().BoolVar(degraded, "degraded", false,
+		"accept a Btrfs of which devices are lost, if Linux mounts it with the option degraded")
+}
+
 // guardFlags are the flags that guard and vm run share.
 type guardFlags struct {
 	disks   []string
@@ -103,6 +109,7 @@ func (f *guardFlags) addGuard(c *cobra.Command) {
 	c.Flags().StringSliceVar(&f.cfg.Require, "require", nil,
 		"do not start unless each of the file systems `FS[,FS...]` is guarded on a volume, "+
 			"or a volume is blank")
+	addDegraded(c, &f.cfg.Degraded)
 	c.Flags().StringVar(&f.cfg.Record, "record", "",
 		"record every write to `LOG` in dm-log-writes format, and further segments to LOG.000001, …; "+
 			"with several disks to LOG.NAME")

@@ -64,6 +64,7 @@ run.`,
 	_ = c.MarkFlagRequired("base")
 	addFSFlag(c, &cfg.FS)
 	addRulesFlags(c, &cfg.Rules)
+	addDegraded(c, &cfg.Degraded)
 	addDataOrdered(c, &cfg.DataOrdered)
 	c.Flags().BoolVar(&cfg.KeepGoing, "keep-going", false,
 		"go on after a commit that would be refused")

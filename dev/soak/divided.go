@@ -72,7 +72,7 @@ func (r *dividedRound) run(ctx context.Context) (counts, error) {
 	seen := &collector{}
 	changes, err := r.guarded(ctx, image, filepath.Join(dir, "log"), seen)
 	if err == nil {
-		_, err = offline.CheckVolumes(ctx, []string{image}, detect.Auto, guard.RulesConfig{},
+		_, err = offline.CheckVolumes(ctx, []string{image}, offline.CheckConfig{FS: detect.Auto},
 			func(*guard.Progress) {}, func(ev *guard.Event) {
 				if ev.Outcome != change.Holds {
 					seen.Event(ev)

@@ -12,7 +12,7 @@ import (
 // turn is checked in the state that it has then.
 func (d *Disks) beginBaseline(number int, skipLog bool) {
 	c := &baselineCheck{
-		skipLog: skipLog,
+		skipLog: skipLog, degraded: d.cfg.Degraded,
 		fs:      d.layout.On(number),
 		layout:  d.layout,
 		rules:   d.rules,

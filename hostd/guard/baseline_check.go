@@ -37,6 +37,8 @@ type baselineCheck struct {
 	// skipLog leaves out the log: it was checked when the disk was attached, and must not hide
 	// findings in the trees.
 	skipLog bool
+	// degraded: devices may be lost.
+	degraded bool
 	// the mark of the volume in the state of the present attempt; nil: it had none
 	unverified *unverified
 	recheck    time.Duration // time before another check if the volume stays unverified
@@ -248,9 +250,9 @@ func (c *baselineCheck) attempt(a *attempt) (*Event, error) {
 		return nil, err
 	}
 	fs, obs, err := detect.ImageWith(set, c.fs, interp.ImageOptions{
-		SkipLog: c.skipLog,
-		InUse:   true,
-		Budget:  a.memory, CacheBytes: c.memory.BaselineCache(),
+		SkipLog: c.skipLog, Degraded: c.degraded,
+		InUse:  true,
+		Budget: a.memory, CacheBytes: c.memory.BaselineCache(),
 		CompareSnapshots: c.rules.config.BuiltIn(),
 		Progress: func(done, total uint64) {
 			c.progress(a, PhaseReading, readPart(done, total))

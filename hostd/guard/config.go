@@ -25,7 +25,9 @@ type Config struct {
 	Unguarded string
 	// Require names file systems that a volume must have: the guard does not start without them.
 	Require []string
-	Rules   RulesConfig
+	// Degraded: a Btrfs may lack devices, as far as Linux mounts it with the option degraded.
+	Degraded bool
+	Rules    RulesConfig
 	// Control: there is a control socket, by which a person can decide about a held write.
 	Control bool
 	// path of a dm-log-writes log, with .NAME appended if there are several disks; "" for none

@@ -117,7 +117,7 @@ func (d *Disks) follow() (err error) {
 	d.limits = d.memory.ForInterpreter(d.volumes.yield)
 	d.limits.Work = d.work
 	options := detect.VolumeOptions{FS: d.cfg.FS, Limits: d.limits, Require: d.cfg.Require,
-		Refuse: d.cfg.Unguarded == UnguardedRefuse}
+		Degraded: d.cfg.Degraded, Refuse: d.cfg.Unguarded == UnguardedRefuse}
 	d.layout, err = FollowVolumes(d.set, options, func(i int) string { return d.cfg.Disks[i].Path })
 	if err == nil && d.cfg.DataOrdered {
 		d.layout.ExpectOrdered()

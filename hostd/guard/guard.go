@@ -304,8 +304,11 @@ func (g *Guard) attached(ctx context.Context, v *guardedVolume, found interp.Obs
 		State: ContentText(state)}
 	switch {
 	case fs != "":
-		ev.State = StateGuarded
+		ev.State = guardedText(state)
 		ev.Note = fs + " found; its present state is the baseline"
+		if state.Lost != "" {
+			ev.Note += "; " + ev.State + ", and its copies are not judged"
+		}
 	case state.Reason != "":
 		ev.Note = "not guarded: " + state.Reason + "; its writes are not judged"
 	default:

@@ -14,8 +14,8 @@ type VolumeStatus struct {
 	FS      string `json:"fs,omitempty"`
 	Commits uint64 `json:"commits"`
 	Refused uint64 `json:"refused"`
-	// State is "guarded", "blank", "baseline pending", "baseline failed", "unguarded: …" or
-	// "unverified since …".
+	// State is "guarded", "degraded: …", "blank", "baseline pending", "baseline failed",
+	// "unguarded: …" or "unverified since …".
 	State string `json:"state"`
 	// Passed counts the writes that passed while the volume was not guarded.
 	Passed uint64 `json:"passed,omitempty"`

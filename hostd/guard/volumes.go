@@ -23,13 +23,14 @@ const (
 var UnguardedNames = []string{UnguardedPass, UnguardedRefuse}
 
 // The states of a volume, in events and in the status. An unguarded volume has "unguarded: " and
-// the reason.
+// the reason, and a degraded one "degraded: " and the devices that are missing.
 const (
 	StateGuarded         = "guarded"
 	StateBaselinePending = "baseline pending"
 	StateBaselineFailed  = "baseline failed"
 	StateBlank           = "blank"
 	stateUnguarded       = "unguarded: "
+	stateDegraded        = "degraded: "
 )
 
 // guardedVolume is a volume of the guest's disks with what the guard knows of it.
@@ -86,7 +87,7 @@ func (v *guardedVolume) text() string {
 	case s.FS == "":
 		return StateBlank
 	case c == nil:
-		return StateGuarded
+		return guardedText(s)
 	}
 	switch p := c.Status(); {
 	case c.lastFailed():
@@ -95,6 +96,14 @@ func (v *guardedVolume) text() string {
 		return StateBaselineFailed
 	case p.Phase != PhaseDone && p.Phase != PhaseInterrupted:
 		return StateBaselinePending
+	}
+	return guardedText(s)
+}
+
+// guardedText returns the state of a volume whose commits are judged.
+func guardedText(s *detect.VolumeState) string {
+	if s.Lost != "" {
+		return stateDegraded + s.Lost + " is missing"
 	}
 	return StateGuarded
 }

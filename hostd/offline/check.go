@@ -13,6 +13,13 @@ import (
 	"fsward/interp/detect"
 )
 
+// CheckConfig says how images are checked.
+type CheckConfig struct {
+	FS       string // detect.Auto or a name
+	Degraded bool   // a Btrfs may lack devices, as far as Linux mounts it with the option degraded
+	Rules    guard.RulesConfig
+}
+
 // Check checks a whole image, or the images of all disks of one file system, as one transaction of
 // additions. The images are only read.
 func Check(ctx context.Context, images []string, fs string,
@@ -28,14 +35,14 @@ func CheckWithProgress(ctx context.Context, images []string, fs string, cfg guar
 		return nil, err
 	}
 	defer disks.Close()
-	c := imageCheck{images: images, cfg: cfg, tell: tell}
+	c := imageCheck{images: images, cfg: CheckConfig{FS: fs, Rules: cfg}, tell: tell}
 	return c.run(ctx, &detect.Group{FS: fs, Disk: disks})
 }
 
 // An imageCheck checks file systems on the images of a guest's disks.
 type imageCheck struct {
 	images []string
-	cfg    guard.RulesConfig
+	cfg    CheckConfig
 	tell   func(*guard.Progress)
 	rules  *guard.Rules    // nil: not loaded yet
 	status *guard.Progress // of the file system that is checked
@@ -45,7 +52,7 @@ type imageCheck struct {
 func (c *imageCheck) load() (*guard.Rules, error) {
 	var err error
 	if c.rules == nil {
-		cfg := c.cfg
+		cfg := c.cfg.Rules
 		cfg.OneImage = true
 		cfg.StreamProgress = func(done, total int) { c.due(c.status.Judged(done, total)) }
 		c.rules, err = cfg.Load()
@@ -68,11 +75,11 @@ func (c *imageCheck) run(ctx context.Context, group *detect.Group) (*guard.Event
 	if err != nil {
 		return nil, err
 	}
-	memory := c.cfg.MemoryBytes()
+	memory := c.cfg.Rules.MemoryBytes()
 	name, obs, err := detect.ImageWith(group.Disk, group.FS, interp.ImageOptions{
 		Budget: interp.NewMemoryBudget(memory/2, nil), CacheBytes: int(memory / 16),
-		CompareSnapshots: c.cfg.BuiltIn(),
-		Progress:         func(done, total uint64) { c.due(c.status.Read(done, total)) },
+		CompareSnapshots: c.cfg.Rules.BuiltIn(), Degraded: c.cfg.Degraded,
+		Progress: func(done, total uint64) { c.due(c.status.Read(done, total)) },
 	})
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ import (
 // them. Images are IMG for all volumes or IMG:VOLUME for one. It calls report for each volume, and
 // returns the worst verdict. The error is interp.ErrNotFound if no volume has a file system that
 // is known.
-func CheckVolumes(ctx context.Context, args []string, fs string, cfg guard.RulesConfig,
+func CheckVolumes(ctx context.Context, args []string, cfg CheckConfig,
 	tell func(*guard.Progress), report func(*guard.Event)) (change.Outcome, error) {
 	images, wanted := splitVolumes(args)
 	disks, err := openImages(images)
@@ -25,13 +25,13 @@ func CheckVolumes(ctx context.Context, args []string, fs string, cfg guard.Rules
 		return change.Undecided, err
 	}
 	defer disks.Close()
-	contents, err := detect.ReadContents(disks, fs)
+	contents, err := detect.ReadContents(disks, cfg.FS)
 	if err != nil {
 		return change.Undecided, err
 	}
 	check := imageCheck{images: images, cfg: cfg, tell: tell}
 	if !contents.Divided() && len(wanted) == 0 {
-		ev, err := check.run(ctx, &detect.Group{FS: fs, Disk: disks})
+		ev, err := check.run(ctx, &detect.Group{FS: cfg.FS, Disk: disks})
 		if err != nil {
 			return change.Undecided, named(err, contents)
 		}

@@ -38,7 +38,7 @@ truncate -s 32M part; mkfs.ext3 -q -F part; put $1 $((2048+131072+327680+32768))
 // checkLines checks an image and returns a line for each event, and the worst verdict.
 func checkLines(t *testing.T, args ...string) (lines []string, worst change.Outcome) {
 	t.Helper()
-	worst, err := CheckVolumes(t.Context(), args, detect.Auto, guard.RulesConfig{},
+	worst, err := CheckVolumes(t.Context(), args, CheckConfig{FS: detect.Auto},
 		func(*guard.Progress) {}, func(ev *guard.Event) {
 			line := fmt.Sprintf("%s %s %s %s", ev.Volume, ev.FS, ev.Outcome, ev.State)
 			lines = append(lines, strings.TrimSpace(line))
@@ -84,7 +84,7 @@ func TestCheckVolumes(t *testing.T) {
 		worst != change.Holds {
 		t.Errorf("p2 alone: %q, %s", got, worst)
 	}
-	if _, err := CheckVolumes(t.Context(), []string{image + ":p9"}, detect.Auto, guard.RulesConfig{},
+	if _, err := CheckVolumes(t.Context(), []string{image + ":p9"}, CheckConfig{FS: detect.Auto},
 		nil, nil); err == nil || !strings.Contains(err.Error(),
 		"there is no volume p9; the volumes are p1, p2") {
 		t.Errorf("p9: %v", err)

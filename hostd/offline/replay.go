@@ -23,6 +23,8 @@ type ReplayConfig struct {
 	Disks []ReplayDisk // of one guest
 	FS    string
 	Rules guard.RulesConfig
+	// Degraded says that the Btrfs lacks devices.
+	Degraded bool
 	// DataOrdered says that the guest mounted ext3 with data=ordered.
 	DataOrdered bool
 	KeepGoing   bool // go on after a violation, as if the refused commit had been written
@@ -93,7 +95,7 @@ func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, 
 	defer disks.Close()
 	limits := interp.Limits{Work: guard.NewWork(change.WorkLimits{})}
 	follower, err := guard.FollowVolumes(disks, detect.VolumeOptions{FS: cfg.FS, Limits: limits,
-		Only: only}, func(i int) string { return recorded[i].Base })
+		Only: only, Degraded: cfg.Degraded}, func(i int) string { return recorded[i].Base })
 	if err != nil {
 		return nil, err
 	}

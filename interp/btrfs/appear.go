@@ -107,7 +107,7 @@ func (s *superblockWrite) leave(why string) {
 	rest.devs = next.devs
 	if source, target := s.base.replacement(); target != nil && source.start == start {
 		// A replacement ends when the source is erased, before the commit that records it.
-		moved, err := s.base.replaced(source.start, target.start)
+		moved, err := s.base.replaced(source, target)
 		if err != nil {
 			refuse(err, s.obs)
 			return

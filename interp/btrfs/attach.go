@@ -18,16 +18,35 @@ func NewOn(d interp.Disk, i int) (*FS, error) { return NewWithin(d, i, interp.Li
 
 // NewWithin is NewOn with bounds on memory.
 func NewWithin(d interp.Disk, i int, limits interp.Limits) (*FS, error) {
-	f := WatchWithin(d, limits)
 	devs, err := open(d, i)
 	if err != nil {
 		return nil, err
 	}
+	return WatchWithin(d, limits).attach(devs)
+}
+
+// attach makes the state that the newest superblock defines the baseline.
+func (f *FS) attach(devs *devices) (*FS, error) {
+	var err error
 	if f.base, err = f.comparer.attach(devs); err != nil {
 		return nil, err
 	}
 	f.findLog()
 	return f, nil
+}
+
+// NewDegraded is NewWithin for a file system of which devices may be lost: see FS.Lost. The error
+// is an *interp.MissingDiskError if Linux would not mount it for writing, with the option degraded.
+func NewDegraded(d interp.Disk, i int, limits interp.Limits) (*FS, error) {
+	f := WatchWithin(d, limits)
+	devs, err := open(d, i)
+	if err == nil {
+		devs, err = f.comparer.degraded(devs)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.attach(devs)
 }
 
 // open finds the devices of the file system that has a superblock on disk i of d.

@@ -272,8 +272,8 @@ func (m *chunkMap) find(logical, n uint64) *chunk {
 	return c
 }
 
-// copies returns the device addresses of all copies of [logical, logical+n). The range must lie in
-// one stripe of a chunk that has one of the types.
+// copies returns the device addresses of all copies of [logical, logical+n) that are not on lost
+// devices. The range must lie in one stripe of a chunk that has one of the types.
 func (m *chunkMap) copies(
 	logical, n, types uint64,
 ) (addrs [maxCopies]uint64, count int, err error) {
@@ -291,7 +291,8 @@ func (m *chunkMap) copies(
 		return addrs, 0, violated(pointerRule,
 			"the logical addresses %d to %d cross a stripe boundary", logical, logical+n)
 	}
-	return addrs, c.copies, nil
+	addrs, count = present(addrs, c.copies)
+	return addrs, count, nil
 }
 
 // holdsMetadata reports whether a range of device addresses touches a chunk of metadata.

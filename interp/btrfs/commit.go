@@ -36,7 +36,7 @@ func (s *superblockWrite) judgeCommit() {
 	if source, target := s.old.replacement(); target != nil && (err != nil || d.failed()) {
 		// The commit may end a device replacement. Its blocks are then on the target alone, and the
 		// superblock of the target may come later.
-		if moved, moveErr := s.old.replaced(source.start, target.start); moveErr == nil {
+		if moved, moveErr := s.old.replaced(source, target); moveErr == nil {
 			if now2, d2, err2 := s.compareBase(moved); err2 == nil && !d2.failed() {
 				now, d, err = now2, d2, nil
 			}

@@ -22,14 +22,17 @@ type device struct {
 // or goes, a new value takes its place.
 type devices struct {
 	list  []device
+	lost  []device // of a degraded file system; without a disk and a superblock
 	seeds []device // of other file systems, which this one only reads
 }
 
-// find returns the device with an ID, or nil if its disk is missing.
+// find returns the device with an ID, present or lost, or nil if there is none.
 func (d *devices) find(id uint64) *device {
-	for i := range d.list {
-		if d.list[i].id == id {
-			return &d.list[i]
+	for _, list := range [...][]device{d.list, d.lost} {
+		for i := range list {
+			if list[i].id == id {
+				return &list[i]
+			}
 		}
 	}
 	return nil
@@ -46,34 +49,36 @@ func (d *devices) on(start uint64) *device {
 	return nil
 }
 
-// without returns the devices without the one whose disk begins at start.
+// without returns the devices without the one whose disk begins at start, or that is lost and has
+// its addresses from there on.
 func (d *devices) without(start uint64) *devices {
-	out := &devices{seeds: d.seeds}
-	for _, dev := range d.list {
-		if dev.start != start {
-			out.list = append(out.list, dev)
-		}
-	}
-	return out
+	begins := func(dev device) bool { return dev.start == start }
+	return &devices{seeds: d.seeds, list: slices.DeleteFunc(slices.Clone(d.list), begins),
+		lost: slices.DeleteFunc(slices.Clone(d.lost), begins)}
 }
 
 // resized returns the devices with another size in bytes of the disk that begins at start.
 func (d *devices) resized(start, size uint64) *devices {
-	out := &devices{list: slices.Clone(d.list), seeds: d.seeds}
+	out := *d
+	out.list = slices.Clone(d.list)
 	for i := range out.list {
 		if out.list[i].start == start {
 			out.list[i].size = size
 		}
 	}
-	return out
+	return &out
 }
 
-// with returns the devices with the one that sb describes, on the disk that begins at start. It
-// fails if another disk claims to be the same device.
+// with returns the devices with the one that sb describes, on the disk that begins at start. A lost
+// device of this ID is lost no more. with fails if another disk claims to be the same device.
 func (d *devices) with(start, size uint64, sb *ondisk.Superblock) (*devices, error) {
 	out := d.without(start)
 	dev := sb.DevItem()
-	if other := out.find(dev.DevID()); other != nil {
+	other := out.find(dev.DevID())
+	if other != nil && isLost(other.start) {
+		out, other = out.without(other.start), nil
+	}
+	if other != nil {
 		return nil, &interp.UnsupportedError{FS: ondisk.FSName, Feature: fmt.Sprintf(
 			"a file system with device %d on two disks, %d and %d",
 			dev.DevID(), other.start/interp.DiskStride, start/interp.DiskStride)}
@@ -149,15 +154,15 @@ func (s *state) replacement() (source, target *device) {
 }
 
 // replaced returns the state after the target has replaced the source
-// (btrfs_dev_replace_finishing). source and target are the starts of their disks.
-func (s *state) replaced(source, target uint64) (*state, error) {
-	chunks, err := s.chunks.moved(source, target)
+// (btrfs_dev_replace_finishing). The source may be lost.
+func (s *state) replaced(source, target *device) (*state, error) {
+	chunks, err := s.chunks.moved(source.start, target.start)
 	if err != nil {
 		return nil, err
 	}
-	old, now := s.devs.on(source), *s.devs.on(target)
-	now.id, now.uuid = old.id, old.uuid
-	devs := s.devs.without(source).without(target)
+	now := *target
+	now.id, now.uuid = source.id, source.uuid
+	devs := s.devs.without(source.start).without(target.start)
 	devs.list = append(devs.list, now)
 	out := *s
 	out.chunks, out.devs = chunks, devs

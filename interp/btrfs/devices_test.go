@@ -154,9 +154,10 @@ func TestCopiesOnDevicesDiffer(t *testing.T) {
 	}
 }
 
-// FuzzDevices alters the superblock and a metadata block of the second of two disks.
+// FuzzDevices alters the superblock and a metadata block of the second of two disks, of which the
+// first is lost in the end.
 func FuzzDevices(f *testing.F) {
-	seed := madeSet(f, 2, "-d", "raid0", "-m", "raid1")
+	seed := madeSet(f, 2, "-d", "raid1", "-m", "raid1")
 	places := blocks(seed[1].(*sparseDisk))
 	f.Add([]byte{}, uint8(0), []byte{})
 	f.Add([]byte{0, 40, 3}, uint8(1), []byte{0, 21, 4})
@@ -178,6 +179,9 @@ func FuzzDevices(f *testing.F) {
 		change(primary, 4096, sb)
 		if obs, err := btrfs.Image(set); err == nil && obs.Txn != nil {
 			lookAround(t, obs.Txn, obs.View)
+		}
+		if fs, err := btrfs.NewDegraded(second, 0, interp.Limits{}); err == nil && fs.Lost() == "" {
+			t.Error("a file system of two devices on one disk lacks nothing")
 		}
 	})
 }

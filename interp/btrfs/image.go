@@ -23,6 +23,11 @@ func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, 
 	}
 	c := newComparer(d, interp.Limits{})
 	c.image = &options
+	if options.Degraded {
+		if devs, err = c.degraded(devs); err != nil {
+			return interp.Observation{}, err
+		}
+	}
 	for i := range interp.Sizes(d) {
 		if at := interp.Address(i, 0); devs.on(at) == nil && !devs.onSeed(at) {
 			return interp.Observation{}, fmt.Errorf(
@@ -39,6 +44,9 @@ func ImageWith(d interp.Disk, options interp.ImageOptions) (interp.Observation, 
 	if s != nil {
 		if err := s.complete(); err != nil {
 			return interp.Observation{}, err
+		}
+		if lost := s.lost(); lost != "" {
+			obs.Note = "degraded: " + lost + " is missing, and its copies are not judged"
 		}
 	}
 	if err == nil && !diff.failed() {
@@ -92,7 +100,7 @@ func (c *comparer) imageLog(s *state, d *diff, obs interp.Observation) interp.Ob
 	c.names = change.NewNames() // the view of the trees still uses the old ones
 	r := c.readLog(s, s.sb, nil)
 	if len(r.faults) > 0 || r.err != nil {
-		return interp.Observation{Point: obs.Point, Generation: obs.Generation,
+		return interp.Observation{Point: obs.Point, Generation: obs.Generation, Note: obs.Note,
 			Violations: r.faults, Unknown: r.err}
 	}
 	obs.Logs = r.parts

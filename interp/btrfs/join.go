@@ -18,7 +18,7 @@ func (s *superblockWrite) join() (*state, error) {
 			dev.DevID(), uuidText(dev.UUID()), known.id, uuidText(known.uuid))
 	}
 	if source := s.base.devs.find(dev.DevID()); known != nil && source != nil {
-		joined, err := s.base.replaced(source.start, start)
+		joined, err := s.base.replaced(source, known)
 		if err == nil {
 			s.pending.next.devs = joined.devs
 		}

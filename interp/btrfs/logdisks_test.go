@@ -36,6 +36,8 @@ func (p *pair) mount() {
 func (p *pair) unmount() {
 	_ = exec.Command("umount", p.mnt).Run()
 	for _, loop := range p.loops {
+		// The kernel refuses an older state of a device that it remembers by another name.
+		_ = exec.Command("btrfs", "device", "scan", "--forget", loop).Run()
 		_ = exec.Command("losetup", "--detach", loop).Run()
 	}
 	p.loops = nil

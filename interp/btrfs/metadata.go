@@ -16,13 +16,16 @@ type Metadata struct {
 }
 
 // OpenMetadata reads the superblock and the chunks of the file system on a disk. The errors are
-// those of New.
+// those of NewDegraded.
 func OpenMetadata(d interp.Disk) (*Metadata, error) {
+	c := newComparer(d, interp.Limits{})
 	devs, err := open(d, first(d))
+	if err == nil {
+		devs, err = c.degraded(devs)
+	}
 	if err != nil {
 		return nil, err
 	}
-	c := newComparer(d, interp.Limits{})
 	s, err := c.attach(devs)
 	if err != nil {
 		return nil, err

@@ -108,7 +108,7 @@ func (r *reader) fetch(logical uint64, addrs []uint64, all bool) (*ondisk.Node, 
 	reading := r.cache.begin(addrs)
 	n, err := r.load(logical, addrs, all)
 	whole := all || len(addrs) == 1
-	if err != nil && !all {
+	if err != nil && (!all || isLost(addrs[0])) {
 		n, err = r.rebuild(logical, err)
 		whole = false
 	}

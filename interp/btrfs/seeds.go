@@ -48,7 +48,7 @@ func (d *devices) seedFSIDs() (fsids [][16]byte) {
 // tree cannot be read, all seeds among the disks count.
 func seedsOf(d interp.Disk, sizes []uint64, devs *devices) []device {
 	sb, start := devs.newest()
-	candidates := &devices{list: devs.list}
+	candidates := &devices{list: devs.list, lost: devs.lost}
 	for i, size := range sizes {
 		at := interp.Address(i, ondisk.SuperOffset)
 		seed, err := readSuper(d, at)
@@ -76,14 +76,20 @@ func seedsOf(d interp.Disk, sizes []uint64, devs *devices) []device {
 
 // uses reports whether the chunk tree has a dev_item of a seed.
 func (s *state) uses(seed *device) (bool, error) {
-	k := ondisk.Key{ObjectID: ondisk.DevItemsID, Type: ondisk.DevItemKey, Offset: seed.id}
+	v, ok, err := s.devItem(seed.id)
+	return ok && v.UUID() == seed.uuid && v.FSID() == seed.sb.MetadataUUID(), err
+}
+
+// devItem returns the dev_item that the chunk tree has of a device. ok is false if there is none.
+func (s *state) devItem(id uint64) (v ondisk.DevItem, ok bool, err error) {
+	k := ondisk.Key{ObjectID: ondisk.DevItemsID, Type: ondisk.DevItemKey, Offset: id}
 	p, ok, err := s.seek(ondisk.ChunkTreeID, s.chunkRoot(), k)
 	if err != nil || !ok || p.key() != k {
-		return false, err
+		return v, false, err
 	}
 	item := p.item()
-	v, ok := ondisk.ViewDevItem(item.data())
-	return ok && v.UUID() == seed.uuid && v.FSID() == seed.sb.MetadataUUID(), nil
+	v, ok = ondisk.ViewDevItem(item.data())
+	return v, ok, nil
 }
 
 // Seed reports whether disk i is that of a seed of the file system.

@@ -198,14 +198,18 @@ func loadState(
 	if s.chunks, err = newChunkMap(chunks); err != nil {
 		return nil, err
 	}
+	if err := s.chunks.tolerates(); err != nil {
+		return nil, err
+	}
 	if _, err := s.node(s.rootTree(), false); err != nil {
 		return nil, fmt.Errorf("root tree: %w", err)
 	}
 	return s, nil
 }
 
-// complete returns an *interp.MissingDiskError if a device of the file system is missing. It does
-// not count the target of a running replacement.
+// complete returns an *interp.MissingDiskError if a device of the file system is missing, or if
+// more of them are lost than a chunk tolerates. It does not count the target of a running
+// replacement.
 func (s *state) complete() error {
 	there := uint64(0)
 	for _, dev := range s.devs.list {
@@ -218,8 +222,18 @@ func (s *state) complete() error {
 			there++
 		}
 	}
+	if len(s.devs.lost) > 0 {
+		if err := s.chunks.tolerates(); err != nil {
+			return err
+		}
+	}
+	for _, dev := range s.devs.lost {
+		if s.needs(dev) {
+			there++
+		}
+	}
 	if there < s.sb.NumDevices() {
-		return &interp.MissingDiskError{FS: ondisk.FSName, Device: fmt.Sprintf(
+		return &interp.MissingDiskError{FS: ondisk.FSName, Degradable: true, Device: fmt.Sprintf(
 			"the file system %s has %d devices, %d of them are here",
 			uuidText(s.sb.FSID()), s.sb.NumDevices(), there)}
 	}
@@ -308,8 +322,11 @@ func baseline(err error) error {
 		reason := e.v.Rule + ": " + e.v.Detail
 		return &interp.CorruptError{FS: ondisk.FSName, Addr: e.v.Addr, Reason: reason}
 	}
+	if missing, ok := errors.AsType[*interp.MissingDiskError](err); ok {
+		return missing
+	}
 	if missing, ok := errors.AsType[*missingError](err); ok {
-		return &interp.MissingDiskError{FS: ondisk.FSName, Device: missing.Error()}
+		return &interp.MissingDiskError{FS: ondisk.FSName, Device: missing.Error(), Degradable: true}
 	}
 	return fmt.Errorf("btrfs: %w", err)
 }

@@ -25,6 +25,8 @@ type format struct {
 	name   string
 	detect func(interp.Disk) bool
 	open   openFunc
+	// degraded opens a file system of which devices may be lost; nil: open does.
+	degraded openFunc
 	// watch opens a file system that is about to appear; nil: open does.
 	watch watchFunc
 	// part describes what a disk lacks that belongs to a file system on another disk; "" if it
@@ -51,12 +53,13 @@ type openFunc func(d interp.Disk, i int, limits interp.Limits) (interp.Interpret
 type watchFunc func(interp.Disk, interp.Limits) interp.Interpreter
 
 var formats = []format{
-	{"btrfs", btrfs.Detect, opener(btrfs.NewWithin), watcher(btrfs.WatchWithin), nil, btrfs.Member,
+	{"btrfs", btrfs.Detect, opener(btrfs.NewWithin), opener(btrfs.NewDegraded),
+		watcher(btrfs.WatchWithin), nil, btrfs.Member,
 		btrfs.Backup,
 		btrfs.ImageWith,
 		btrfs.NewBaseState, nil, btrfs.OpenFiles, btrfs.Schema,
 		btrfscorrupt.NewAlterer, btrfscorrupt.NewCorrupter, btrfscorrupt.Alterables, btrfs.Checks},
-	{"ext3", ext3.Detect, opener(ext3.NewWithin), nil, ext3.JournalDevice, ext3.Member,
+	{"ext3", ext3.Detect, opener(ext3.NewWithin), nil, nil, ext3.JournalDevice, ext3.Member,
 		ext3.Backup,
 		ext3.ImageWith,
 		ext3.NewBaseState, ext3.Replay, ext3.OpenFiles, ext3.Schema,

@@ -22,6 +22,7 @@ type Follower struct {
 	disk     pendingDisk // all of them
 	fs       string
 	limits   interp.Limits
+	degraded bool // devices of a file system may be lost
 	ordered  bool // ExpectOrdered was called
 	followed []*followed
 	shown    []*followed // those that the write under observation was shown to
@@ -115,7 +116,11 @@ func (f *Follower) attach(i int) error {
 	if err != nil {
 		return err
 	}
-	in, err := format.open(&f.disk, i, f.limits)
+	open := format.open
+	if f.degraded && format.degraded != nil {
+		open = format.degraded
+	}
+	in, err := open(&f.disk, i, f.limits)
 	if err == nil {
 		f.followed = append(f.followed, &followed{in, i})
 	}
@@ -156,6 +161,20 @@ func (f *Follower) ownerOf(disk int) *followed {
 func (f *Follower) On(disk int) string {
 	if in := f.ownerOf(disk); in != nil {
 		return in.FS()
+	}
+	return ""
+}
+
+// A loser is an interpreter of a file system that can do without some of its devices. Lost
+// describes those that are missing.
+type loser interface{ Lost() string }
+
+// Lost describes the devices that the file system on a disk lacks; "" if it is whole.
+func (f *Follower) Lost(disk int) string {
+	if in := f.ownerOf(disk); in != nil {
+		if l, ok := in.Interpreter.(loser); ok {
+			return l.Lost()
+		}
 	}
 	return ""
 }

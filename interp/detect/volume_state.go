@@ -8,6 +8,7 @@ type VolumeState struct {
 	Disk   int    // the disk of its first byte
 	Size   uint64 // bytes
 	FS     string // the file system that is guarded; "" if there is none
+	Lost   string // the devices that the file system lacks; "" if it is whole
 	Reason string // why it is not guarded; "" if it is, or is blank
 }
 
@@ -27,7 +28,8 @@ func (v *Volumes) State(i int) VolumeState {
 	if vol == nil {
 		return VolumeState{}
 	}
-	s := VolumeState{Path: vol.Path, Disk: vol.Disk, Size: vol.Size, FS: v.follower.On(i)}
+	s := VolumeState{Path: vol.Path, Disk: vol.Disk, Size: vol.Size, FS: v.follower.On(i),
+		Lost: v.follower.Lost(i)}
 	if s.FS == "" {
 		s.Reason = v.reasons[i]
 	}

@@ -38,6 +38,8 @@ type VolumeOptions struct {
 	// Refuse makes a write undecided if it goes to an unguarded volume whose content is known, or
 	// if it turns a volume into one.
 	Refuse bool
+	// Degraded says that devices of a file system may be lost when Volumes attaches to it.
+	Degraded bool
 	// Require names file systems. A write that makes a volume an unsupported one of them is
 	// undecided.
 	Require []string
@@ -60,7 +62,9 @@ func FollowVolumes(d interp.Disk, options VolumeOptions) (*Volumes, error) {
 		return nil, err
 	}
 	v := &Volumes{tables: tables, space: s, options: options, reasons: make(reasons), at: none}
-	v.follower = &Follower{disk: pendingDisk{Disk: s}, fs: options.FS, limits: options.Limits}
+	v.follower = &Follower{disk: pendingDisk{Disk: s}, fs: options.FS, limits: options.Limits,
+		degraded: options.Degraded}
+	defer func() { v.follower.degraded = false }() // a volume that appears later is part of a whole
 	for _, i := range v.Numbers() {
 		if err := v.attach(i); err != nil {
 			return nil, &DiskError{v.State(i).Disk, err}
