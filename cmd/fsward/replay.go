@@ -49,13 +49,8 @@ run.`,
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				if err := printJSON(sum); err != nil {
-					return err
-				}
-			} else {
-				fmt.Printf("%d commits, %d violated, %d undecided, %d records in %s\n", sum.Commits,
-					sum.Violated, sum.Undecided, sum.Records, time.Duration(sum.NS).Round(time.Millisecond))
+			if err := printVerdicts(sum, asJSON); err != nil {
+				return err
 			}
 			return outcome(sum.Outcome())
 		},
@@ -70,6 +65,16 @@ run.`,
 		"go on after a commit that would be refused")
 	addJSONFlag(c, &asJSON)
 	return c
+}
+
+// printVerdicts prints how many verdicts of each kind a replay had.
+func printVerdicts(sum *offline.Replayed, asJSON bool) error {
+	if asJSON {
+		return printJSON(sum)
+	}
+	fmt.Printf("%d commits, %d violated, %d undecided, %d records in %s\n", sum.Commits,
+		sum.Violated, sum.Undecided, sum.Records, time.Duration(sum.NS).Round(time.Millisecond))
+	return nil
 }
 
 // addBaseFlag adds the flag for the images that logs start from.

@@ -68,16 +68,23 @@ func TestLostDisk(t *testing.T) {
 			if !tc.whole {
 				images = images[:1]
 			}
-			_, err := offline.CheckVolumes(t.Context(), images, offline.CheckConfig{FS: detect.Auto,
-				Degraded: !tc.whole}, func(*guard.Progress) {}, func(ev *guard.Event) {
-				if ev.Outcome != change.Holds {
-					t.Errorf("offline: %s", guardtest.TextOf(ev))
-				}
-			})
-			if err != nil {
-				t.Error(err)
+			mustHoldDegraded(t, images, !tc.whole)
+		})
+	}
+}
+
+// mustHoldDegraded checks the file system on images offline. It may lack disks if degraded is set.
+func mustHoldDegraded(t *testing.T, images []string, degraded bool) {
+	t.Helper()
+	cfg := offline.CheckConfig{FS: detect.Auto, Degraded: degraded}
+	_, err := offline.CheckVolumes(t.Context(), images, cfg, func(*guard.Progress) {},
+		func(ev *guard.Event) {
+			if ev.Outcome != change.Holds {
+				t.Errorf("offline: %s", guardtest.TextOf(ev))
 			}
 		})
+	if err != nil {
+		t.Error(err)
 	}
 }
 

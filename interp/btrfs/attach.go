@@ -22,11 +22,11 @@ func NewWithin(d interp.Disk, i int, limits interp.Limits) (*FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	return WatchWithin(d, limits).attach(devs)
+	return attached(WatchWithin(d, limits), devs)
 }
 
-// attach makes the state that the newest superblock defines the baseline.
-func (f *FS) attach(devs *devices) (*FS, error) {
+// attached returns f with the state that the newest superblock defines as its baseline.
+func attached(f *FS, devs *devices) (*FS, error) {
 	var err error
 	if f.base, err = f.comparer.attach(devs); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func NewDegraded(d interp.Disk, i int, limits interp.Limits) (*FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.attach(devs)
+	return attached(f, devs)
 }
 
 // open finds the devices of the file system that has a superblock on disk i of d.

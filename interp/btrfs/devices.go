@@ -3,6 +3,7 @@ package btrfs
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"fsward/interp"
 	"fsward/interp/btrfs/ondisk"
@@ -167,6 +168,53 @@ func (s *state) replaced(source, target *device) (*state, error) {
 	out := *s
 	out.chunks, out.devs = chunks, devs
 	return &out, nil
+}
+
+// withLost returns the devices of a state that bootstrap has made, with those that have a dev_item
+// and no disk.
+func (s *state) withLost() (*devices, error) {
+	if err := s.chunks.tolerates(); err != nil {
+		return nil, err
+	}
+	devs := s.devs
+	err := s.eachLeaf(s.chunkRoot(), newBudget(), func(n *ondisk.Node) error {
+		for i := range n.NrItems() {
+			if n.Key(i).Type != ondisk.DevItemKey {
+				continue
+			}
+			item, ok := ondisk.ViewDevItem(n.Item(i))
+			if !ok || devs.holder(item.DevID(), item.UUID()) != nil {
+				continue
+			}
+			if len(devs.lost) == interp.MaxDisks {
+				return fmt.Errorf("more than %d devices are lost", interp.MaxDisks)
+			}
+			devs = devs.lacking(item.DevID(), item.UUID())
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, baseline(fmt.Errorf("chunk tree: %w", err))
+	}
+	return devs, nil
+}
+
+// needs reports whether a lost device still belongs to the file system: a guest removes it with
+// btrfs device remove missing. A chunk tree that cannot be read counts as one that has the device.
+func (s *state) needs(lost device) bool {
+	item, ok, err := s.devItem(lost.id)
+	return err != nil || ok && item.UUID() == lost.uuid
+}
+
+// lost describes the lost devices that a state needs; "" if there are none.
+func (s *state) lost() string {
+	var names []string
+	for _, dev := range s.devs.lost {
+		if s.needs(dev) {
+			names = append(names, fmt.Sprintf("device %d (uuid %s)", dev.id, uuidText(dev.uuid)))
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // A missingError reports a device whose disk is missing.

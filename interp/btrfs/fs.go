@@ -37,6 +37,14 @@ func (f *FS) Owns(i int) bool {
 	return devs != nil && devs.on(interp.Address(i, 0)) != nil
 }
 
+// Lost describes the devices of the file system whose disks are missing; "" if there are none.
+func (f *FS) Lost() string {
+	if f.base == nil {
+		return ""
+	}
+	return f.base.lost()
+}
+
 // FS returns "btrfs", or "" while the superblock is erased.
 func (f *FS) FS() string {
 	if f.base == nil {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"fsward/interp"
 	"fsward/interp/btrfs/ondisk"
@@ -43,35 +42,6 @@ func (c *comparer) degraded(devs *devices) (*devices, error) {
 		}
 		devs = devs.lacking(missing.id, missing.uuid)
 	}
-}
-
-// withLost returns the devices of a state that bootstrap has made, with those that have a dev_item
-// and no disk.
-func (s *state) withLost() (*devices, error) {
-	if err := s.chunks.tolerates(); err != nil {
-		return nil, err
-	}
-	devs := s.devs
-	err := s.eachLeaf(s.chunkRoot(), newBudget(), func(n *ondisk.Node) error {
-		for i := range n.NrItems() {
-			if n.Key(i).Type != ondisk.DevItemKey {
-				continue
-			}
-			item, ok := ondisk.ViewDevItem(n.Item(i))
-			if !ok || devs.holder(item.DevID(), item.UUID()) != nil {
-				continue
-			}
-			if len(devs.lost) == interp.MaxDisks {
-				return fmt.Errorf("more than %d devices are lost", interp.MaxDisks)
-			}
-			devs = devs.lacking(item.DevID(), item.UUID())
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, baseline(fmt.Errorf("chunk tree: %w", err))
-	}
-	return devs, nil
 }
 
 // tolerates returns an *interp.MissingDiskError if a chunk has more stripes on lost devices than
@@ -113,30 +83,4 @@ func present(addrs [maxCopies]uint64, count int) ([maxCopies]uint64, int) {
 		return addrs, count
 	}
 	return found, n
-}
-
-// needs reports whether a lost device still belongs to the file system: a guest removes it with
-// btrfs device remove missing. A chunk tree that cannot be read counts as one that has the device.
-func (s *state) needs(lost device) bool {
-	item, ok, err := s.devItem(lost.id)
-	return err != nil || ok && item.UUID() == lost.uuid
-}
-
-// lost describes the lost devices that a state needs; "" if there are none.
-func (s *state) lost() string {
-	var names []string
-	for _, dev := range s.devs.lost {
-		if s.needs(dev) {
-			names = append(names, fmt.Sprintf("device %d (uuid %s)", dev.id, uuidText(dev.uuid)))
-		}
-	}
-	return strings.Join(names, ", ")
-}
-
-// Lost describes the devices of the file system whose disks are missing; "" if there are none.
-func (f *FS) Lost() string {
-	if f.base == nil {
-		return ""
-	}
-	return f.base.lost()
 }

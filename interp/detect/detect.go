@@ -82,6 +82,17 @@ func watcher[T interp.Interpreter](watch func(interp.Disk, interp.Limits) T) wat
 	return func(d interp.Disk, limits interp.Limits) interp.Interpreter { return watch(d, limits) }
 }
 
+// A DiskError is an error about one of several disks.
+type DiskError struct {
+	Disk int
+	Err  error
+}
+
+func (e *DiskError) Error() string { return fmt.Sprintf("disk %d: %v", e.Disk, e.Err) }
+
+// Unwrap returns the error itself.
+func (e *DiskError) Unwrap() error { return e.Err }
+
 // Names lists the values of a file system option: Auto and the names of all file systems.
 func Names() []string {
 	names := []string{Auto}

@@ -47,17 +47,6 @@ func (f *followed) owns(disk int) bool {
 	return f.FS() != "" && f.disk == disk
 }
 
-// A DiskError is an error about one of several disks.
-type DiskError struct {
-	Disk int
-	Err  error
-}
-
-func (e *DiskError) Error() string { return fmt.Sprintf("disk %d: %v", e.Disk, e.Err) }
-
-// Unwrap returns the error itself.
-func (e *DiskError) Unwrap() error { return e.Err }
-
 // Follow attaches to a disk, or to the disks of an interp.Set: it reads a disk with a file system
 // as the baseline, and watches a blank disk. The error is a *DiskError. It wraps interp.ErrNotFound
 // if the disk is neither, *interp.UnsupportedError if the file system has a feature that cannot be
