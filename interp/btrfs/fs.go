@@ -1,6 +1,8 @@
 package btrfs
 
 import (
+	"sync/atomic"
+
 	"fsward/change"
 	"fsward/interp"
 	"fsward/interp/btrfs/ondisk"
@@ -15,6 +17,13 @@ type FS struct {
 	comparer  comparer
 	forecasts forecaster
 	found     interp.Observation // of the log that the disk held when FS attached to it
+	lost      atomic.Pointer[lostText]
+}
+
+// A lostText describes the lost devices of a state.
+type lostText struct {
+	of   *state
+	text string
 }
 
 // A trackedState is the state of the file system on the disk.
@@ -38,11 +47,18 @@ func (f *FS) Owns(i int) bool {
 }
 
 // Lost describes the devices of the file system whose disks are missing; "" if there are none.
+// It may be called after every write: the text is made once for each commit.
 func (f *FS) Lost() string {
-	if f.base == nil {
+	base := f.base
+	if base == nil || len(base.devs.lost) == 0 {
 		return ""
 	}
-	return f.base.lost()
+	known := f.lost.Load()
+	if known == nil || known.of != base {
+		known = &lostText{base, base.lost()}
+		f.lost.Store(known)
+	}
+	return known.text
 }
 
 // FS returns "btrfs", or "" while the superblock is erased.
