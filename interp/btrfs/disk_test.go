@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+	"golang.org/x/sys/unix"
 
 	"fsward/blocktap"
 	"fsward/blocktap/trace"
@@ -116,8 +117,32 @@ func readDisk(t testing.TB, r io.Reader) *sparseDisk {
 	}
 }
 
-// openDisk reads an image file, which may be compressed. It reads holes as zeros, and so is for
-// images of a few GiB at most.
+// eachData visits the parts of a file that are not holes, in pieces of at most 1 MiB that begin at
+// a page. A piece is valid until visit returns.
+func eachData(t testing.TB, f *os.File, visit func(piece []byte, off int64)) {
+	t.Helper()
+	buf := make([]byte, 1<<20)
+	for off := int64(0); ; {
+		data, err := unix.Seek(int(f.Fd()), off, unix.SEEK_DATA)
+		if errors.Is(err, unix.ENXIO) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		off = data / pageSize * pageSize
+		n, err := f.ReadAt(buf, off)
+		if err != nil && !errors.Is(err, io.EOF) {
+			t.Fatal(err)
+		}
+		visit(buf[:n], off)
+		if off += int64(n); n == 0 {
+			return
+		}
+	}
+}
+
+// openDisk reads an image file, which may be compressed.
 func openDisk(t testing.TB, path string) *sparseDisk {
 	t.Helper()
 	f, err := os.Open(path)
@@ -133,7 +158,13 @@ func openDisk(t testing.TB, path string) *sparseDisk {
 		defer z.Close()
 		return readDisk(t, z)
 	}
-	return readDisk(t, f)
+	st, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newSparseDisk(uint64(st.Size()))
+	eachData(t, f, func(piece []byte, off int64) { _, _ = d.WriteAt(piece, off) })
+	return d
 }
 
 // eachWrite reads a log. It calls show for each change of the disk until show returns false, and

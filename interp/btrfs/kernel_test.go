@@ -3,9 +3,7 @@ package btrfs_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -15,7 +13,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/sys/unix"
 
 	"fsward/change"
 	"fsward/interp"
@@ -174,23 +171,11 @@ func (k *kernel) show(pass func(w interp.Write)) {
 	}
 	defer f.Close()
 	var supers []interp.Write
-	buf, was := make([]byte, 1<<20), make([]byte, 1<<20)
-	for off := int64(0); ; {
-		data, err := unix.Seek(int(f.Fd()), off, unix.SEEK_DATA)
-		if errors.Is(err, unix.ENXIO) {
-			break
-		}
-		if err != nil {
-			k.t.Fatal(err)
-		}
-		off = data / pageSize * pageSize
-		n, err := f.ReadAt(buf, off)
-		if err != nil && !errors.Is(err, io.EOF) {
-			k.t.Fatal(err)
-		}
-		_, _ = k.disk.ReadAt(was[:n], off)
-		for i := 0; i < n; i += pageSize {
-			page := buf[i:min(i+pageSize, n)]
+	was := make([]byte, 1<<20)
+	eachData(k.t, f, func(buf []byte, off int64) {
+		_, _ = k.disk.ReadAt(was[:len(buf)], off)
+		for i := 0; i < len(buf); i += pageSize {
+			page := buf[i:min(i+pageSize, len(buf))]
 			if bytes.Equal(page, was[i:i+len(page)]) {
 				continue
 			}
@@ -203,11 +188,7 @@ func (k *kernel) show(pass func(w interp.Write)) {
 			}
 			pass(w)
 		}
-		off += int64(n)
-		if n == 0 {
-			break
-		}
-	}
+	})
 	for _, w := range supers {
 		pass(w)
 	}
