@@ -89,6 +89,8 @@ func (c *completer) add(s Step) {
 		c.close(s.Name)
 	case Rename:
 		c.beforeRename(s)
+	case Exchange:
+		c.beforeExchange(s)
 	case Removexattr:
 		if c.opened(s.Name); c.files[s.Name] != nil && !c.files[s.Name].xattrs[s.To] {
 			c.add(Step{Verb: Setxattr, Name: s.Name, To: s.To})
@@ -159,6 +161,8 @@ func (c *completer) put(s Step) {
 		delete(c.dirs, s.Name)
 	case Rename:
 		c.move(s.Name, s.To)
+	case Exchange:
+		c.swap(s.Name, s.To)
 	}
 }
 
@@ -274,6 +278,15 @@ func (c *completer) beforeRename(s Step) {
 	}
 }
 
+// beforeExchange makes both of what is exchanged, and closes it.
+func (c *completer) beforeExchange(s Step) {
+	c.exists(s.Name)
+	c.exists(s.To)
+	for _, name := range slices.Concat(c.below(s.Name), c.below(s.To), s.Names()) {
+		c.close(name)
+	}
+}
+
 // isInside reports whether a name is in a directory, or below it.
 func isInside(name, dir string) bool { return strings.HasPrefix(name, dir+"/") }
 
@@ -299,6 +312,17 @@ func (c *completer) move(from, to string) {
 			c.dirs[now] = true
 		}
 	}
+}
+
+// swap follows an exchange.
+func (c *completer) swap(a, b string) {
+	if isInside(a, b) || isInside(b, a) {
+		return // it fails
+	}
+	const neither = "\x00" // no path is so
+	c.move(a, neither)
+	c.move(b, a)
+	c.move(neither, b)
 }
 
 // maxCompleted bounds the steps of a workload that core takes.

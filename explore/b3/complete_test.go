@@ -38,7 +38,15 @@ func TestComplete(t *testing.T) {
 			"rename foo bar; sync",
 		"chmod A 700; sync_file_range foo block; sync": "mkdir A; open A; chmod A 700; creat foo; " +
 			"write foo 0 32768; sync_file_range foo 0 8192; sync; close A; close foo",
-		"fsync /": "open /; fsync /; close /",
+		"exchange foo A/bar; write A/bar append; sync": "mkdir A; creat foo; creat A/bar; close foo; " +
+			"close A/bar; exchange foo A/bar; open A/bar; write A/bar 0 32768; sync; close A/bar",
+		"write foo append; exchange foo bar; write bar append; write foo append; sync": "creat foo; " +
+			"write foo 0 32768; creat bar; close foo; close bar; exchange foo bar; open bar; " +
+			"write bar 32768 32768; open foo; write foo 0 32768; sync; close bar; close foo",
+		"creat A/foo; exchange A B; unlink B/foo; rmdir A; sync": "mkdir A; creat A/foo; mkdir B; " +
+			"close A/foo; exchange A B; unlink B/foo; rmdir A; sync",
+		"exchange A A/foo; sync": "mkdir A; creat A/foo; close A/foo; exchange A A/foo; sync",
+		"fsync /":                "open /; fsync /; close /",
 	} {
 		w, err := Parse(text)
 		if err != nil {

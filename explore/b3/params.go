@@ -71,7 +71,9 @@ func (s *Set) paramsOf(o Operation) (steps []Step, err error) {
 }
 
 // hasTwoNames reports whether a step names two places.
-func (v Verb) hasTwoNames() bool { return v == Link || v == Rename || v == Symlink }
+func (v Verb) hasTwoNames() bool {
+	return v == Link || v == Rename || v == Symlink || v == Exchange
+}
 
 // lists returns the names that an operation takes, and its new names.
 func (s *Set) lists(v Verb, o Operation) (from, to []string, err error) {

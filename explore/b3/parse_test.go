@@ -12,12 +12,13 @@ func TestParse(t *testing.T) {
 		link A/foo bar # a comment; sync
 		symlink ../x B/l; truncate bar 2500; fsync /; drop_caches; mmapstore bar block; msync bar 0 65536
 		chmod bar 0755; setxattr bar; setxattr bar a; removexattr bar a; clone bar 0 8192 baz 4096
-		sync_file_range bar block; orphan bar; repeat 2 setxattr bar a%d`
+		sync_file_range bar block; orphan bar; repeat 2 setxattr bar a%d
+		exchange A/foo B`
 	const want = "mkdir A; creat A/foo; falloc A/foo punch|keep extend; write A/foo 0 5000; " +
 		"link A/foo bar; symlink ../x B/l; truncate bar 2500; fsync /; drop_caches; " +
 		"mmapstore bar block; msync bar 0 65536; chmod bar 755; setxattr bar; setxattr bar a; " +
 		"removexattr bar a; clone bar 0 8192 baz 4096; sync_file_range bar block; orphan bar; " +
-		"setxattr bar a0; setxattr bar a1"
+		"setxattr bar a0; setxattr bar a1; exchange A/foo B"
 	w, err := Parse(text)
 	if err != nil || w.String() != want {
 		t.Fatalf("%s, %v", w, err)
@@ -73,6 +74,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("mkdir A; creat A/foo; fsync A/foo")
 	f.Add("rename A A/C; rename A/C A; rmdir A; link foo foo; rename foo A")
 	f.Add("falloc foo zero|keep end; removexattr foo\nsymlink x y # z")
+	f.Add("exchange foo A/bar; creat A; exchange A B; exchange B B/C; rename B foo; exchange l l")
 	f.Add("orphan foo; clone foo end bar 0; creat foo; chmod foo 7; removexattr foo a")
 	f.Fuzz(func(t *testing.T, text string) {
 		w, err := Parse(text)

@@ -29,6 +29,9 @@ _cleanup()
 	if w.has(Setxattr, Removexattr) {
 		b.WriteString(". ./common/attr\n_require_attrs\n")
 	}
+	if w.has(Exchange) {
+		b.WriteString(". ./common/renameat2\n_require_renameat2 exchange\n")
+	}
 	fmt.Fprintf(&b, `
 _supported_fs %s
 _require_scratch
@@ -102,6 +105,8 @@ func (s Step) shell(i int, orphans orphanPaths) string {
 		return "rm -f " + name
 	case Rename:
 		return "mv -T " + name + " " + to
+	case Exchange:
+		return "$here/src/renameat2 -x " + name + " " + to
 	case Setxattr:
 		return "$SETFATTR_PROG -n " + s.Attribute() + " -v 1 " + name
 	case Removexattr:

@@ -7,6 +7,7 @@ type Verb uint8
 // Complete and people write. creat and open leave the file open until a close; all operations on
 // the file use this descriptor. mmapwrite is mmapstore with an msync of the same range. orphan
 // removes the name of an open file: until its close, the name stands for the file without a name.
+// exchange is renameat2(2) with RENAME_EXCHANGE.
 const (
 	invalid Verb = iota
 	Creat
@@ -37,6 +38,7 @@ const (
 	Clone
 	SyncFileRange
 	Orphan
+	Exchange
 	verbCount
 )
 
@@ -88,6 +90,7 @@ var verbs = [verbCount]struct {
 	Clone:         {"clone", []part{aName, aRange, aName, anOffset}},
 	SyncFileRange: {"sync_file_range", []part{aName, aRange}},
 	Orphan:        {"orphan", []part{aName}},
+	Exchange:      {"exchange", []part{aName, aName}},
 }
 
 // String returns the verb as workloads spell it.

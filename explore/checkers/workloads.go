@@ -259,6 +259,8 @@ func byPath(s b3.Step) model.Op {
 		return model.Op{Code: model.Link, Path: p, To: to}
 	case b3.Rename:
 		return model.Op{Code: model.Rename, Path: p, To: to}
+	case b3.Exchange:
+		return model.Op{Code: model.Rename, Path: p, To: to, Flags: unix.RENAME_EXCHANGE}
 	case b3.Mknod:
 		return model.Op{Code: model.Mknod, Path: p, Mode: unix.S_IFIFO | 0o644}
 	case b3.Symlink:

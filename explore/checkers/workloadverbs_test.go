@@ -16,8 +16,10 @@ func TestWorkloadVerbs(t *testing.T) {
 		"write foo append; sync_file_range foo block; fsync foo",
 		"write foo append; clone foo block bar 4096; fsync bar",
 		"write A/foo append; fsync A/foo; orphan A/foo; write A/foo start; fsync A/foo; "+
-			"creat A/foo; sync")
-	if sum.Runs != 5 || !sum.Complete || len(sum.Errors) > 0 || sum.CrashStates == 0 {
+			"creat A/foo; sync",
+		"write foo append; creat A/bar; sync; exchange foo A/bar; write A/bar start; fsync A; "+
+			"fsync A/bar; exchange A B; sync")
+	if sum.Runs != 6 || !sum.Complete || len(sum.Errors) > 0 || sum.CrashStates == 0 {
 		t.Errorf("%+v", sum)
 	}
 }
@@ -44,6 +46,7 @@ func TestWorkloadVerbsFindBugs(t *testing.T) {
 		"chmod not journaled":       "creat foo; sync; chmod foo 700; fsync foo",
 		"setxattr not journaled":    "creat foo; sync; setxattr foo a; fsync foo",
 		"unlink not journaled":      "creat foo; sync; orphan foo; fsync foo; creat bar; sync",
+		"exchange not journaled":    "creat foo; write bar append; sync; exchange foo bar; fsync /",
 		"removexattr not journaled": "setxattr foo a; sync; removexattr foo a; fsync foo",
 	} {
 		if sum := runWorkloads(t, bug, workload); sum.Broken() == 0 {
