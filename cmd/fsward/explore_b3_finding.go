@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"fsward/explore"
 	"fsward/explore/b3"
@@ -97,23 +98,26 @@ func (d *workloadDescriber) write(e *explore.Error, rank uint64, w, small b3.Wor
 		os.WriteFile(filepath.Join(dir, workloadName), []byte(head+lines(w)), 0o644))
 }
 
-// minimize leaves out steps of a workload while it shows the same kind of finding.
+// minimizeTime bounds the search for a smaller workload. A workload of a thousand names has as many
+// that are one step smaller.
+const minimizeTime = 2 * time.Minute
+
+// minimize leaves out steps of a workload while it shows the same kind of finding. It returns the
+// smallest workload that it found in time.
 func (d *workloadDescriber) minimize(ctx context.Context, e *explore.Error,
 	w b3.Workload) (b3.Workload, error) {
-	for again := true; again; {
-		again = false
-		for _, small := range w.Smaller() {
-			shows, err := d.shows(ctx, e, small)
-			if err != nil {
-				return nil, err
-			}
-			if shows {
-				w, again = small, true
-				break
-			}
+	ctx, cancel := context.WithTimeout(ctx, minimizeTime)
+	defer cancel()
+	small, err := w.Smallest(func(small b3.Workload) (bool, error) {
+		if ctx.Err() != nil {
+			return false, ctx.Err()
 		}
+		return d.shows(ctx, e, small)
+	})
+	if ctx.Err() != nil {
+		err = nil
 	}
-	return w, nil
+	return small, err
 }
 
 // shows reports whether a workload shows a finding.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,5 +46,19 @@ func TestWorkloadOfFinding(t *testing.T) {
 		if err != nil || !strings.Contains(string(text), want) {
 			t.Errorf("%s: %s, %v", name, text, err)
 		}
+	}
+}
+
+// When the time is up, or the command is interrupted, no smaller workload is tried any more.
+func TestMinimizeEnds(t *testing.T) {
+	w, err := b3.Parse("creat foo; repeat 1000 link foo l%d; fsync foo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	small, err := (&workloadDescriber{}).minimize(ctx, &explore.Error{}, w)
+	if err != nil || len(small) != len(w) {
+		t.Errorf("%d steps, %v", len(small), err)
 	}
 }

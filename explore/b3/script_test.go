@@ -36,25 +36,3 @@ func TestScript(t *testing.T) {
 		t.Errorf("%v: %s\n%s", err, out, script)
 	}
 }
-
-// Smaller workloads leave out one operation or one persistence point, and keep one.
-func TestSmaller(t *testing.T) {
-	w, err := Parse("creat foo; fsync foo; link foo bar; unlink foo; sync")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, s := range w.Smaller() {
-		got = append(got, s.String())
-	}
-	want := []string{
-		"link foo bar; unlink foo; sync",
-		"creat foo; fsync foo; unlink foo; sync",
-		"creat foo; fsync foo; link foo bar; sync",
-		"creat foo; link foo bar; unlink foo; sync",
-		"creat foo; fsync foo; link foo bar; unlink foo",
-	}
-	if strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("got  %q\nwant %q", got, want)
-	}
-}

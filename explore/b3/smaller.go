@@ -2,6 +2,48 @@ package b3
 
 import "slices"
 
+// minRun is the number of steps that Smallest leaves out at once, at least. Shorter workloads lose
+// one step at a time.
+const minRun = 8
+
+// Smallest leaves out steps while shows reports that the rest shows what the workload shows: first
+// many steps at once, for a workload of a thousand names, and then one by one. If shows fails, it
+// returns the smallest workload so far and the error.
+func (w Workload) Smallest(shows func(Workload) (bool, error)) (Workload, error) {
+	for size := len(w) / 2; size >= minRun; size /= 2 {
+		for at := 0; at+size <= len(w); {
+			small := slices.Delete(slices.Clone(w), at, at+size)
+			if len(small.Points()) == 0 {
+				at += size
+				continue
+			}
+			ok, err := shows(small)
+			switch {
+			case err != nil:
+				return w, err
+			case ok:
+				w = small
+			default:
+				at += size
+			}
+		}
+	}
+	for again := true; again; {
+		again = false
+		for _, small := range w.Smaller() {
+			ok, err := shows(small)
+			if err != nil {
+				return w, err
+			}
+			if ok {
+				w, again = small, true
+				break
+			}
+		}
+	}
+	return w, nil
+}
+
 // Smaller returns the workloads that are one step smaller: each without one of the operations and
 // what makes it persistent, then each without one of the persistence points. All of them have a
 // persistence point left.
