@@ -202,7 +202,7 @@ func (c *Core) unmounted() {
 func (c *Core) checkResult(o model.Op, is model.Result) error {
 	if is.Errno != 0 {
 		want := c.fs.Clone().Apply(o)
-		isResource := slices.Contains(resourceErrors, is.Errno)
+		isResource := isResourceError(o.Code, is.Errno)
 		switch {
 		case o.Code == model.Write && is.Errno == unix.ENOSPC && c.full:
 			c.fs.Refused(o)

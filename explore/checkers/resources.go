@@ -16,6 +16,13 @@ var resourceErrors = []unix.Errno{
 	unix.ENOMEM, unix.ENOSPC, unix.EIO, unix.EDQUOT, unix.EROFS, unix.EUCLEAN, unix.EFAULT,
 }
 
+// isResourceError reports whether any operation with a code may return an error when memory, space
+// or the disk fails. F2FS returns E2BIG if there is no room for one more attribute
+// (__f2fs_setxattr in fs/f2fs/xattr.c), where setxattr(2) says ENOSPC.
+func isResourceError(code model.Code, errno unix.Errno) bool {
+	return slices.Contains(resourceErrors, errno) || code == model.Setxattr && errno == unix.E2BIG
+}
+
 // storageErrors are the resource errors that say that the storage failed, or that the file system
 // has found itself corrupt.
 var storageErrors = []unix.Errno{unix.EIO, unix.EROFS, unix.EUCLEAN}
