@@ -52,6 +52,10 @@ func (t *topology) mappedWrites() (out [][]model.Op) {
 	return out
 }
 
+// waitForRange are the flags with which sync_file_range(2) writes a range and waits for it.
+const waitForRange = unix.SYNC_FILE_RANGE_WAIT_BEFORE | unix.SYNC_FILE_RANGE_WRITE |
+	unix.SYNC_FILE_RANGE_WAIT_AFTER
+
 // rangeSteps returns steps that change the space of a file, and sync_file_range.
 func (t *topology) rangeSteps() (out [][]model.Op) {
 	const keep = unix.FALLOC_FL_KEEP_SIZE
@@ -68,8 +72,6 @@ func (t *topology) rangeSteps() (out [][]model.Op) {
 	add(t.promises.Has(model.ZeroRange), unix.FALLOC_FL_ZERO_RANGE|keep, block, 4*block)
 	add(t.promises.Has(model.Shift), unix.FALLOC_FL_COLLAPSE_RANGE, 0, block)
 	add(t.promises.Has(model.Shift), unix.FALLOC_FL_INSERT_RANGE, block, block)
-	const all = unix.SYNC_FILE_RANGE_WAIT_BEFORE | unix.SYNC_FILE_RANGE_WRITE |
-		unix.SYNC_FILE_RANGE_WAIT_AFTER
 	for _, p := range t.files {
 		for _, o := range modes {
 			if size, _ := t.fs.Size(p); size < large { // in a file with contents on the disk
@@ -81,7 +83,7 @@ func (t *topology) rangeSteps() (out [][]model.Op) {
 		}
 		out = append(out, step(model.Op{Code: model.Open, Path: p, Flags: unix.O_RDWR},
 			model.Op{Code: model.Write, Len: large, Seed: 2},
-			model.Op{Code: model.SyncFileRange, Len: large, Flags: all}, model.Op{Code: model.Close}))
+			model.Op{Code: model.SyncFileRange, Len: large, Flags: waitForRange}, model.Op{Code: model.Close}))
 	}
 	return out
 }

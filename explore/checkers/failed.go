@@ -68,10 +68,7 @@ func withFault(e *explore.Env, disk, nth uint32, kinds []ramdisk.Op, f func() er
 	if nth == 0 {
 		return f()
 	}
-	rule := ramdisk.Rule{
-		Action: ramdisk.Fail, Ops: kinds, Nth: uint64(nth), Times: 1, Error: uint32(unix.EIO),
-	}
-	if _, err := e.Do(agent.DropCaches(), agent.DiskInject(disk, rule)); err != nil {
+	if _, err := e.Do(agent.DropCaches(), agent.DiskInject(disk, failing(kinds, nth))); err != nil {
 		return err
 	}
 	err := f()
@@ -79,6 +76,13 @@ func withFault(e *explore.Env, disk, nth uint32, kinds []ramdisk.Op, f func() er
 		err = clear
 	}
 	return err
+}
+
+// failing returns a rule that makes a disk fail the nth bio of some kinds, counted from 1.
+func failing(kinds []ramdisk.Op, nth uint32) ramdisk.Rule {
+	return ramdisk.Rule{
+		Action: ramdisk.Fail, Ops: kinds, Nth: uint64(nth), Times: 1, Error: uint32(unix.EIO),
+	}
 }
 
 // Check does nothing: the checker tries no crashes.

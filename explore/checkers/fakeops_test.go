@@ -115,6 +115,7 @@ func (f *fake) do(s *exploretest.System, o model.Op) model.Result {
 	switch o.Code {
 	case model.Open:
 		f.slots[o.Slot], f.inodes[o.Slot] = o.Flags, f.inode(o.Path)
+		f.unreported[o.Slot] = false
 		if created {
 			f.log(model.Op{Code: model.Open, Path: o.Path, Flags: o.Flags &^ unix.O_SYNC, Mode: o.Mode})
 		} else if o.Flags&unix.O_TRUNC != 0 {
@@ -203,8 +204,15 @@ func (f *fake) sync(s *exploretest.System, o model.Op, r model.Result) model.Res
 		defer func() { f.pending = append(f.pending, last) }()
 	}
 	if err := f.commit(s); err != nil {
-		return model.Result{Errno: unix.EIO}
+		for i := range f.unreported {
+			f.unreported[i] = f.bug != "a failed write is reported to one descriptor"
+		}
+		r = model.Result{Errno: unix.EIO}
 	}
+	if f.unreported[o.Slot] {
+		r = model.Result{Errno: unix.EIO}
+	}
+	f.unreported[o.Slot] = false
 	return r
 }
 

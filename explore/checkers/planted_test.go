@@ -64,6 +64,7 @@ var plantedBugs = []plantedBug{
 	{"write past a flush", "sync", none, 2, "lost"},
 	{"only the first sector is written", "sync", none, 3, ""},
 	{"write errors ignored", "silent", none, 2, "silent failure"},
+	{"a failed write is reported to one descriptor", "silent", none, 1, "error reported once"},
 	{"failed allocations succeed", "silent", none, 1, "silent failure"},
 	{"failed allocations succeed", "silent-allocations", none, 1, "silent allocation"},
 	// Calls and mount options that promise durability.

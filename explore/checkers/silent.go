@@ -15,7 +15,8 @@ import (
 
 // Silent checks that a failure is reported. If a write to the disk or an allocation in the kernel
 // fails and all calls, with fsync(2), return success, then everything is there after the next mount
-// (FiSC 4.1, "no silent failures").
+// (FiSC 4.1, "no silent failures"). A failed write-back is also reported to each descriptor that
+// was open at that time: see tellEach.
 type Silent struct {
 	Core
 	On    Storage
@@ -59,7 +60,14 @@ func (c *Silent) Mutate(e *explore.Env) error {
 	if c.torn {
 		return nil
 	}
-	ops := c.choose(e)
+	others := len(tellers)
+	if c.Strict {
+		others = 0
+	}
+	ops, teller := c.chooseOr(e, others)
+	if ops == nil {
+		return c.tellEach(e, tellers[teller])
+	}
 	// sync(2) returns no error, so it cannot report a failure.
 	syncs := slices.DeleteFunc(c.syncs(ops),
 		func(s []model.Op) bool { return s[0].Code == model.Sync })

@@ -92,6 +92,8 @@ var unseenBugs = []plant{
 			e.InHole = 1
 		}
 	})},
+	{bug: "a failed write is reported to one descriptor", checker: "silent",
+		result: toldOnce()},
 	{bug: "a recovered file takes no space", surprise: true, after: noBlocks},
 	{bug: "readdir gives a name twice", result: twiceListed},
 	{bug: "a link count is wrong", result: extraLink},
@@ -243,6 +245,24 @@ func noSpaceAgain() func(o agent.Op, r agent.Result) agent.Result {
 			freed = true
 		case is(o, agent.Fill(0, 0, 0, 0)) && freed:
 			return agent.Result{Errno: unix.ENOSPC}
+		}
+		return r
+	}
+}
+
+// toldOnce hides all errors of a file's write-back but the first.
+func toldOnce() func(o agent.Op, r agent.Result) agent.Result {
+	told := false
+	return func(o agent.Op, r agent.Result) agent.Result {
+		switch {
+		case is(o, agent.Open(0, "", 0, 0)):
+			told = false
+		case r.Errno == 0:
+		case is(o, agent.Fsync(0)) && told:
+			return agent.Result{}
+		case is(o, agent.Fsync(0)), is(o, agent.Fdatasync(0)), is(o, agent.Msync(0, 0, 0)),
+			is(o, agent.SyncFileRange(0, 0, 0, 0)):
+			told = true
 		}
 		return r
 	}
