@@ -295,23 +295,30 @@ func checkAllowed(e *explore.Env, at string, f *model.FS) error {
 
 // choose returns one of the Steps, or of more that are as common.
 func (c *Core) choose(e *explore.Env, more ...[]model.Op) []model.Op {
-	ops, _ := c.chooseOr(e, 0, more...)
+	ops, _ := c.chooseOr(e, 0, 0, more...)
 	return ops
 }
 
-// chooseOr is choose among others as well, which are less common. If it chooses one of these, it
-// returns nil and its number, from 0.
-func (c *Core) chooseOr(e *explore.Env, others int,
+// chooseOr is choose among others as well, which are less common: early ones, and late ones after
+// the Steps of Limits.Later. If it chooses one of these, it returns nil and its number, from 0.
+func (c *Core) chooseOr(e *explore.Env, early, late int,
 	more ...[]model.Op) (ops []model.Op, other int) {
 	steps, common := c.Steps()
 	steps = slices.Insert(steps, common, more...)
-	n := len(steps) + others
-	if common += len(more); common == n {
-		common = 0
+	common += len(more)
+	n := len(steps) + early + late
+	bound := common
+	if bound == n {
+		bound = 0
 	}
-	i := int(e.ChooseCommon(uint32(n), uint32(common), "operation"))
-	if i < len(steps) {
+	i := int(e.ChooseCommon(uint32(n), uint32(bound), "operation"))
+	switch {
+	case i < common:
 		return steps[i], 0
+	case i < common+early:
+		return nil, i - common
+	case i < len(steps)+early:
+		return steps[i-early], 0
 	}
 	return nil, i - len(steps)
 }

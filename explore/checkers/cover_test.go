@@ -67,7 +67,9 @@ func TestLaterGroups(t *testing.T) {
 		cfg, ctx := config(t, "sync", bug, none, 2)
 		core := cfg.Stack.Checker.(interface{ core() *Core }).core()
 		core.Limits.Files, core.Limits.Dirs, core.Promises.NoSymlinks = 1, -1, true
-		core.Limits.Later = slices.DeleteFunc(LaterGroups(), func(g Group) bool { return g == knownBugs })
+		core.Limits.Later = slices.DeleteFunc(LaterGroups(), func(g Group) bool {
+			return g == knownBugs || g == tours
+		})
 		cfg.Strategy = explore.Cover
 		sum, err := explore.Run(ctx, cfg)
 		if err != nil || len(sum.Errors) == 0 {
@@ -151,5 +153,39 @@ func TestKnownBugs(t *testing.T) {
 	checker := &Sync{Core: Core{Limits: Limits{Groups: []Group{knownBugs}, Faults: true}}}
 	if list, _ := checker.known(); len(list) > 0 {
 		t.Errorf("where any call may fail: %d workloads", len(list))
+	}
+}
+
+// TestTours checks that sync runs each tour as its first step, that no step follows one, and that
+// tours find a bug of a group and one of the operations on names before any second step.
+func TestTours(t *testing.T) {
+	run := func(bug string, p model.Promises, later ...Group) (number int, sum explore.Summary) {
+		cfg, _ := config(t, "sync", bug, p, 1)
+		checker := cfg.Stack.Checker.(*Sync)
+		checker.Limits.Later = later
+		cfg.Strategy, cfg.Crash.Limit = explore.Cover, 8
+		sum, err := explore.Run(t.Context(), cfg)
+		if err != nil || !sum.Complete {
+			t.Fatalf("%q: %+v, %v", bug, sum, err)
+		}
+		return len(checker.tours()), sum
+	}
+	number, with := run("", none, tours)
+	_, without := run("", none)
+	if number < 10 || with.Runs < without.Runs+uint64(number) || with.States != without.States+1 ||
+		len(with.Errors) > 0 {
+		t.Errorf("%d tours: %+v; without: %+v", number, with, without)
+	}
+	for _, bug := range []string{"chown not journaled", "long names not journaled",
+		"fsync of a directory after a directory was renamed in it does nothing"} {
+		if _, sum := run(bug, none, tours); len(sum.Errors) == 0 || len(sum.Errors[0].Steps) != 1 {
+			t.Errorf("%s: %+v", bug, sum.Errors)
+		}
+	}
+	if _, sum := run("chown not journaled", none); len(sum.Errors) > 0 {
+		t.Errorf("without tours: %+v", sum.Errors)
+	}
+	if number, _ := run("", mountSync, tours); number > 0 {
+		t.Errorf("%d tours with -o sync", number)
 	}
 }

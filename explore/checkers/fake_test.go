@@ -34,7 +34,7 @@ type fake struct {
 	slots           [agent.MaxSlots]int    // flags of open files; -1: closed
 	inodes          [agent.MaxSlots]uint64 // of open files
 	mounts          int
-	unreported      [agent.MaxSlots]bool   // an error of a write has yet to be reported to the open file
+	unreported      [agent.MaxSlots]bool // an error of a write has yet to be reported to the open file
 	fault           *ramdisk.Rule
 	writes          uint64   // since the fault was added
 	failAt          []uint32 // hits that fail; nil: no faults are injected

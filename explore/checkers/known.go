@@ -35,13 +35,18 @@ var regressions = sync.OnceValues(func() (out []b3.Workload, err error) {
 	return out, err
 })
 
+// asked reports whether the first step may run what a group stands for: its tours or workloads. With
+// a mount option that makes each operation durable, they ask for nothing that the other steps do
+// not. A call that may fail without a cause would leave a file that they use closed.
+func (c *Sync) asked(g Group) bool {
+	is := slices.Contains(c.Limits.Groups, g) || slices.Contains(c.Limits.Later, g)
+	return is && !c.Promises.Sync && !c.Limits.Faults
+}
+
 // known returns the workloads that the first step may run: those of known bugs that the file system
-// can do, if their group is asked for. With a mount option that makes each operation durable, a
-// workload asks for nothing that the other steps do not. A call that may fail without a cause would
-// leave a file that the workload uses closed.
+// can do, if their group is asked for.
 func (c *Sync) known() ([]b3.Workload, error) {
-	asked := slices.Contains(c.Limits.Groups, knownBugs) || slices.Contains(c.Limits.Later, knownBugs)
-	if !asked || c.Promises.Sync || c.Limits.Faults {
+	if !c.asked(knownBugs) {
 		return nil, nil
 	}
 	if c.can == nil {
@@ -83,11 +88,11 @@ func (c *Sync) run(e *explore.Env, w b3.Workload) error {
 	return run.end(e)
 }
 
-// Signature returns that of the tree. All workloads of known bugs have one, because no step follows
-// them.
+// Signature returns that of the tree. All tours and workloads of known bugs have one, because no
+// step follows them.
 func (c *Sync) Signature(e *explore.Env) ([]byte, error) {
 	if c.ran {
-		return []byte("a workload"), nil
+		return []byte("a tour or workload"), nil
 	}
 	return c.Core.Signature(e)
 }

@@ -60,11 +60,11 @@ func (c *Silent) Mutate(e *explore.Env) error {
 	if c.torn {
 		return nil
 	}
-	others := len(tellers)
+	early := len(tellers)
 	if c.Strict {
-		others = 0
+		early = 0
 	}
-	ops, teller := c.chooseOr(e, others)
+	ops, teller := c.chooseOr(e, early, 0)
 	if ops == nil {
 		return c.tellEach(e, tellers[teller])
 	}

@@ -18,7 +18,7 @@ type Sync struct {
 	Core
 	durable *durableState // what the last step made durable; nil: nothing
 	begun   bool          // a step was done
-	ran     bool          // it ran a workload of a known bug
+	ran     bool          // it ran a tour, or a workload of a known bug
 	can     []b3.Workload // what known has found; nil: it was not called
 }
 
@@ -31,23 +31,29 @@ func (c *Sync) Init(e *explore.Env) error {
 }
 
 // Mutate does one operation. It then forces its effect to the disk in one of the possible ways, or
-// does not. The first step may run a workload instead.
+// does not. The first step may run a tour or a workload of a known bug instead.
 func (c *Sync) Mutate(e *explore.Env) error {
 	if c.ran {
 		return nil
 	}
 	c.durable = nil
 	var known []b3.Workload
+	var tours []tour
 	if !c.begun {
 		var err error
+		tours = c.tours()
 		if known, err = c.known(); err != nil {
 			return err
 		}
 	}
 	c.begun = true
-	ops, more := c.chooseOr(e, len(known))
-	if ops == nil {
-		return c.run(e, known[more])
+	ops, more := c.chooseOr(e, len(tours), len(known))
+	switch {
+	case ops != nil:
+	case more < len(tours):
+		return c.tour(e, tours[more])
+	default:
+		return c.run(e, known[more-len(tours)])
 	}
 	if err := c.Step(e, ops); err != nil {
 		return err

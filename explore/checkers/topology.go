@@ -79,7 +79,10 @@ func (c *Core) Steps() (out [][]model.Op, common int) {
 }
 
 // basicSteps returns the operations that are of no group.
-func (t *topology) basicSteps() (out [][]model.Op) {
+func (t *topology) basicSteps() [][]model.Op { return append(t.nameSteps(), t.contentSteps()...) }
+
+// nameSteps returns the basic operations on names.
+func (t *topology) nameSteps() (out [][]model.Op) {
 	moreFiles := len(t.files)+len(t.links) < t.limits.Files
 	moreDirs := len(t.dirs)-1 < t.limits.Dirs
 	for _, d := range t.dirs {
@@ -91,6 +94,11 @@ func (t *topology) basicSteps() (out [][]model.Op) {
 	for _, p := range t.dirs[1:] {
 		out = append(out, t.dirNames(p)...)
 	}
+	return out
+}
+
+// contentSteps returns the basic operations on contents and attributes.
+func (t *topology) contentSteps() (out [][]model.Op) {
 	for _, p := range t.files {
 		out = append(out, t.writes(p)...)
 	}

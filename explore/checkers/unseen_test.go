@@ -216,8 +216,8 @@ func (f *fake) unseenWrong(o model.Op) (errno unix.Errno) {
 	return 0
 }
 
-// unseenRuns is the number of steps, beside the workloads of known bugs, after which the search for
-// an unseen bug ends.
+// unseenRuns is the number of steps, beside tours and the workloads of known bugs, after which the
+// search for an unseen bug ends.
 const unseenRuns = 400
 
 // find looks for the bug. With later, it does so with the defaults of fsward explore run; else with
@@ -234,7 +234,7 @@ func (b unseenBug) find(t *testing.T, later bool) (e *explore.Error, runs uint64
 			if err != nil {
 				t.Fatal(err)
 			}
-			cfg.Runs += uint64(len(known))
+			cfg.Runs += uint64(len(known) + len(c.tours()))
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())

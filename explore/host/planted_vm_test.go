@@ -253,7 +253,7 @@ func (p *plant) find(ctx context.Context, t *testing.T, m *machine.Machine) erro
 	if r.Spec, err = spec.FileSystem("ext3", p.mount, "", p.checker, ""); err != nil {
 		return err
 	}
-	r.Strategy, r.Depth, r.Limit, r.NoJudge = explore.BreadthFirst, max(r.Depth, 1), 6, p.account
+	r.Strategy, r.Depth, r.Limit, r.NoJudge = explore.Cover, max(r.Depth, 1), 6, p.account
 	cfg, err := r.Config()
 	if err != nil {
 		return err

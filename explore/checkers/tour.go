@@ -1,0 +1,138 @@
+package checkers
+
+import (
+	"fmt"
+	"path"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"fsward/explore"
+	"fsward/explore/model"
+)
+
+// tours is the group of the tours. A tour performs each kind of operation of a set, one after the
+// other, makes each persistent, and asks for crashes. There is a tour of the basic operations on
+// names, one of those on contents, and one of each of LaterGroups. Alone, most of these operations
+// come after all that create a file, and each needs an execution of its own.
+const tours Group = "tours"
+
+// maxTour is the number of operations after which a tour ends.
+const maxTour = 16
+
+// A tour returns the steps that it can do next.
+type tour func(t *topology) [][]model.Op
+
+// tours returns the tours that the first step may run.
+func (c *Sync) tours() (out []tour) {
+	if !c.asked(tours) {
+		return nil
+	}
+	t := c.fresh().topology()
+	out = []tour{(*topology).nameSteps, (*topology).contentSteps}
+	for _, g := range LaterGroups() {
+		steps := func(t *topology) [][]model.Op { return t.groupSteps([]Group{g}) }
+		if len(steps(&t)) > 0 {
+			out = append(out, steps)
+		}
+	}
+	return out
+}
+
+// begin are the operations with which a tour begins: they make a file with contents and, if the
+// limits allow one, a directory.
+func (c *Core) begin() []model.Op {
+	ops := step(model.Op{Code: model.Open, Path: "/na", Flags: unix.O_CREAT | unix.O_EXCL | unix.O_RDWR,
+		Mode: 0o644}, model.Op{Code: model.Write, Len: large, Seed: 1}, model.Op{Code: model.Close})
+	if c.Limits.Dirs > 0 {
+		ops = append(ops, model.Op{Code: model.Mkdir, Path: "/nb", Mode: 0o755})
+	}
+	return ops
+}
+
+// fresh returns a core with the tree with which a tour begins.
+func (c *Core) fresh() *Core {
+	f := &Core{Promises: c.Promises, Limits: c.Limits, fs: model.New(c.Promises)}
+	if c.Limits.Files > 0 {
+		for _, o := range c.begin() {
+			f.fs.Apply(o)
+		}
+		f.fs.CloseAll()
+	}
+	return f
+}
+
+// tour runs a tour. No step follows it.
+func (c *Sync) tour(e *explore.Env, steps tour) error {
+	c.ran = true
+	if c.Limits.Files > 0 {
+		if err := c.Step(e, c.begin()); err != nil {
+			return err
+		}
+	}
+	done := make(map[string]bool)
+	for range maxTour {
+		ops := c.nextOf(steps, done)
+		if ops == nil || c.torn {
+			return nil
+		}
+		if err := c.persistNow(e, ops); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nextOf returns the first step of a tour of a kind that is not done yet, and notes that it is
+// done: one that removes a name only if there is no other.
+func (c *Core) nextOf(steps tour, done map[string]bool) (next []model.Op) {
+	t, tree := c.topology(), c.fs.Observed()
+	kind := ""
+	for _, ops := range steps(&t) {
+		k := kindOf(tree, ops)
+		if removing := removes(tree, ops[0]); !done[k] && (next == nil || !removing) {
+			if next, kind = ops, k; !removing {
+				break
+			}
+		}
+	}
+	done[kind] = true
+	return next
+}
+
+// removes reports whether an operation removes a name.
+func removes(tree *model.Observed, o model.Op) bool {
+	_, over := tree.Kind(o.To)
+	return o.Code == model.Unlink || o.Code == model.Rmdir || o.Code == model.Rename && over
+}
+
+// persistNow performs a step, makes it persistent as a scout does with an uncommon operation, and
+// asks for crashes.
+func (c *Sync) persistNow(e *explore.Env, ops []model.Op) error {
+	if err := c.Step(e, ops); err != nil {
+		return err
+	}
+	if !forced(ops) {
+		syncs := c.syncs(ops)
+		ops = syncs[len(syncs)-1]
+		if err := c.Step(e, ops); err != nil {
+			return err
+		}
+	}
+	return e.CheckCrashesNow(durableState{c.fs.Clone(), durableBy(c.Promises, ops)})
+}
+
+// kindOf returns a text that is equal for steps that differ only in names of the same kind, places
+// and contents.
+func kindOf(tree *model.Observed, ops []model.Op) string {
+	kinds := slices.Clone(ops)
+	for i := range kinds {
+		o := &kinds[i]
+		within := path.Dir(o.Path) == path.Dir(o.To)
+		from, _ := tree.Kind(o.Path)
+		to, over := tree.Kind(o.To)
+		o.Path, o.To = fmt.Sprint(from), fmt.Sprint(to, over, within)
+		o.Off, o.Seed = 0, 0
+	}
+	return fmt.Sprintf("%+v", kinds)
+}
