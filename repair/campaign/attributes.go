@@ -37,7 +37,7 @@ func readAttributes(disk interp.Disk, fs string) (map[string]string, error) {
 	}
 	list := map[string]string{}
 	for name, f := range files {
-		list[name+" type"] = strconv.FormatUint(uint64(f.Mode&unix.S_IFMT), 8)
+		list[name+" type"] = kind(f.Mode)
 		if f.Mode&unix.S_IFMT != unix.S_IFDIR {
 			list[name+" size"] = strconv.FormatUint(f.Size, 10)
 			list[name+" content"] = fmt.Sprintf("%x", f.Content)
@@ -45,6 +45,9 @@ func readAttributes(disk interp.Disk, fs string) (map[string]string, error) {
 	}
 	return list, nil
 }
+
+// kind returns the type of a file in its mode.
+func kind(mode uint32) string { return strconv.FormatUint(uint64(mode&unix.S_IFMT), 8) }
 
 // viewed returns the attributes of the files of a view.
 func viewed(v *linux.View) map[string]string {
@@ -64,7 +67,7 @@ func viewed(v *linux.View) map[string]string {
 // values returns the attributes of a file. The size of a directory is the file
 // system's own affair.
 func values(f *agent.Entry) map[string]string {
-	list := map[string]string{"mode": strconv.FormatUint(uint64(f.Mode), 8),
+	list := map[string]string{"mode": strconv.FormatUint(uint64(f.Mode), 8), "type": kind(f.Mode),
 		"links": strconv.FormatUint(f.Links, 10),
 		"owner": fmt.Sprintf("%d:%d", f.UID, f.GID), "content": fmt.Sprintf("%x", f.Sum),
 		"target": f.Target, "device": strconv.FormatUint(f.Rdev, 16)}

@@ -26,6 +26,10 @@ type job struct {
 // replayTime is for how long findings are replayed after the time of a campaign is up.
 const replayTime = time.Minute
 
+// findingShare divides a campaign's time: a finding whose trials are slow is minimized for one part,
+// and replayed for another one.
+const findingShare = 20
+
 // Run tries damages until limits or ctx end it, or until all were tried. It calls tell with each
 // new finding, and with the progress once a second, from one goroutine at a time. complete reports
 // that nothing is left to try.
@@ -49,7 +53,7 @@ func (c *Campaign) Run(ctx context.Context, limits Limits,
 	})
 	workers, _ := errgroup.WithContext(context.Background())
 	for range max(c.Workers, 1) {
-		workers.Go(func() error { return c.work(ctx, replays, failed, jobs, found) })
+		workers.Go(func() error { return c.work(ctx, replays, failed, limits, jobs, found) })
 	}
 	group.Go(func() error {
 		defer close(found)
@@ -112,7 +116,7 @@ func (c *Campaign) report(found <-chan *Finding, now func() Progress, tell func(
 }
 
 // work tries damages in one sandbox. Findings are replayed until replays is done.
-func (c *Campaign) work(ctx, replays, failed context.Context, jobs <-chan job,
+func (c *Campaign) work(ctx, replays, failed context.Context, limits Limits, jobs <-chan job,
 	found chan<- *Finding) (err error) {
 	w, err := newWorker(c.program, c.base, c.checks)
 	if err != nil {
@@ -120,7 +124,7 @@ func (c *Campaign) work(ctx, replays, failed context.Context, jobs <-chan job,
 		return err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	w.late = func() bool { return over(replays) }
+	w.late, w.share = func() bool { return over(replays) }, limits.Time/findingShare
 	for j := range jobs {
 		if failed.Err() != nil {
 			continue
@@ -197,7 +201,13 @@ func (c *Campaign) complete(ctx context.Context, w *worker, f *Finding, d *damag
 	if isNew, err := c.settle(w, f, d, m); err != nil || !isNew {
 		return false, err
 	}
-	if err := w.minimize(ctx, f, d.Patches, m); err != nil {
+	patience := ctx
+	if w.share > 0 {
+		var cancel context.CancelFunc
+		patience, cancel = context.WithTimeout(ctx, w.share)
+		defer cancel()
+	}
+	if err := w.minimize(patience, f, d.Patches, m); err != nil {
 		return false, err
 	}
 	patches, err := f.bytes(w.base)
@@ -207,7 +217,7 @@ func (c *Campaign) complete(ctx context.Context, w *worker, f *Finding, d *damag
 	if isNew, err := c.regroup(f, patches); err != nil || !isNew {
 		return false, err
 	}
-	if err := w.confirm(f, m, c.Replays); err != nil {
+	if err := w.confirm(ctx, f, m, c.Replays); err != nil {
 		return false, err
 	}
 	return true, f.save(c.dir, w.base, c.text)

@@ -3,6 +3,7 @@ package campaign
 import (
 	"context"
 	"slices"
+	"time"
 
 	"fsward/interp"
 	"fsward/repair/adapter"
@@ -76,8 +77,10 @@ func (r *reduction) pass(ctx context.Context, size int,
 }
 
 // confirm replays a new finding until it is late or it was replayed as often as asked, and counts
-// how often it showed.
-func (w *worker) confirm(f *Finding, m *adapter.Mode, times int) error {
+// how often it showed. Until ctx is done, other damages wait for it, and it stops after its share
+// of the time.
+func (w *worker) confirm(ctx context.Context, f *Finding, m *adapter.Mode, times int) error {
+	start := time.Now()
 	patches, err := f.bytes(w.base)
 	if err != nil {
 		return err
@@ -86,7 +89,7 @@ func (w *worker) confirm(f *Finding, m *adapter.Mode, times int) error {
 		times = min(times, maxSlowTries)
 	}
 	for range times {
-		if w.late() {
+		if w.late() || w.share > 0 && time.Since(start) > w.share && !over(ctx) {
 			break
 		}
 		t, err := w.try(patches, m)

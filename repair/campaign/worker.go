@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -41,6 +42,9 @@ type worker struct {
 	again bool
 	// only is the check to which again applies; "": all. The other costly ones are not made then.
 	only string
+	// share is the part of the campaign's time in which one finding is minimized, and that in which
+	// it is replayed; 0: no bound.
+	share time.Duration
 	// late reports that the time for replays of findings is up.
 	late func() bool
 	// ended reports that no program is to run any more; nil: nobody asks for that.

@@ -4,6 +4,7 @@
 package vote
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"maps"
@@ -21,10 +22,38 @@ type system struct {
 	Family string            `yaml:"family"` // of file systems that one program repairs alike
 	Fields map[string]string `yaml:"fields"` // group by shared field
 	Kinds  map[string]string `yaml:"kinds"`  // place by kind of file
+	Volume map[string]string `yaml:"volume"` // group by shared field of the superblock
+	Others map[string]string `yaml:"others"` // GROUP@PLACE by "FIELD of KIND"
+
+	places map[Field]place // all of these
+}
+
+// A place is where a damage model has a field.
+type place struct{ group, at string }
+
+// volume is the kind of the fields of the superblock.
+const volume = "volume"
+
+// locate lists the places of all shared fields.
+func (s *system) locate() {
+	s.places = map[Field]place{}
+	for kind, at := range s.Kinds {
+		for name, group := range s.Fields {
+			s.places[Field{name, kind}] = place{group, at}
+		}
+	}
+	for name, group := range s.Volume {
+		s.places[Field{name, volume}] = place{group, ""}
+	}
+	for text, where := range s.Others {
+		name, kind, _ := strings.Cut(text, " of ")
+		group, at, _ := strings.Cut(where, "@")
+		s.places[Field{name, kind}] = place{group, at}
+	}
 }
 
 // A Table has the fields that file systems share.
-type Table struct{ systems map[string]system }
+type Table struct{ systems map[string]*system }
 
 // Shared returns the table.
 func Shared() (*Table, error) {
@@ -32,49 +61,52 @@ func Shared() (*Table, error) {
 	if err := yaml.Unmarshal(shared, &t.systems); err != nil {
 		return nil, fmt.Errorf("shared fields: %w", err)
 	}
+	for _, s := range t.systems {
+		s.locate()
+	}
 	return t, nil
 }
 
 // FileSystems lists the file systems of the table.
 func (t *Table) FileSystems() []string { return slices.Sorted(maps.Keys(t.systems)) }
 
-// Family returns the name that file systems which one program repairs alike have in common.
-func (t *Table) Family(fs string) string { return t.systems[fs].Family }
+// of returns the fields of a file system, which are none if the table does not have it.
+func (t *Table) of(fs string) *system {
+	if s := t.systems[fs]; s != nil {
+		return s
+	}
+	return &system{}
+}
 
-// A Field is a shared field of a kind of file.
+// Family returns the name that file systems which one program repairs alike have in common.
+func (t *Table) Family(fs string) string { return t.of(fs).Family }
+
+// A Field is a shared field of a kind of file, or of the volume.
 type Field struct{ Name, Kind string }
 
 func (f Field) String() string { return f.Name + " of " + f.Kind }
 
 // Field returns the shared field that a group and a place of a file system's damage model mean.
-func (t *Table) Field(fs, group, place string) (Field, bool) {
-	s := t.systems[fs]
-	for name, g := range s.Fields {
-		for kind, p := range s.Kinds {
-			if g == group && p == place {
-				return Field{name, kind}, true
-			}
+func (t *Table) Field(fs, group, at string) (Field, bool) {
+	for f, p := range t.of(fs).places {
+		if p.group == group && p.at == at {
+			return f, true
 		}
 	}
 	return Field{}, false
 }
 
 // On returns the group and the place of a shared field, if the file system has it.
-func (t *Table) On(fs string, f Field) (group, place string, ok bool) {
-	s := t.systems[fs]
-	group, place = s.Fields[f.Name], s.Kinds[f.Kind]
-	return group, place, group != "" && place != ""
+func (t *Table) On(fs string, f Field) (group, at string, ok bool) {
+	p, ok := t.of(fs).places[f]
+	return p.group, p.at, ok
 }
 
 // Fields lists the shared fields of a file system, in order.
-func (t *Table) Fields(fs string) (list []Field) {
-	s := t.systems[fs]
-	for _, kind := range slices.Sorted(maps.Keys(s.Kinds)) {
-		for _, name := range slices.Sorted(maps.Keys(s.Fields)) {
-			list = append(list, Field{name, kind})
-		}
-	}
-	return list
+func (t *Table) Fields(fs string) []Field {
+	return slices.SortedFunc(maps.Keys(t.of(fs).places), func(a, b Field) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
+	})
 }
 
 // A Ballot says what one repair recovered: for each attribute of each file, such as "d/f1 size",
