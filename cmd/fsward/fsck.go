@@ -1,17 +1,6 @@
 package main
 
-import (
-	"fmt"
-	"os"
-	"strings"
-	"text/tabwriter"
-
-	"github.com/spf13/cobra"
-
-	"fsward/hostd/output"
-	"fsward/repair/adapter"
-	"fsward/repair/testimage"
-)
+import "github.com/spf13/cobra"
 
 func fsckCommand() *cobra.Command {
 	c := &cobra.Command{
@@ -32,61 +21,4 @@ docs/user/repair.md is an introduction.`,
 	c.AddCommand(fsckRunCommand(), fsckResumeCommand(), fsckReplayCommand(), fsckReportCommand(),
 		fsckListCommand())
 	return c
-}
-
-func fsckListCommand() *cobra.Command {
-	var asJSON bool
-	c := &cobra.Command{
-		Use:   "list",
-		Short: "List the repair programs that fsward knows, and the file systems of their images",
-		Args:  cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			list, err := adapter.Known()
-			if err != nil {
-				return err
-			}
-			return listPrograms(c, list, asJSON)
-		},
-	}
-	addJSONFlag(c, &asJSON)
-	return c
-}
-
-// listPrograms prints known programs with their versions.
-func listPrograms(c *cobra.Command, list []*adapter.Program, asJSON bool) error {
-	lines := output.NewLines(os.Stdout, "")
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "PROGRAM\tFILE SYSTEMS\tMODES\tVERSION")
-	for _, p := range list {
-		version := "not installed (Debian package " + p.Package + ")"
-		if p.Installed() {
-			version = p.VersionText(c.Context())
-		}
-		var modes []string
-		for _, m := range p.Repairs {
-			modes = append(modes, m.Name)
-		}
-		if asJSON {
-			err := lines.Print(struct {
-				Event       string   `json:"event"`
-				Program     string   `json:"program"`
-				Package     string   `json:"package"`
-				Installed   bool     `json:"installed"`
-				Modes       []string `json:"modes"`
-				FileSystems []string `json:"file_systems"`
-				VersionText string   `json:"program_version"`
-			}{"program", p.Name, p.Package, p.Installed(), modes, p.FileSystems, version})
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", p.Name, strings.Join(p.FileSystems, " "),
-			strings.Join(modes, " "), version)
-	}
-	if asJSON {
-		return nil
-	}
-	fmt.Fprintf(w, "\nImages are made of: %s\n", strings.Join(testimage.FileSystems(), " "))
-	return w.Flush()
 }

@@ -28,8 +28,7 @@ func (c *checks) truth(base *testimage.Image) (map[string]string, error) {
 	return viewed(c.view), nil
 }
 
-// readAttributes reads the files of an image without Linux. Such a file system has no permissions
-// and no links.
+// readAttributes reads the files of an image without Linux. exFAT has no permissions and no links.
 func readAttributes(disk interp.Disk, fs string) (map[string]string, error) {
 	files, err := tree.Read(disk, fs)
 	if err != nil {
@@ -38,6 +37,11 @@ func readAttributes(disk interp.Disk, fs string) (map[string]string, error) {
 	list := map[string]string{}
 	for name, f := range files {
 		list[name+" type"] = kind(f.Mode)
+		if fs != "exfat" {
+			list[name+" mode"] = strconv.FormatUint(uint64(f.Mode), 8)
+			list[name+" owner"] = fmt.Sprintf("%d:%d", f.UID, f.GID)
+			list[name+" device"] = strconv.FormatUint(f.Device, 16)
+		}
 		if f.Mode&unix.S_IFMT != unix.S_IFDIR {
 			list[name+" size"] = strconv.FormatUint(f.Size, 10)
 			list[name+" content"] = fmt.Sprintf("%x", f.Content)

@@ -235,6 +235,9 @@ func TestPlantedLoss(t *testing.T) {
 	for _, f := range found[Lost] {
 		if strings.Contains(f.Detail, "/f has other contents") {
 			checkFinding(t, f)
+			if !slices.Contains(f.Files, "~ /f: content") {
+				t.Errorf("files: %q", f.Files)
+			}
 			return
 		}
 	}
@@ -253,6 +256,9 @@ func TestPlantedLie(t *testing.T) {
 	checkFinding(t, found[Mounts][0])
 	if got := found[Mounts][0].Check; got != Mount {
 		t.Errorf("found by %q", got)
+	}
+	if len(found[Mounts][0].Files) == 0 {
+		t.Error("Linux sees the same files as before the damage")
 	}
 }
 

@@ -99,11 +99,15 @@ func (w *worker) vote(t *trial) error {
 	if err != nil || now == nil {
 		return err
 	}
+	mine := ballot(e.truth, now)
+	if mine.Whole() { // nothing can be lost, and the others need not be asked
+		return nil
+	}
 	others, err := e.others(field, e.model.Field(w.damage.Group, place), value)
 	if err != nil {
 		return fmt.Errorf("check %s: %w", Complete, err)
 	}
-	lost := vote.Tally(ballot(e.truth, now), others)
+	lost := vote.Tally(mine, others)
 	if len(lost) == 0 {
 		return nil
 	}

@@ -41,6 +41,8 @@ type Finding struct {
 	Patches []Patch  `json:"patches"`
 	Failure
 	Runs []*Run `json:"runs"`
+	// Files are those that differ between the image before the damage and after the repair.
+	Files []string `json:"files,omitempty"`
 	// Count is the number of damages of the group, as far as the campaign went.
 	Count uint64 `json:"count"`
 	// Minimized reports that no byte of the damage can be left out.

@@ -26,8 +26,8 @@ type job struct {
 // replayTime is for how long findings are replayed after the time of a campaign is up.
 const replayTime = time.Minute
 
-// findingShare divides a campaign's time: a finding whose trials are slow is minimized for one part,
-// and replayed for another one.
+// findingShare divides a campaign's time: a finding whose trials are slow is minimized for one
+// part, and replayed for another one.
 const findingShare = 20
 
 // Run tries damages until limits or ctx end it, or until all were tried. It calls tell with each
@@ -215,6 +215,9 @@ func (c *Campaign) complete(ctx context.Context, w *worker, f *Finding, d *damag
 		return false, err
 	}
 	if isNew, err := c.regroup(f, patches); err != nil || !isNew {
+		return false, err
+	}
+	if err := w.compareFiles(f, patches, m); err != nil {
 		return false, err
 	}
 	if err := w.confirm(ctx, f, m, c.Replays); err != nil {

@@ -56,6 +56,10 @@ func (f *Finding) what() string {
 		b.WriteString("messages differ from run to run\n")
 	}
 	fmt.Fprintf(&b, "\nshow it again: fsward fsck replay DIR, where DIR is this folder\n")
+	if len(f.Files) > 0 {
+		fmt.Fprintf(&b, "\nfiles after the repair, against those before the damage:\n  %s\n",
+			strings.Join(f.Files, "\n  "))
+	}
 	for i, r := range f.Runs {
 		fmt.Fprintf(&b, "\nrun %d: %s\n%s\n", i+1, strings.Join(r.Argv, " "), r.Ended())
 		lines := strings.Split(strings.TrimRight(strings.ToValidUTF8(string(r.Output), "?"), "\n"), "\n")

@@ -323,3 +323,21 @@ func TestBtrfsPlaces(t *testing.T) {
 		}
 	}
 }
+
+// TestSources says of each file system where its fields come from.
+func TestSources(t *testing.T) {
+	list, err := Sources([]string{"exfat", "ext2", "btrfs", "ntfs"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range list {
+		got = append(got, s.From)
+	}
+	if want := []string{"map", "interpreter", "interpreter", "words"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if list[0].Structures < 5 || list[0].Fields < 50 {
+		t.Errorf("%+v", list[0])
+	}
+}

@@ -33,8 +33,9 @@ const maxShown = 8 << 10
 // Write writes the page of campaigns.
 func Write(w io.Writer, results []*campaign.Results) error {
 	t, err := template.New("page").Funcs(template.FuncMap{"output": output, "kind": campaign.Sentence,
-		"left": func(p campaign.Progress) uint64 { return p.Count - min(p.Next, p.Count) },
-		"join": func(argv []string) string { return strings.Join(argv, " ") },
+		"left":  func(p campaign.Progress) uint64 { return p.Count - min(p.Next, p.Count) },
+		"join":  func(argv []string) string { return strings.Join(argv, " ") },
+		"lines": func(list []string) string { return strings.Join(list, "\n") },
 	}).Parse(page)
 	if err != nil {
 		return err

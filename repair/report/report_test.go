@@ -16,6 +16,7 @@ func finding(kind, group, output string, count uint64) *campaign.Finding {
 		Failure: campaign.Failure{Kind: kind, Detail: "runs in a row claim: corrected, corrected"},
 		Count:   count, Minimized: true, Shown: 10, Replays: 10,
 		Patches: []campaign.Patch{{Off: 1024, Old: "01", New: "02"}},
+		Files:   []string{"- /gone", "+ /lost+found/#13"},
 		Runs: []*campaign.Run{{Mode: "-y", Argv: []string{"toy", "-y"}, Outcome: repair.Corrected,
 			Result: sandbox.Result{Status: 1, Output: []byte(output)}}}}
 }
@@ -47,7 +48,7 @@ func TestWrite(t *testing.T) {
 		"exit status 1, corrected", "fixed more", "shown 10 times of 10", "jfs_fsck on jfs",
 		"44 of 99 edges", "<td class=\"n\">6<td class=\"n\">400\n<td class=\"n\">9<td class=\"n\">33",
 		"Nothing was found.", "; 23 damages are left", "<strong>shown 2 times of 10</strong>",
-		"Its messages differ from run to run."} {
+		"Its messages differ from run to run.", "<pre>- /gone\n&#43; /lost&#43;found/#13</pre>"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page lacks %q", want)
 		}

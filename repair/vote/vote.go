@@ -113,6 +113,16 @@ func (t *Table) Fields(fs string) []Field {
 // whether it is as before the damage.
 type Ballot map[string]bool
 
+// Whole reports whether a repair recovered everything.
+func (b Ballot) Whole() bool {
+	for _, kept := range b {
+		if !kept {
+			return false
+		}
+	}
+	return true
+}
+
 // minVoters is the least number of other file systems that must agree: with the one that is judged
 // they are three.
 const minVoters = 2

@@ -63,6 +63,12 @@ func TestTally(t *testing.T) {
 	}
 }
 
+func TestWhole(t *testing.T) {
+	if !(Ballot{"a size": true}).Whole() || (Ballot{"a size": true, "b size": false}).Whole() {
+		t.Error("a ballot is whole if nothing is lost")
+	}
+}
+
 func TestTranslate(t *testing.T) {
 	for _, c := range []struct{ value, want uint64 }{{0, 0}, {0xffff, 0xffffffff},
 		{0x8000, 0x80000000}, {0x7fff, 0x7fffffff}, {6, 31}, {4, 29}, {99, 99}} {
