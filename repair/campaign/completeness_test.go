@@ -28,6 +28,9 @@ func TestCompleteness(t *testing.T) {
 	if !strings.Contains(f.Detail, "/bdev") || !strings.Contains(f.Detail, "links of root") {
 		t.Errorf("%s", f.Detail)
 	}
+	if f.Minimized {
+		t.Error("the vote is about another damage than that of the other file systems")
+	}
 }
 
 // TestVoters looks for all shared fields on the images of the voters.

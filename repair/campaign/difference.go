@@ -72,13 +72,17 @@ func (w *worker) beforeAndAfter() (before, after map[string]string, problem stri
 }
 
 // differences compares attributes, one line for each file: "- PATH" if it is gone, "+ PATH" if it
-// is new, and "~ PATH" with what changed.
+// is new, and "~ PATH" with what changed. What is below a directory that is gone or new has no
+// line.
 func differences(before, after map[string]string) (list []string) {
 	was, is := byFile(before), byFile(after)
 	all := maps.Clone(was)
 	maps.Copy(all, is)
 	for _, path := range slices.Sorted(maps.Keys(all)) {
+		above := path[:strings.LastIndexByte(path, '/')]
 		switch old, now := was[path], is[path]; {
+		case now == nil && is[above] == nil && was[above] != nil,
+			old == nil && was[above] == nil && is[above] != nil:
 		case now == nil:
 			list = append(list, "- "+path)
 		case old == nil:

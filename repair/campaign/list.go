@@ -42,6 +42,9 @@ func (c *Config) Check() error {
 	}
 	images := strings.HasPrefix(c.Damage, suitePrefix) || strings.HasPrefix(c.Damage, imagePrefix)
 	switch {
+	case c.Damage != "" && !images && !strings.HasSuffix(c.Damage, ".yaml"):
+		return fmt.Errorf("damage %q is not %sDIR, %sIMG or MAP.yaml", c.Damage, suitePrefix,
+			imagePrefix)
 	case c.Paths != "" && (c.Paths != AFL || c.Model == damage.Pairs || c.Model == damage.Test ||
 		c.Damage != ""):
 		return fmt.Errorf("paths %q; want %s, for model %s of the fields that fsward knows", c.Paths, AFL,
@@ -89,10 +92,6 @@ func (c *Campaign) list(ctx context.Context, w *worker) error {
 func (c *Campaign) fields() (*damage.Model, error) {
 	if c.Damage == "" {
 		return damage.NewModel(c.base, c.FS)
-	}
-	if !strings.HasSuffix(c.Damage, ".yaml") {
-		return nil, fmt.Errorf("damage %q is not %sDIR, %sIMG or MAP.yaml", c.Damage, suitePrefix,
-			imagePrefix)
 	}
 	text, err := readBounded(c.Damage)
 	if err != nil {

@@ -18,13 +18,17 @@ const (
 
 // minimize leaves out bytes of a finding's damage as long as the same failure shows, until ctx is
 // done, and gives the finding what is left: halves first, then smaller parts, and at last single
-// bytes, until none can be left out. The bytes of a checksum stay if the program needs them.
+// bytes, until none can be left out. The bytes of a checksum stay if the program needs them. A vote
+// is about the whole field, which other file systems have damaged, too.
 func (w *worker) minimize(ctx context.Context, f *Finding, patches []interp.Patch,
 	m *adapter.Mode) error {
 	r := &reduction{bytes: split(patches), left: maxTries,
 		best: &trial{runs: f.Runs, failures: []Failure{f.Failure}}}
 	if f.slow() {
 		r.left = maxSlowTries
+	}
+	if f.Kind == Incomplete {
+		return f.setPatches(w.base, patches, r.best)
 	}
 	try := func(bytes []changedByte) (*trial, bool, error) {
 		t, err := w.try(join(bytes), m)

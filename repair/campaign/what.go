@@ -3,6 +3,8 @@ package campaign
 import (
 	"fmt"
 	"strings"
+
+	"fsward/repair"
 )
 
 // sentences say what each kind of failure means.
@@ -48,7 +50,7 @@ func (f *Finding) what() string {
 	if f.Minimized {
 		minimal = "; none can be left out"
 	}
-	fmt.Fprintf(&b, "         %d bytes%s\n", n, minimal)
+	fmt.Fprintf(&b, "         %s%s\n", repair.Count(n, "byte"), minimal)
 	if f.Replays > 0 {
 		fmt.Fprintf(&b, "replays  shown %d times of %d\n", f.Shown, f.Replays)
 	}
