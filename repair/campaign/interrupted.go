@@ -26,6 +26,9 @@ import (
 // sampled.
 const maxCrashStates = 16
 
+// errLate ends the crash states of one repair, which may be thousands, when the time is up.
+var errLate = errors.New("the time is up")
+
 // An interrupter interrupts a worker's repairs by crashes.
 type interrupter struct{ *worker }
 
@@ -97,6 +100,9 @@ func (w *interrupter) interrupt(t *trial, m *adapter.Mode) error {
 	failed := errors.New("a crash state failed")
 	options := crash.Options{Limit: maxCrashStates}
 	_, err = crash.Each(base, log.all, options, func(s *crash.State) error {
+		if w.late() {
+			return errLate
+		}
 		f, err := w.afterCrash(t, m, s, whole, original)
 		if err == nil && f != nil {
 			t.add(*f)
@@ -105,7 +111,7 @@ func (w *interrupter) interrupt(t *trial, m *adapter.Mode) error {
 		return err
 	})
 	switch {
-	case errors.Is(err, failed):
+	case errors.Is(err, failed), errors.Is(err, errLate):
 		return nil
 	case err != nil:
 		return err

@@ -76,6 +76,9 @@ func (w *interrupter) crashUndo(t *trial) error {
 	failed := errors.New("a crash state failed")
 	_, err = crash.Each(crash.Join(image, damage.Hole(maxUndo)), log.all,
 		crash.Options{Limit: maxCrashStates}, func(s *crash.State) error {
+			if w.late() {
+				return errLate
+			}
 			what, err := w.undoAfter(t, s, before, noted)
 			if err != nil || what == "" {
 				return err
@@ -92,7 +95,7 @@ func (w *interrupter) crashUndo(t *trial) error {
 			t.add(f)
 			return failed
 		})
-	if errors.Is(err, failed) {
+	if errors.Is(err, failed) || errors.Is(err, errLate) {
 		return nil
 	}
 	return err

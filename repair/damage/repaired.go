@@ -108,8 +108,8 @@ func repairedField(image *Damage, c Change) *Field {
 	f.set = func(_ interp.Disk, value uint64) (interp.Corruption, error) {
 		data := binary.LittleEndian.AppendUint64(nil, value)[:f.Width]
 		return interp.Corruption{
-			What: fmt.Sprintf("%s, %d bytes at %#x that its repair changes from %#x to %#x: %#x",
-				image.What, f.Width, c.Off, f.Old, little(c.New), value),
+			What: fmt.Sprintf("%s, at %#x, where its repair changes %#x to %#x: %#x",
+				image.What, c.Off, f.Old, little(c.New), value),
 			Patches: []interp.Patch{{Off: c.Off, Data: data}},
 		}, nil
 	}
