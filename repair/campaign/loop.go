@@ -136,7 +136,7 @@ func (c *Campaign) work(ctx, replays, failed context.Context, limits Limits, job
 		}
 		c.state.finish(j.n, !tried)
 	}
-	return nil
+	return c.replayPostponed(w)
 }
 
 // tryDamage tries a damage with all modes of the program. tried is false for an image of a suite
@@ -222,6 +222,9 @@ func (c *Campaign) complete(ctx context.Context, w *worker, f *Finding, d *damag
 	}
 	if err := w.confirm(ctx, f, m, c.Replays); err != nil {
 		return false, err
+	}
+	if f.Replays < f.wanted(c.Replays) {
+		w.postponed = append(w.postponed, postponed{*f, *d, m})
 	}
 	return true, f.save(c.dir, w.base, c.text)
 }

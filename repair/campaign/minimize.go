@@ -89,10 +89,7 @@ func (w *worker) confirm(ctx context.Context, f *Finding, m *adapter.Mode, times
 	if err != nil {
 		return err
 	}
-	if f.slow() {
-		times = min(times, maxSlowTries)
-	}
-	for range times {
+	for f.Replays < f.wanted(times) {
 		if w.late() || w.share > 0 && time.Since(start) > w.share && !over(ctx) {
 			break
 		}
@@ -109,6 +106,14 @@ func (w *worker) confirm(ctx context.Context, f *Finding, m *adapter.Mode, times
 		f.Minimized = false // nothing could be left out, since nothing showed it
 	}
 	return nil
+}
+
+// wanted returns how often the finding is replayed, if it is to be replayed a number of times.
+func (f *Finding) wanted(times int) int {
+	if f.slow() {
+		return min(times, maxSlowTries)
+	}
+	return times
 }
 
 // shows reports whether a trial has the failure of a finding.

@@ -9,30 +9,37 @@ import (
 	"fsward/interp"
 )
 
-// TestShare ends a campaign in time although its findings are to be replayed very often: each gets
-// only a part of the time, and the damages behind it are tried.
+// TestShare gives a finding only a part of the time while other damages wait, and replays it as
+// often as asked when none waits any more.
 func TestShare(t *testing.T) {
 	cfg := plantedConfig(t, "twice", "toy")
-	cfg.Workers, cfg.Replays, cfg.Checks = 1, 100_000, nil
-	c, err := Create(t.Context(), filepath.Join(t.TempDir(), "out"), cfg)
+	cfg.Workers, cfg.Replays, cfg.Checks = 1, 40, nil
+	dir := filepath.Join(t.TempDir(), "out")
+	c, err := Create(t.Context(), dir, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	var first *Finding
-	p, _, err := c.Run(t.Context(), Limits{Time: 6 * time.Second, Damages: 12}, func(e Event) {
-		if first == nil {
-			first = e.Finding
+	least := cfg.Replays // that a finding had while others waited
+	limits := Limits{Time: 2 * time.Second, Damages: 3}
+	if _, _, err = c.Run(t.Context(), limits, func(e Event) {
+		if e.Finding != nil {
+			least = min(least, e.Finding.Replays)
 		}
-	})
-	if err != nil {
+	}); err != nil {
 		t.Fatal(err)
 	}
-	if first == nil || first.Replays >= cfg.Replays || first.Replays == 0 {
-		t.Errorf("the first finding: %+v", first)
+	list, err := LoadFindings(dir)
+	if err != nil || len(list) == 0 {
+		t.Fatalf("%d findings, %v", len(list), err)
 	}
-	if p.Next < 12 {
-		t.Errorf("only %d damages were tried", p.Next)
+	for _, f := range list {
+		if f.Replays != cfg.Replays || f.Shown != cfg.Replays {
+			t.Errorf("%s was shown %d times of %d", f.Dir, f.Shown, f.Replays)
+		}
+	}
+	if least == cfg.Replays {
+		t.Error("a finding was replayed 40 times in a tenth of a second")
 	}
 }
 

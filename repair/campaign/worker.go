@@ -44,7 +44,8 @@ type worker struct {
 	only string
 	// share is the part of the campaign's time in which one finding is minimized, and that in which
 	// it is replayed; 0: no bound.
-	share time.Duration
+	share     time.Duration
+	postponed []postponed
 	// late reports that the time for replays of findings is up.
 	late func() bool
 	// ended reports that no program is to run any more; nil: nobody asks for that.
