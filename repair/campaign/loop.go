@@ -181,9 +181,9 @@ func (c *Campaign) tryMode(ctx context.Context, w *worker, d *damage.Damage, m *
 		if !c.state.claim(f) {
 			continue
 		}
-		w.again, w.only = true, failure.Check
+		w.aim(&f.Failure)
 		isNew, err := c.complete(ctx, w, f, d, m)
-		w.again, w.only = false, ""
+		w.aim(nil)
 		if err != nil {
 			return err
 		}

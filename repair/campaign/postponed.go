@@ -29,9 +29,9 @@ func (c *Campaign) replayPostponed(w *worker) error {
 		if ok, err := w.use(c, &p.damage); !ok {
 			return err
 		}
-		w.again, w.only = true, p.finding.Check
+		w.aim(&p.finding.Failure)
 		err := w.confirm(idle, &p.finding, p.mode, c.Replays)
-		w.again, w.only = false, ""
+		w.aim(nil)
 		if err == nil {
 			err = p.finding.save(c.dir, w.base, c.text)
 		}

@@ -48,7 +48,8 @@ func Replay(ctx context.Context, dir string, times int) (r *Replayed, err error)
 	if err != nil {
 		return nil, err
 	}
-	w.again, w.only, w.damage = true, f.Check, damage.Damage{Group: f.Group, Spec: f.Spec}
+	w.aim(&f.Failure)
+	w.damage = damage.Damage{Group: f.Group, Spec: f.Spec}
 	defer func() { err = errors.Join(err, w.close()) }()
 	w.ended = ctx.Err
 	defer context.AfterFunc(ctx, func() { _ = w.box.Stop() })()

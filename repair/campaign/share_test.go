@@ -62,3 +62,20 @@ func TestLate(t *testing.T) {
 		}
 	}
 }
+
+// TestTarget goes on behind crash states that show another failure than the one to be repeated.
+func TestTarget(t *testing.T) {
+	cfg := plantedConfig(t, "hasty", "toy")
+	cfg.Checks = []string{Interrupt}
+	c, w := plantedWorker(t, cfg)
+	for _, messages := range [][]string{nil, {"another"}} {
+		w.aim(&Failure{Kind: Undo, Check: Interrupt, Messages: messages})
+		got, err := w.try([]interp.Patch{{Off: 8, Data: []byte{1}}}, &c.program.Repairs[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := messages == nil; want != (len(got.failures) == 1) {
+			t.Errorf("with messages %q: found %v", messages, got.failures)
+		}
+	}
+}

@@ -88,7 +88,9 @@ func (w *interrupter) crashUndo(t *trial) error {
 			f := Failure{Kind: Undo, Run: len(t.runs), Messages: messages(w.program, last.Output),
 				Detail: fmt.Sprintf("after a crash at write %d that lost %d writes of the image and %d of "+
 					"the undo file, undoing claims %s, and %s", s.At, ofImage, ofUndo, last.Outcome, what)}
-			if !w.isNew("undo " + strings.Join(f.Messages, "\n")) {
+			// A failure that was known when the target was found was left out then, too.
+			if w.target != nil && !w.target.same(f) ||
+				!w.isNew("undo "+strings.Join(f.Messages, "\n")) {
 				t.runs = t.runs[:len(t.runs)-1]
 				return nil
 			}

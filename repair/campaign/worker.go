@@ -42,6 +42,8 @@ type worker struct {
 	again bool
 	// only is the check to which again applies; "": all. The other costly ones are not made then.
 	only string
+	// target is the failure that again is to show; nil: any.
+	target *Failure
 	// share is the part of the campaign's time in which one finding is minimized, and that in which
 	// it is replayed; 0: no bound.
 	share     time.Duration
@@ -73,6 +75,14 @@ func (w *worker) close() error {
 		err = errors.Join(err, w.linux.Close())
 	}
 	return errors.Join(err, w.box.Close())
+}
+
+// aim makes trials repeat a failure, and the check that found it. They do so until aim(nil).
+func (w *worker) aim(f *Failure) {
+	w.again, w.only, w.target = f != nil, "", f
+	if f != nil {
+		w.only = f.Check
+	}
 }
 
 // reset makes the image in the sandbox the base with patches. No other file is left there.
