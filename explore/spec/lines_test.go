@@ -17,7 +17,8 @@ func TestLinesOfThePaper(t *testing.T) {
 		"../component/fs/dm-raid": 144, "stacks/raid": 137, "stacks/raid-errors": 137,
 		"stacks/raid-resync": 137, "stacks/raid-return": 137, "stacks/cvs": 27 + 68,
 		"stacks/rcs": versions, "stacks/git": versions, "stacks/git-merge": versions,
-		"stacks/mercurial": versions, "stacks/fossil": versions, "stacks/subversion": versions,
+		"stacks/mercurial": versions, "stacks/fossil": versions, "stacks/brz": versions,
+		"stacks/subversion":  versions,
 		"stacks/berkeley-db": 82 + 202, "stacks/vm": 54, "stacks/vm-linux": 54, "stacks/qemu-disk": 54,
 	}
 	files, err := filepath.Glob("../component/fs/*.yaml")
