@@ -17,8 +17,9 @@ func fsckReportCommand() *cobra.Command {
 		Use:   "report DIR...",
 		Short: "Write a page about what campaigns found",
 		Long: `Writes one page of HTML about the campaigns in DIRs: a table of programs, a table of
-damaged fields and kinds of failures for each, and every finding with its bytes and the
-output of each run. The page needs no other file and no network.`,
+damaged fields and kinds of failures for each, and every finding with its bytes, the files
+that differ after the repair, and the output of each run. The page needs no other file and
+no network.`,
 		Example: "  fsward fsck report found --out report.html",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
