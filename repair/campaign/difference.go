@@ -27,7 +27,7 @@ func (w *worker) compareFiles(f *Finding, patches []interp.Patch, m *adapter.Mod
 	if _, err := w.run(m); err != nil {
 		return err
 	}
-	before, after, problem, err := w.beforeAndAfter()
+	before, after, problem, err := beforeAndAfter(w)
 	if err != nil || before == nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (w *worker) compareFiles(f *Finding, patches []interp.Patch, m *adapter.Mod
 // beforeAndAfter returns the attributes of the files before the damage, and of those that the image
 // has now: as fsward reads them, or as Linux does if a check has asked it before. They are nil if
 // neither does. problem says why the image cannot be read now.
-func (w *worker) beforeAndAfter() (before, after map[string]string, problem string, err error) {
+func beforeAndAfter(w *worker) (before, after map[string]string, problem string, err error) {
 	before, err = readAttributes(w.base, w.checks.fs)
 	if errors.Is(err, tree.ErrUnsupported) {
 		if w.checks.view == nil {
