@@ -172,7 +172,7 @@ func TestTours(t *testing.T) {
 	}
 	number, with := run("", none, tours)
 	_, without := run("", none)
-	if number < 10 || with.Runs < without.Runs+uint64(number) || with.States != without.States+1 ||
+	if number < 10 || with.Runs < without.Runs+uint64(2*number) || with.States != without.States+1 ||
 		len(with.Errors) > 0 {
 		t.Errorf("%d tours: %+v; without: %+v", number, with, without)
 	}

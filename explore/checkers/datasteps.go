@@ -83,7 +83,8 @@ func (t *topology) rangeSteps() (out [][]model.Op) {
 		}
 		out = append(out, step(model.Op{Code: model.Open, Path: p, Flags: unix.O_RDWR},
 			model.Op{Code: model.Write, Len: large, Seed: 2},
-			model.Op{Code: model.SyncFileRange, Len: large, Flags: waitForRange}, model.Op{Code: model.Close}))
+			model.Op{Code: model.SyncFileRange, Len: large, Flags: waitForRange},
+			model.Op{Code: model.Close}))
 	}
 	return out
 }

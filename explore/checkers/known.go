@@ -35,9 +35,9 @@ var regressions = sync.OnceValues(func() (out []b3.Workload, err error) {
 	return out, err
 })
 
-// asked reports whether the first step may run what a group stands for: its tours or workloads. With
-// a mount option that makes each operation durable, they ask for nothing that the other steps do
-// not. A call that may fail without a cause would leave a file that they use closed.
+// asked reports whether the first step may run what a group stands for: its tours or workloads.
+// With a mount option that makes each operation durable, they ask for nothing that the other steps
+// do not. A call that may fail without a cause would leave a file that they use closed.
 func (c *Sync) asked(g Group) bool {
 	is := slices.Contains(c.Limits.Groups, g) || slices.Contains(c.Limits.Later, g)
 	return is && !c.Promises.Sync && !c.Limits.Faults

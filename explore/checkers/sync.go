@@ -47,13 +47,15 @@ func (c *Sync) Mutate(e *explore.Env) error {
 		}
 	}
 	c.begun = true
-	ops, more := c.chooseOr(e, len(tours), len(known))
-	switch {
+	ops, more := c.chooseOr(e, len(tours), len(known)+len(tours))
+	switch late := more - len(tours); {
 	case ops != nil:
-	case more < len(tours):
-		return c.tour(e, tours[more])
+	case late < 0:
+		return c.tour(e, tours[more], false)
+	case late < len(known):
+		return c.run(e, known[late])
 	default:
-		return c.run(e, known[more-len(tours)])
+		return c.tour(e, tours[late-len(known)], true)
 	}
 	if err := c.Step(e, ops); err != nil {
 		return err

@@ -42,8 +42,9 @@ func (c *Sync) tours() (out []tour) {
 // begin are the operations with which a tour begins: they make a file with contents and, if the
 // limits allow one, a directory.
 func (c *Core) begin() []model.Op {
-	ops := step(model.Op{Code: model.Open, Path: "/na", Flags: unix.O_CREAT | unix.O_EXCL | unix.O_RDWR,
-		Mode: 0o644}, model.Op{Code: model.Write, Len: large, Seed: 1}, model.Op{Code: model.Close})
+	const flags = unix.O_CREAT | unix.O_EXCL | unix.O_RDWR
+	ops := step(model.Op{Code: model.Open, Path: "/na", Flags: flags, Mode: 0o644},
+		model.Op{Code: model.Write, Len: large, Seed: 1}, model.Op{Code: model.Close})
 	if c.Limits.Dirs > 0 {
 		ops = append(ops, model.Op{Code: model.Mkdir, Path: "/nb", Mode: 0o755})
 	}
@@ -62,8 +63,9 @@ func (c *Core) fresh() *Core {
 	return f
 }
 
-// tour runs a tour. No step follows it.
-func (c *Sync) tour(e *explore.Env, steps tour) error {
+// tour runs a tour. bySync makes each of its steps persistent by sync(2), which leaves nothing for a
+// log of fsync to do, and which opens no file. No step follows a tour.
+func (c *Sync) tour(e *explore.Env, steps tour, bySync bool) error {
 	c.ran = true
 	if c.Limits.Files > 0 {
 		if err := c.Step(e, c.begin()); err != nil {
@@ -76,7 +78,7 @@ func (c *Sync) tour(e *explore.Env, steps tour) error {
 		if ops == nil || c.torn {
 			return nil
 		}
-		if err := c.persistNow(e, ops); err != nil {
+		if err := c.persistNow(e, ops, bySync); err != nil {
 			return err
 		}
 	}
@@ -106,15 +108,17 @@ func removes(tree *model.Observed, o model.Op) bool {
 	return o.Code == model.Unlink || o.Code == model.Rmdir || o.Code == model.Rename && over
 }
 
-// persistNow performs a step, makes it persistent as a scout does with an uncommon operation, and
-// asks for crashes.
-func (c *Sync) persistNow(e *explore.Env, ops []model.Op) error {
+// persistNow performs a step, makes it persistent by sync(2) or as a scout does with an uncommon
+// operation, and asks for crashes.
+func (c *Sync) persistNow(e *explore.Env, ops []model.Op, bySync bool) error {
 	if err := c.Step(e, ops); err != nil {
 		return err
 	}
 	if !forced(ops) {
 		syncs := c.syncs(ops)
-		ops = syncs[len(syncs)-1]
+		if ops = syncs[len(syncs)-1]; bySync {
+			ops = syncs[0]
+		}
 		if err := c.Step(e, ops); err != nil {
 			return err
 		}

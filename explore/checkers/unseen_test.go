@@ -234,7 +234,7 @@ func (b unseenBug) find(t *testing.T, later bool) (e *explore.Error, runs uint64
 			if err != nil {
 				t.Fatal(err)
 			}
-			cfg.Runs += uint64(len(known) + len(c.tours()))
+			cfg.Runs += uint64(len(known) + 2*len(c.tours()))
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())

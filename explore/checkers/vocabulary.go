@@ -48,8 +48,8 @@ var groups = []struct {
 	{"full", "fill the disk, write and remove files, and free the space", (*topology).fullDisk},
 	{knownBugs, "with the checker sync: first run the workloads of known bugs, one in each first step",
 		func(*topology) [][]model.Op { return nil }},
-	{tours, "with the checker sync: first run the later operations of each group one after the other, " +
-		"one group in each first step", func(*topology) [][]model.Op { return nil }},
+	{tours, "with the checker sync: first perform the operations of each group one after the other, " +
+		"a group in each first step", func(*topology) [][]model.Op { return nil }},
 	{"wait", "wait until the kernel writes back by itself, and drop its caches", (*topology).waits},
 }
 
