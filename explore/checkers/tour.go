@@ -63,8 +63,8 @@ func (c *Core) fresh() *Core {
 	return f
 }
 
-// tour runs a tour. bySync makes each of its steps persistent by sync(2), which leaves nothing for a
-// log of fsync to do, and which opens no file. No step follows a tour.
+// tour runs a tour. bySync makes each of its steps persistent by sync(2), which leaves nothing for
+// a log of fsync to do, and which opens no file. No step follows a tour.
 func (c *Sync) tour(e *explore.Env, steps tour, bySync bool) error {
 	c.ran = true
 	if c.Limits.Files > 0 {
