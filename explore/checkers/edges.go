@@ -19,38 +19,39 @@ func (t *topology) edges() (out [][]model.Op) {
 	for _, p := range t.files {
 		written := step(model.Op{Code: model.Open, Path: p, Flags: unix.O_RDWR},
 			model.Op{Code: model.Write, Len: large, Seed: 1}, model.Op{Code: model.Fsync})
-		out = append(out, slices.Concat(written, t.oddRanges()), slices.Concat(written, t.tails()))
+		out = append(out, slices.Concat(written, oddRanges(t.promises)),
+			slices.Concat(written, tails(t.promises)))
 	}
 	return out
 }
 
 // oddRanges returns operations on parts of blocks of a file of at least 9,000 bytes.
-func (t *topology) oddRanges() (out []model.Op) {
+func oddRanges(p model.Promises) (out []model.Op) {
 	const keep = unix.FALLOC_FL_KEEP_SIZE
 	allocate := func(can bool, mode int, off, n uint64) {
 		if can {
 			out = append(out, model.Op{Code: model.Fallocate, Flags: mode, Off: off, Len: n})
 		}
 	}
-	canZero := t.promises.Has(model.ZeroRange)
-	allocate(!t.promises.NoPunch, unix.FALLOC_FL_PUNCH_HOLE|keep, 1000, 2000)
+	canZero := p.Has(model.ZeroRange)
+	allocate(!p.NoPunch, unix.FALLOC_FL_PUNCH_HOLE|keep, 1000, 2000)
 	allocate(canZero, unix.FALLOC_FL_ZERO_RANGE|keep, 4000, 1000)
 	out = append(out, model.Op{Code: model.Ftruncate, Len: 7000}, model.Op{Code: model.Ftruncate,
 		Len: large})
-	allocate(!t.promises.NoFallocate, 0, large-500, 5000)
+	allocate(!p.NoFallocate, 0, large-500, 5000)
 	allocate(canZero, unix.FALLOC_FL_ZERO_RANGE, large+4000, 5000)
 	return out
 }
 
 // tails returns operations that make a file larger, each after a write behind its end.
-func (t *topology) tails() []model.Op {
+func tails(p model.Promises) []model.Op {
 	tail := model.Op{Code: model.Mmaptail, Len: 50, Seed: tailSeed}
 	out := []model.Op{
 		{Code: model.Ftruncate, Len: 5000}, tail,
 		{Code: model.Ftruncate, Len: 7000}, tail,
 		{Code: model.Write, Off: 20000, Len: small, Seed: 2}, tail,
 	}
-	if t.promises.NoFallocate {
+	if p.NoFallocate {
 		return append(out, model.Op{Code: model.Ftruncate, Len: 30000})
 	}
 	return append(out, model.Op{Code: model.Fallocate, Len: 30000})

@@ -39,13 +39,13 @@ func (c *Sync) tours() (out []tour) {
 	return out
 }
 
-// begin are the operations with which a tour begins: they make a file with contents and, if the
+// tourBegin returns the operations with which a tour begins: they make a file with contents and, if the
 // limits allow one, a directory.
-func (c *Core) begin() []model.Op {
+func tourBegin(l Limits) []model.Op {
 	const flags = unix.O_CREAT | unix.O_EXCL | unix.O_RDWR
 	ops := step(model.Op{Code: model.Open, Path: "/na", Flags: flags, Mode: 0o644},
 		model.Op{Code: model.Write, Len: large, Seed: 1}, model.Op{Code: model.Close})
-	if c.Limits.Dirs > 0 {
+	if l.Dirs > 0 {
 		ops = append(ops, model.Op{Code: model.Mkdir, Path: "/nb", Mode: 0o755})
 	}
 	return ops
@@ -55,7 +55,7 @@ func (c *Core) begin() []model.Op {
 func (c *Core) fresh() *Core {
 	f := &Core{Promises: c.Promises, Limits: c.Limits, fs: model.New(c.Promises)}
 	if c.Limits.Files > 0 {
-		for _, o := range c.begin() {
+		for _, o := range tourBegin(c.Limits) {
 			f.fs.Apply(o)
 		}
 		f.fs.CloseAll()
@@ -68,13 +68,13 @@ func (c *Core) fresh() *Core {
 func (c *Sync) tour(e *explore.Env, steps tour, bySync bool) error {
 	c.ran = true
 	if c.Limits.Files > 0 {
-		if err := c.Step(e, c.begin()); err != nil {
+		if err := c.Step(e, tourBegin(c.Limits)); err != nil {
 			return err
 		}
 	}
 	done := make(map[string]bool)
 	for range maxTour {
-		ops := c.nextOf(steps, done)
+		ops := steps.next(&c.Core, done)
 		if ops == nil || c.torn {
 			return nil
 		}
@@ -85,12 +85,12 @@ func (c *Sync) tour(e *explore.Env, steps tour, bySync bool) error {
 	return nil
 }
 
-// nextOf returns the first step of a tour of a kind that is not done yet, and notes that it is
-// done: one that removes a name only if there is no other.
-func (c *Core) nextOf(steps tour, done map[string]bool) (next []model.Op) {
+// next returns the first step of a kind that is not done yet, and notes that it is done: one that
+// removes a name only if there is no other.
+func (s tour) next(c *Core, done map[string]bool) (next []model.Op) {
 	t, tree := c.topology(), c.fs.Observed()
 	kind := ""
-	for _, ops := range steps(&t) {
+	for _, ops := range s(&t) {
 		k := kindOf(tree, ops)
 		if removing := removes(tree, ops[0]); !done[k] && (next == nil || !removing) {
 			if next, kind = ops, k; !removing {
