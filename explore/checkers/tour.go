@@ -39,8 +39,8 @@ func (c *Sync) tours() (out []tour) {
 	return out
 }
 
-// tourBegin returns the operations with which a tour begins: they make a file with contents and, if the
-// limits allow one, a directory.
+// tourBegin returns the operations with which a tour begins: they make a file with contents and,
+// if the limits allow one, a directory.
 func tourBegin(l Limits) []model.Op {
 	const flags = unix.O_CREAT | unix.O_EXCL | unix.O_RDWR
 	ops := step(model.Op{Code: model.Open, Path: "/na", Flags: flags, Mode: 0o644},
