@@ -18,14 +18,14 @@ import (
 // during writeback"). Since Linux 5.8 it also reports it to syncfs(2).
 
 // The descriptors of the step: two of one file, and one of the root directory.
-const first, second, root = 0, 1, 2
+const firstSlot, secondSlot, rootSlot = 0, 1, 2
 
 // tellers are the calls that tell the first descriptor of a failed write-back.
 var tellers = []model.Op{
-	{Code: model.Fsync, Slot: first},
-	{Code: model.Fdatasync, Slot: first},
-	{Code: model.Msync, Slot: first, Len: large},
-	{Code: model.SyncFileRange, Slot: first, Len: large, Flags: waitForRange},
+	{Code: model.Fsync, Slot: firstSlot},
+	{Code: model.Fdatasync, Slot: firstSlot},
+	{Code: model.Msync, Slot: firstSlot, Len: large},
+	{Code: model.SyncFileRange, Slot: firstSlot, Len: large, Flags: waitForRange},
 }
 
 // tellEach writes a file of which nothing else is left to write, and makes the disk fail the first
@@ -34,13 +34,13 @@ var tellers = []model.Op{
 func (c *Silent) tellEach(e *explore.Env, teller model.Op) error {
 	name := c.anyFile()
 	before := []model.Op{
-		{Code: model.Open, Slot: first, Path: name, Flags: unix.O_CREAT | unix.O_RDWR, Mode: 0o644},
-		{Code: model.Open, Slot: second, Path: name, Flags: unix.O_RDWR},
-		{Code: model.Open, Slot: root, Path: "/", Flags: unix.O_RDONLY},
-		{Code: model.Fsync, Slot: first},
-		{Code: model.Write, Slot: first, Len: large, Seed: 2},
+		{Code: model.Open, Slot: firstSlot, Path: name, Flags: unix.O_CREAT | unix.O_RDWR, Mode: 0o644},
+		{Code: model.Open, Slot: secondSlot, Path: name, Flags: unix.O_RDWR},
+		{Code: model.Open, Slot: rootSlot, Path: "/", Flags: unix.O_RDONLY},
+		{Code: model.Fsync, Slot: firstSlot},
+		{Code: model.Write, Slot: firstSlot, Len: large, Seed: 2},
 	}
-	told := []model.Op{{Code: model.Fsync, Slot: second}, {Code: model.Syncfs, Slot: root}}
+	told := []model.Op{{Code: model.Fsync, Slot: secondSlot}, {Code: model.Syncfs, Slot: rootSlot}}
 	rule := failing([]ramdisk.Op{ramdisk.Write}, 1)
 	results, err := e.Try(slices.Concat(c.calls(before),
 		[]agent.Op{agent.DiskInject(c.Disk, rule)}, c.calls([]model.Op{teller}),
