@@ -36,7 +36,9 @@ const (
 	unmountWait = 5 * time.Second
 )
 
-// A Server serves a device until it is unmounted.
+// A Server serves a device until it is unmounted. The process that serves it must not use the
+// mount: if it is killed meanwhile, it never ends. Go's os.Open would also poll the file, and take
+// a processor from the server until that has answered.
 type Server struct {
 	dir    string
 	conn   uint32 // number of the FUSE connection
@@ -66,7 +68,7 @@ func Mount(dir string, dev *blocktap.Device, log *zap.Logger) (*Server, error) {
 	root := &fs.Inode{}
 	disk := &diskNode{dev: dev, ctx: ctx, log: log}
 	week := 7 * 24 * time.Hour // the file and its size do not change
-	srv, err := fs.Mount(dir, root, &fs.Options{
+	options := &fs.Options{
 		EntryTimeout: &week,
 		AttrTimeout:  &week,
 		OnAdd: func(ctx context.Context) {
@@ -85,11 +87,15 @@ func Mount(dir string, dev *blocktap.Device, log *zap.Logger) (*Server, error) {
 			ExtraCapabilities: gofuse.CAP_ASYNC_DIO,
 			Logger:            zap.NewStdLog(log),
 		},
-	})
+	}
+	// fs.Mount would open a file of the mount in this process (Server.WaitMount). If the process is
+	// killed before it has answered such a request of its own, it never ends (request_wait_answer).
+	srv, err := gofuse.NewServer(fs.NewNodeFS(root, options), dir, &options.MountOptions)
 	if err != nil {
 		cancel()
 		return nil, fmt.Errorf("mounting %s: %w", dir, err)
 	}
+	go srv.Serve()
 	if err := closeOnExec(); err != nil {
 		cancel()
 		return nil, errors.Join(err, srv.Unmount())

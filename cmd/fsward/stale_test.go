@@ -2,12 +2,18 @@ package main
 
 import (
 	"bytes"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestStaleMount kills a guard that has its disk mounted by FUSE, and starts another one at the
@@ -39,6 +45,49 @@ func TestStaleMount(t *testing.T) {
 	again.stop(t, syscall.SIGTERM)
 	if mounts, err := os.ReadFile("/proc/mounts"); err != nil || bytes.Contains(mounts, []byte(top)) {
 		t.Errorf("a mount is left: %v\n%s", err, mounts)
+	}
+}
+
+// TestKilledWhileItMounts kills guards at the moment at which their mounts appear. Each ends: a
+// process that uses its own mount could wait for itself for ever.
+func TestKilledWhileItMounts(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Fatal("mounts need root: run the tests as root")
+	}
+	top := t.TempDir()
+	image, dir := filepath.Join(top, "a.img"), filepath.Join(top, "dir")
+	run(t, "truncate", "-s", "64M", image)
+	for range 20 {
+		cmd := exec.Command("fsward", "guard", "--disk", image, "--transport", "fuse", "--listen", dir)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		list, mounted := fmt.Sprintf("/proc/%d/mountinfo", cmd.Process.Pid), []byte(dir)
+		for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+			mounts, err := os.ReadFile(list)
+			if err != nil || bytes.Contains(mounts, mounted) {
+				break
+			}
+		}
+		after := time.Now().Add(time.Duration(rand.IntN(600)) * time.Microsecond)
+		for time.Now().Before(after) {
+			runtime.Gosched() // a sleep would take longer than that
+		}
+		_ = cmd.Process.Kill()
+		go func() {
+			_ = cmd.Wait()
+			close(ended)
+		}()
+		select {
+		case <-ended:
+		case <-time.After(20 * time.Second):
+			_ = unix.Unmount(dir, unix.MNT_FORCE)
+			t.Fatal("a killed guard does not end")
+		}
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
+			t.Fatalf("the guard was killed without a mount: %v", err)
+		}
 	}
 }
 

@@ -33,17 +33,20 @@ type Server struct{ srv *gofuse.Server }
 func Mount(dir string, limit uint64, w Watcher) (*Server, error) {
 	file := &node{limit: limit, watcher: w}
 	root := &fs.Inode{}
-	srv, err := fs.Mount(dir, root, &fs.Options{
+	options := &fs.Options{
 		OnAdd: func(ctx context.Context) {
 			child := root.NewPersistentInode(ctx, file, fs.StableAttr{Mode: unix.S_IFREG})
 			root.AddChild(FileName, child, false)
 		},
 		MountOptions: gofuse.MountOptions{FsName: "fsward", Name: "fsward", DirectMountStrict: true,
 			DisableXAttrs: true},
-	})
+	}
+	// fs.Mount would use the mount in this process: see blocktap/fuse.
+	srv, err := gofuse.NewServer(fs.NewNodeFS(root, options), dir, &options.MountOptions)
 	if err != nil {
 		return nil, fmt.Errorf("mounting %s: %w", dir, err)
 	}
+	go srv.Serve()
 	return &Server{srv}, nil
 }
 
