@@ -186,8 +186,8 @@ func (s *state) withLost() (*devices, error) {
 			if !ok || devs.holder(item.DevID(), item.UUID()) != nil {
 				continue
 			}
-			if len(devs.lost) == interp.MaxDisks {
-				return fmt.Errorf("more than %d devices are lost", interp.MaxDisks)
+			if len(devs.lost) == maxStripes {
+				return fmt.Errorf("more than %d devices are lost", maxStripes)
 			}
 			devs = devs.lacking(item.DevID(), item.UUID())
 		}
