@@ -191,19 +191,12 @@ violation(18, TREE, k(DIR, dir_item, HASH)) :-
   verify(items_agree(TREE, DIR, HASH, INODE)).
 
 violation(18, TREE, k(INODE, KIND, a(DIR, INDEX))) :-
-  change(TREE, k(DIR, dir_item, HASH), name, NAME, null),
-  file_tree(TREE),
   change(TREE, k(DIR, dir_item, HASH), location, k(INODE, inode_item, _), null),
-  not(left_another(TREE, DIR, NAME, INODE)),
+  file_tree(TREE),
+  change(TREE, k(DIR, dir_item, HASH), name, NAME, null),
   name_kind(KIND),
   query(TREE, k(INODE, KIND, a(DIR, INDEX)), name, NAME),
   verify(name_agrees(TREE, DIR, INDEX, INODE)).
-
-% The removed name led to another inode than INODE: to that of another name with the same hash.
-left_another(TREE, DIR, NAME, INODE) :-
-  change(TREE, k(DIR, dir_index, INDEX), name, NAME, null),
-  change(TREE, k(DIR, dir_index, INDEX), location, k(OTHER, inode_item, _), null),
-  OTHER =\= INODE.
 
 % Rule 54. The index of a directory entry is 2 or more, and its name is neither '.' nor '..'.
 % Source: BTRFS_DIR_START_INDEX; is_dot_dotdot.
