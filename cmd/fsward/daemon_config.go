@@ -144,7 +144,7 @@ func guestFlags() (*guardFlags, *guardOptions, *cobra.Command) {
 	var o guardOptions
 	c := &cobra.Command{Use: "guest"}
 	f.addGuard(c)
-	f.addMemory(c, "memory")
+	f.memory.addDisk(c, "memory")
 	o.add(c)
 	return &f, &o, c
 }

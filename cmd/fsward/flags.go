@@ -9,7 +9,6 @@ import (
 
 	"fsward/hostd/daemon"
 	"fsward/hostd/guard"
-	"fsward/hostd/memory"
 	"fsward/interp/detect"
 )
 
@@ -62,8 +61,7 @@ type guardFlags struct {
 	formats []string
 	control string
 	reports reportOptions
-	memory  string
-	reserve string
+	memory  memoryFlags
 	// bound of the recording, BYTES
 	recorded string
 	cfg      guard.Config
@@ -126,15 +124,7 @@ func (f *guardFlags) addGuard(c *cobra.Command) {
 	c.Flags().BoolVar(&f.cfg.Verify, "verify-baseline", true,
 		"check in the background the whole state that the file system has at the beginning")
 	addDataOrdered(c, &f.cfg.DataOrdered)
-	c.Flags().StringVar(&f.reserve, "reserve", "768M",
-		"`BYTES` that all disks share, for large commits "+
-			"and for the check of the baseline; 0 for none")
-}
-
-// addMemory adds the flag for the memory of a disk. vm run gives it another name, because --memory
-// is the guest's memory there.
-func (f *guardFlags) addMemory(c *cobra.Command, name string) {
-	c.Flags().StringVar(&f.memory, name, "256M", "`BYTES` that the guard may use for each disk")
+	f.memory.addReserve(c)
 }
 
 // config checks the flags that cobra cannot check, and returns the configuration of the guard.
@@ -164,7 +154,7 @@ func (f *guardFlags) config(c *cobra.Command) (guard.Config, error) {
 		err = f.limitRecording()
 	}
 	if err == nil {
-		err = f.readMemory()
+		f.cfg.Memory, err = f.memory.limits()
 	}
 	if err != nil {
 		return f.cfg, usageError{err, c.CommandPath()}
@@ -190,30 +180,6 @@ func (f *guardFlags) limitRecording() (err error) {
 		return errors.New("--record-base needs --record")
 	}
 	return nil
-}
-
-// readMemory reads the flags for memory.
-func (f *guardFlags) readMemory() (err error) {
-	m := &f.cfg.Memory
-	if m.PerDisk, err = memoryFlag(f.memory); err != nil {
-		return err
-	}
-	if m.Reserve, err = parseBytes(f.reserve); err != nil {
-		return fmt.Errorf("--reserve: %w", err)
-	}
-	m.NoReserve = m.Reserve == 0
-	return nil
-}
-
-// memoryFlag reads the memory for a disk, in bytes.
-func memoryFlag(text string) (bytes uint64, err error) {
-	if bytes, err = parseBytes(text); err == nil && bytes < memory.Min {
-		err = fmt.Errorf("%s is less than %d MiB", text, memory.Min>>20)
-	}
-	if err != nil {
-		return 0, fmt.Errorf("the memory for a disk: %w", err)
-	}
-	return bytes, nil
 }
 
 func addControlFlag(c *cobra.Command, control *string) {

@@ -48,7 +48,7 @@ func guardCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return runGuard(c, &f, &o) },
 	}
 	f.add(c)
-	f.addMemory(c, "memory")
+	f.memory.addDisk(c, "memory")
 	o.add(c)
 	return c
 }

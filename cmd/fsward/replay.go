@@ -7,12 +7,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"fsward/hostd/guard"
+	"fsward/hostd/memory"
 	"fsward/hostd/offline"
 )
 
 func replayCommand() *cobra.Command {
 	var cfg offline.ReplayConfig
 	var bases []string
+	var limits memoryFlags
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "replay --base IMG LOG",
@@ -44,6 +46,10 @@ run.`,
 			if cfg.Disks, err = replayDisks(bases, args); err != nil {
 				return usageError{err, c.CommandPath()}
 			}
+			if cfg.Memory, err = limits.limits(); err != nil {
+				return usageError{err, c.CommandPath()}
+			}
+			memory.SetLimit(cfg.Memory.Total(len(cfg.Disks)))
 			cfg.Sinks = []guard.Sink{sink(asJSON)}
 			sum, err := offline.Replay(c.Context(), cfg, newLog(false))
 			if err != nil {
@@ -61,6 +67,8 @@ run.`,
 	addRulesFlags(c, &cfg.Rules)
 	addDegraded(c, &cfg.Degraded)
 	addDataOrdered(c, &cfg.DataOrdered)
+	limits.addDisk(c, "memory")
+	limits.addReserve(c)
 	c.Flags().BoolVar(&cfg.KeepGoing, "keep-going", false,
 		"go on after a commit that would be refused")
 	addJSONFlag(c, &asJSON)

@@ -56,7 +56,7 @@ run.`,
 		},
 	}
 	f.add(c)
-	f.addMemory(c, "guard-memory")
+	f.memory.addDisk(c, "guard-memory")
 	c.Flags().StringVar(&cfg.Guest.Name, "name", "fsward-guest", "`NAME` of the domain")
 	addBootFlags(c, &cfg.Guest, &network)
 	c.Flags().UintVar(&cfg.Guest.MemoryMiB, "memory", 512, "memory of the guest, `MIB`")

@@ -87,7 +87,7 @@ func (j job) measure(ctx context.Context, m mix.Mixture) (samples []sample, err 
 		}
 	}
 	s.Spent, err = j.profiled(s.What, func(times int) (cost.Spent, error) {
-		return cost.Check(ctx, []string{image}, 0, times)
+		return cost.Check(ctx, []string{image}, limits(m).PerDisk, times)
 	})
 	s.Work = float64(s.Records)
 	return append(samples, s), err
@@ -102,12 +102,12 @@ func (j job) phase(ctx context.Context, m mix.Mixture, phase int,
 		j.n)
 	run := load.Run{FS: m.FS, Mount: options, Timeout: scriptMax,
 		Stages: []load.Stage{{Script: script}}}
-	live, err := cost.Guarded(ctx, run, []string{image}, log, memory.Limits{})
+	live, err := cost.Guarded(ctx, run, []string{image}, log, limits(m))
 	s.Alarms = live.Alarms
 	if err != nil {
 		return s, fmt.Errorf("%w\n%s", err, live.Alarms)
 	}
-	s.Spent, err = j.replay(ctx, s.What, m.FS, base, log)
+	s.Spent, err = j.replay(ctx, s.What, m, base, log)
 	if err != nil {
 		return s, err
 	}
@@ -125,10 +125,16 @@ func work(records int, log string) float64 {
 	return float64(records) + float64(info.Size())/4096
 }
 
-func (j job) replay(ctx context.Context, what, fs, base, log string) (cost.Spent, error) {
+func (j job) replay(ctx context.Context, what string, m mix.Mixture,
+	base, log string) (cost.Spent, error) {
 	return j.profiled(what, func(times int) (cost.Spent, error) {
-		return cost.Replay(ctx, fs, base, log, times)
+		return cost.Replay(ctx, m.FS, base, log, limits(m), times)
 	})
+}
+
+// limits returns the limits of the guard for a mixture.
+func limits(m mix.Mixture) memory.Limits {
+	return memory.Limits{PerDisk: m.Memory << 20, NoReserve: m.Memory > 0}
 }
 
 // profiled measures f, and then adds the functions that take most to the file of the profile.
@@ -203,7 +209,7 @@ func (j job) altered(ctx context.Context, m mix.Mixture, base, log string) (s sa
 	} else if err != nil {
 		return s, err
 	}
-	s.Spent, err = j.replay(ctx, s.What, m.FS, base, altered)
+	s.Spent, err = j.replay(ctx, s.What, m, base, altered)
 	s.Work = work(largest.records, altered)
 	return s, err
 }

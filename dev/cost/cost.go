@@ -123,12 +123,15 @@ type Spent struct {
 // Interpretation is the part of the time before any rule runs.
 const Interpretation = "interpretation"
 
-// Replay replays the log of one disk several times, and returns the least time of each part.
-func Replay(ctx context.Context, fs, base, log string, times int) (Spent, error) {
+// Replay replays the log of one disk several times within limits of memory, and returns the least
+// time of each part.
+func Replay(ctx context.Context, fs, base, log string, limits memory.Limits,
+	times int) (Spent, error) {
 	return least(times, func(m *meter) error {
 		_, err := offline.Replay(ctx, offline.ReplayConfig{
 			Disks: []offline.ReplayDisk{{Base: base, Log: log}}, FS: fs, KeepGoing: true,
-			Rules: guard.RulesConfig{Timing: true}, Sinks: []guard.Sink{m}}, zap.NewNop())
+			Memory: limits,
+			Rules:  guard.RulesConfig{Timing: true}, Sinks: []guard.Sink{m}}, zap.NewNop())
 		return err
 	})
 }

@@ -22,6 +22,9 @@ type Mixture struct {
 	// Alter is a change of bytes as fsward corrupt takes it, made at n places of the largest commit of
 	// the last phase, or of the image that mkfs made; "" for none.
 	Alter string `json:"alter,omitempty"`
+	// Memory bounds the memory of a disk, MiB, without a reserve, so that small commits too are judged
+	// part by part; 0 for the defaults of the guard.
+	Memory uint64 `json:"memory,omitempty"`
 }
 
 // A Phase is n operations, drawn from its steps by their weights, and then some operations on whole
@@ -74,6 +77,9 @@ func Random(fs string, seed uint64) Mixture {
 	m.Mkfs, m.Mount = options(r, fs)
 	for i := range 2 + r.IntN(2) {
 		m.Phases = append(m.Phases, randomPhase(r, fs, i == 0))
+	}
+	if r.IntN(2) == 0 {
+		m.Memory = 16
 	}
 	return m
 }

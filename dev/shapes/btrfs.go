@@ -66,6 +66,10 @@ var extentShapes = []shape{
 		script: `mkdir d; $LOAD/d -collide $N`,
 	},
 	{
+		name: "btrfs: deletion of n names, 32 to a hash", fs: "btrfs", smallest: 1600, full: 100_000,
+		least: 8, prepare: `mkdir d; $LOAD/d -collide $N`, script: `rm -r d`,
+	},
+	{
 		name: "btrfs: n xattrs of a file", fs: "btrfs", smallest: 1600, full: 100_000, least: 1,
 		script: `perl -e 'open $f, ">", "f" or die $!; for (1..$ARGV[0]) { $n = "user.x$_"; $v = "v$_";
 			syscall(190, fileno $f, $n, $v, length $v, 0) and die $! }' $N`, // fsetxattr

@@ -24,6 +24,10 @@ const smallFiles = `mkdir d; perl -e 'for (1..$ARGV[0]) { $d = "d/" . int($_ / 1
 const names = `mkdir d; perl -e 'for (0..$ARGV[0] - 1) { $_ % 30000 or $f = "d/$_";
 	if ($f eq "d/$_") { open $h, ">", $f or die $! } else { link($f, "d/$_") or die $! } }' $N`
 
+// files makes n files of some bytes in one directory.
+const files = `mkdir d; perl -e 'for (1..$ARGV[0]) {
+	open $f, ">", "d/$_" or die $!; print $f "contents $_" }' $N`
+
 // sparse writes n blocks to a file, each beside a hole, so that each is an extent of its own.
 const sparse = `perl -e 'open $f, "+>", "f" or die $!; for (1..$ARGV[0]) {
 	sysseek $f, 8192 * $_, 0; syswrite $f, chr(97 + $_ % 26) x 4096 or die $! }' $N`
@@ -45,6 +49,15 @@ func fileShapes(fs string, mkfs []string) (list []shape) {
 			prepare: smallFiles, script: `rm -r d`},
 		{name: "n entries in one directory", smallest: 5000, full: 5_000_000, each: 20 * kib, least: 8,
 			script: `mkdir d; perl -e 'for (1..$ARGV[0]) { open $f, ">", "d/$_" or die $! }' $N`},
+		{name: "deletion of n entries in one directory", smallest: 5000, full: 1_000_000,
+			each: 20 * kib, least: 20, prepare: files, script: `rm -r d`},
+		{name: "n entries in one directory moved to another", smallest: 5000, full: 1_000_000,
+			each: 20 * kib, least: 8, prepare: files, script: `mkdir e; perl -e 'for (1..$ARGV[0]) {
+				rename "d/$_", "e/$_" or die $! }' $N`},
+		{name: "n entries in one directory replaced", smallest: 5000, full: 1_000_000, each: 20 * kib,
+			least: 20, prepare: files, script: `perl -e 'for (1..$ARGV[0]) {
+				open $f, ">", "d/new" or die $!; print $f "new $_"; close $f;
+				rename "d/new", "d/$_" or die $! }' $N`},
 		{name: "1000 new entries in a directory of n", smallest: 20_000, full: 5_000_000, each: kib,
 			prepare: names, script: `perl -e 'for (1..1000) { link("d/0", "d/new$_") or die $! }'`},
 		{name: "every 50th of n entries in one directory renamed", smallest: 20_000, full: 5_000_000,

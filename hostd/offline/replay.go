@@ -14,7 +14,7 @@ import (
 	"fsward/blocktap/trace"
 	"fsward/change"
 	"fsward/hostd/guard"
-	"fsward/interp"
+	"fsward/hostd/memory"
 	"fsward/interp/detect"
 )
 
@@ -27,8 +27,10 @@ type ReplayConfig struct {
 	Degraded bool
 	// DataOrdered says that the guest mounted ext3 with data=ordered.
 	DataOrdered bool
-	KeepGoing   bool // go on after a violation, as if the refused commit had been written
-	Sinks       []guard.Sink
+	// Memory bounds the memory of each disk as in a guard: a larger commit is judged part by part.
+	Memory    memory.Limits
+	KeepGoing bool // go on after a violation, as if the refused commit had been written
+	Sinks     []guard.Sink
 }
 
 // A ReplayDisk is a recorded disk. The logs of several disks must belong to one recording, which
@@ -80,6 +82,7 @@ func (r *Replayed) Outcome() change.Outcome {
 // Replay sends the writes of a log through the flow of a guard, over a base that it does not
 // change.
 func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, error) {
+	cfg.Rules.Memory = cfg.Memory.Disk()
 	rules, err := cfg.Rules.Load()
 	if err != nil {
 		return nil, err
@@ -93,7 +96,8 @@ func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, 
 		return nil, err
 	}
 	defer disks.Close()
-	limits := interp.Limits{Work: guard.NewWork(change.WorkLimits{})}
+	limits := cfg.Memory.ForInterpreter(nil)
+	limits.Work = guard.NewWork(change.WorkLimits{})
 	follower, err := guard.FollowVolumes(disks, detect.VolumeOptions{FS: cfg.FS, Limits: limits,
 		Only: only, Degraded: cfg.Degraded}, func(i int) string { return recorded[i].Base })
 	if err != nil {
