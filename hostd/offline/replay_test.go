@@ -9,6 +9,7 @@ import (
 	"fsward/change"
 	"fsward/hostd/guard"
 	"fsward/hostd/guardtest"
+	"fsward/hostd/memory"
 	"fsward/hostd/offline"
 	"fsward/interp/detect"
 	"fsward/shareddata"
@@ -62,5 +63,38 @@ func replayCaptured(t *testing.T, name, fs, engine string, commits uint64) {
 			}
 			last = ev.Generation
 		}
+	}
+}
+
+// TestReplayWithinItsMemory checks that a commit that does not fit into the given memory is judged
+// part by part, as a guard of that memory judges it, and has the same verdict and records.
+func TestReplayWithinItsMemory(t *testing.T) {
+	t.Parallel()
+	cfg := offline.ReplayConfig{
+		Disks: []offline.ReplayDisk{{Base: shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"),
+			Log: shareddata.Path(t, "logs/btrfs-single-4k.log.zst")}}, FS: detect.Auto}
+	var records []uint64
+	var steps []int64
+	for _, limits := range []memory.Limits{{}, {PerDisk: 1 << 20, NoReserve: true}} {
+		var seen guardtest.Events
+		cfg.Memory, cfg.Sinks = limits, []guard.Sink{&seen}
+		sum, err := offline.Replay(context.Background(), cfg, zaptest.NewLogger(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum.Outcome() != change.Holds {
+			t.Errorf("%+v: %s", limits, sum.Outcome())
+		}
+		all := int64(0)
+		for _, ev := range seen {
+			all += ev.Steps
+		}
+		records, steps = append(records, sum.Records), append(steps, all)
+	}
+	if records[0] != records[1] {
+		t.Errorf("%d records in little memory, %d in the default", records[1], records[0])
+	}
+	if steps[0] == steps[1] {
+		t.Errorf("%d steps with and without memory: nothing was judged part by part", steps[0])
 	}
 }
