@@ -1,6 +1,8 @@
 package checkers
 
 import (
+	"errors"
+
 	"golang.org/x/sys/unix"
 
 	"fsward/explore"
@@ -12,9 +14,11 @@ import (
 // Failed checks that failed system calls have no effect, and that all others have their specified
 // effect (EXPLODE 7.2; FiSC 4.2). A call fails because its arguments are invalid, or because the
 // disk fails one of the first reads and writes that it needs. A failed pwrite(2) may have written a
-// part.
+// part. After a fault a file system may also stop itself, as XFS does, so that each call gives EIO
+// until the next mount. Then that mount has to show a tree that a crash may leave.
 type Failed struct {
 	Core
+	On     Storage
 	Disk   uint32 // the disk that fails
 	Faults uint32 // how many of its first bios fail, one in each execution; 0: 3
 }
@@ -41,14 +45,45 @@ func (c *Failed) Mutate(e *explore.Env) error {
 		return err
 	}
 	if c.torn {
-		err = c.checkPartial(e, before, ops)
+		err = c.checkPartial(e, before.Clone(), ops)
 	} else {
 		err = c.Same(e)
 	}
-	if nth > 0 {
+	stopped, askErr := c.stopped(e, err)
+	if askErr != nil {
+		return askErr
+	}
+	if stopped {
+		err = c.checkStopped(e, before, ops)
+	}
+	if nth > 0 || stopped {
 		c.torn = true // the file system may be read-only now: no further step
 	}
 	return err
+}
+
+// stopped reports whether a comparison of the tree gave the error err because the file system has
+// stopped itself after a fault: nothing of it can be read.
+func (c *Failed) stopped(e *explore.Env, err error) (bool, error) {
+	var f *explore.Failure
+	if !errors.As(err, &f) || !c.faulty && !c.Limits.Faults {
+		return false, nil
+	}
+	r, err := e.Try(agent.Tree(c.At))
+	return err == nil && r[0].Errno == unix.EIO, err
+}
+
+// checkStopped mounts a file system that has stopped itself again, and checks the tree: nothing
+// that was forced to the disk is missing, and the rest is as after a crash.
+func (c *Failed) checkStopped(e *explore.Env, before *model.FS, ops []model.Op) error {
+	for _, o := range ops {
+		before.ApplyVolatile(o)
+	}
+	before.CloseAll()
+	if err := remount(e, c.On, "cannot be mounted again"); err != nil {
+		return err
+	}
+	return checkAllowed(e, c.At, before)
 }
 
 // checkPartial checks the tree after a failed write: each sector has its old or its new content,

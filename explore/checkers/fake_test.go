@@ -44,6 +44,7 @@ type fake struct {
 	links, measured int            // how often a name was linked, and memory measured
 	fsck            int            // errors left to repair
 	recovered       bool           // a recovery came before the present mount
+	stopped         bool           // each call gives EIO until the next mount
 	unseen          unseenState    // since the mount, for unseenBugs
 }
 
@@ -125,10 +126,10 @@ func (f *fake) command(s *exploretest.System, name string) error {
 		return f.load(s)
 	case "unmount":
 		var err error
-		switch f.bug {
-		case "unmount writes nothing":
+		switch {
+		case f.stopped, f.bug == "unmount writes nothing":
 			f.pending = nil
-		case "unmount does not flush":
+		case f.bug == "unmount does not flush":
 			err = f.write(s)
 		default:
 			err = f.commit(s)
@@ -230,6 +231,11 @@ func (f *fake) load(s *exploretest.System) error {
 	for i := range f.slots {
 		f.slots[i] = -1
 	}
+	if f.stopped && f.bug == "a stop leaves a strange directory" {
+		f.log(model.Op{Code: model.Mkdir, Path: "/strange"})
+		f.fs.Apply(model.Op{Code: model.Mkdir, Path: "/strange"})
+	}
+	f.stopped = false
 	for {
 		ops, sectors, ok := f.read(s, f.next, f.seq)
 		if !ok && f.bug == "recovery skips holes" {

@@ -45,8 +45,11 @@ func (f *fake) perform(s *exploretest.System, call agent.Op) agent.Result {
 		f.fault = nil
 		return agent.Result{}
 	}
-	if f.fs == nil {
+	switch {
+	case f.fs == nil:
 		return agent.Result{Errno: unix.ENOENT}
+	case f.stopped:
+		return agent.Result{Errno: unix.EIO}
 	}
 	switch call.Code {
 	case agent.Tree("").Code:
@@ -246,6 +249,9 @@ func (f *fake) doWrong(o model.Op) (r model.Result, ok bool) {
 		f.log(model.Op{Code: model.Rename, Path: o.To, To: o.Path})
 		f.log(model.Op{Code: model.Rename, Path: via, To: o.To})
 		return f.fs.Apply(o), true
+	case strings.HasPrefix(f.bug, "a stop ") && o.Code == model.Mkdir && f.fault != nil:
+		f.stopped = true
+		return model.Result{Errno: unix.EIO}, true
 	case f.bug == "mkdir finds no space" && o.Code == model.Mkdir:
 		return model.Result{Errno: unix.ENOSPC}, true
 	case f.bug == "fsync fails without a cause" && o.Code == model.Fsync:

@@ -39,7 +39,7 @@ func New(checker string, on Storage, p model.Promises, l Limits) (explore.Checke
 	case "recovery":
 		return &Recovery{Reasonable: Reasonable{core}, On: on}, nil
 	case "failed-syscalls":
-		return &Failed{Core: core, Disk: disk(on)}, nil
+		return &Failed{Core: core, On: on, Disk: disk(on)}, nil
 	case "silent":
 		return &Silent{Core: core, On: on, Disk: disk(on), Allocations: silentAllocations}, nil
 	case "silent-allocations":

@@ -23,6 +23,16 @@ func isResourceError(code model.Code, errno unix.Errno) bool {
 	return slices.Contains(resourceErrors, errno) || code == model.Setxattr && errno == unix.E2BIG
 }
 
+// minSymlinkMax is _POSIX_SYMLINK_MAX: each file system takes symbolic links with so long a target.
+const minSymlinkMax = 255
+
+// isLongTarget reports whether an operation made a symbolic link with a target that is longer than
+// the file system has to take, and got the error for that (POSIX, symlink). That of UDF has to fit
+// into a block, which may have 512 bytes (udf_symlink).
+func isLongTarget(o model.Op, errno unix.Errno) bool {
+	return o.Code == model.Symlink && errno == unix.ENAMETOOLONG && len(o.To) > minSymlinkMax
+}
+
 // storageErrors are the resource errors that say that the storage failed, or that the file system
 // has found itself corrupt.
 var storageErrors = []unix.Errno{unix.EIO, unix.EROFS, unix.EUCLEAN}

@@ -155,17 +155,26 @@ func loadEKM(e *explore.Env) error {
 // checkRemounted mounts the file system again and checks that nothing durable in want is missing.
 // what has failed, and no call has reported it.
 func (c *Silent) checkRemounted(e *explore.Env, want *model.FS, what string) error {
-	if err := c.On.Unmount(e); err != nil {
-		return commandFailure("cannot be unmounted", err)
-	}
-	for _, f := range []func(*explore.Env) error{c.On.Recover, c.On.Mount} {
-		if err := f(e); err != nil {
-			return commandFailure("silent failure", err)
-		}
+	if err := remount(e, c.On, "silent failure"); err != nil {
+		return err
 	}
 	if err := checkAllowed(e, c.At, want); err != nil {
 		return explore.Failuref("silent failure",
 			"%s failed, no call reported it, and after the next mount: %v", what, err)
+	}
+	return nil
+}
+
+// remount unmounts the storage, recovers it and mounts it again. If it cannot be recovered or
+// mounted, the failure is of the given kind.
+func remount(e *explore.Env, on Storage, kind string) error {
+	if err := on.Unmount(e); err != nil {
+		return commandFailure("cannot be unmounted", err)
+	}
+	for _, f := range []func(*explore.Env) error{on.Recover, on.Mount} {
+		if err := f(e); err != nil {
+			return commandFailure(kind, err)
+		}
 	}
 	return nil
 }
