@@ -146,10 +146,11 @@ planted: setup guest
 		-run '^TestGuest(Planted|Commits)$$' \
 		./explore/host
 
-## plant bugs in a rebuilt e2fsck, and find them with fsward fsck (about five minutes);
-## REPAIR_PLANTED=dot selects those with a matching name
-repair-planted: setup build build/e2fsprogs
-	go run ./dev/repairplanted ./fsward build/e2fsprogs $(REPAIR_PLANTED)
+## plant bugs in a rebuilt e2fsck and xfs_repair, and find them with fsward fsck (about ten
+## minutes); REPAIR_PLANTED=dot selects those with a matching name
+repair-planted: setup build build/planted/e2fsprogs build/planted/xfsprogs
+	@scripts/setup.sh libinih-dev liburcu-dev
+	go run ./dev/repairplanted ./fsward build/planted $(REPAIR_PLANTED)
 
 ## find paths of e2fsck with AFL++ (Debian's package afl++) in PATHS_TIME (10m), and test e2fsck
 ## with each, in build/repair-paths
@@ -159,10 +160,10 @@ repair-paths: setup build
 	./fsward fsck run --fs ext3 --mode=-fy --paths afl --paths-time $(or $(PATHS_TIME),10m) \
 		--sources build/afl --time 0 --out build/repair-paths
 
-build/e2fsprogs:
-	repair/paths/source.sh build/sources e2fsprogs
-	mkdir $@
-	tar -xf build/sources/e2fsprogs_*.orig.tar.gz --strip-components=1 -C $@
+build/planted/%:
+	repair/paths/source.sh build/sources $*
+	mkdir -p $@
+	tar -xf build/sources/$*_*.orig.tar.[gx]z --strip-components=1 -C $@
 
 ## find bugs planted in a file system in memory by each --search (minutes): docs/results/search.md
 search-table:

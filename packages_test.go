@@ -15,7 +15,7 @@ import (
 
 // notRun has the packages whose examples cannot run, because they need a mount, a guest, sources
 // or a testing.T.
-var notRun = []string{"blocktap/fuse", "dev/abitest", "dev/e2fsbuild", "explore/machine",
+var notRun = []string{"blocktap/fuse", "dev/abitest", "dev/checkerbuild", "explore/machine",
 	"explore/recordtest", "repair/growing"}
 
 var exampleFunc = regexp.MustCompile(`(?m)^func Example\w*\(\) \{$`)

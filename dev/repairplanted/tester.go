@@ -20,7 +20,7 @@ import (
 // damages bounds the damages that each program is tested with.
 const damages = 60
 
-// A tester tests builds of e2fsck with fsward fsck run.
+// A tester tests builds of programs with fsward fsck run.
 type tester struct {
 	fsward string // the executable
 	dir    string // for files of the tests
@@ -43,7 +43,7 @@ func (r *result) String() string {
 
 // test runs a program on images with a bug's damages.
 func (t *tester) test(ctx context.Context, program string, b *bug) (*result, error) {
-	description, err := t.describe(program)
+	description, err := t.describe(program, b.In)
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +52,8 @@ func (t *tester) test(ctx context.Context, program string, b *bug) (*result, err
 	if b.Check != "" {
 		checks += "," + b.Check
 	}
-	cmd := exec.CommandContext(ctx, t.fsward, "fsck", "run", "--fs", "ext3", "--program", description,
-		"--mode", "-fy", "--fields", b.Fields, "--check", checks, "--replays", "1", "--workers", "1",
+	cmd := exec.CommandContext(ctx, t.fsward, "fsck", "run", "--fs", b.In.FS, "--program",
+		description, "--mode", b.In.Mode, "--fields", b.Fields, "--check", checks, "--replays", "1", "--workers", "1",
 		"--damages", strconv.Itoa(damages), "--time", "20s", "--json",
 		"--out", filepath.Join(t.dir, "found"+strconv.Itoa(t.count)))
 	cmd.Stderr = os.Stderr
@@ -65,15 +65,17 @@ func (t *tester) test(ctx context.Context, program string, b *bug) (*result, err
 	return count(out)
 }
 
-// describe writes the description of e2fsck with another executable, and returns its path.
-func (t *tester) describe(program string) (string, error) {
-	_, text, err := adapter.Find("e2fsck", "ext3")
+// describe writes the description of a program with another executable, and returns its path.
+func (t *tester) describe(program string, in target) (string, error) {
+	_, text, err := adapter.Find(in.Program, in.FS)
 	if err != nil {
 		return "", err
 	}
-	text = bytes.ReplaceAll(text, []byte("[e2fsck,"), []byte("["+program+","))
-	// e2fsck needs a hundredth of a second for the image.
-	text = append(text, "bounds: {time: 4s, memory: 1073741824, output: 262144}\n"...)
+	text = bytes.ReplaceAll(text, []byte("["+in.Program+","), []byte("["+program+","))
+	if in.Program == e2fsck.Program {
+		// It needs a hundredth of a second for the image.
+		text = append(text, "bounds: {time: 4s, memory: 1073741824, output: 262144}\n"...)
+	}
 	path := program + ".yaml"
 	return path, os.WriteFile(path, text, 0o644)
 }

@@ -40,11 +40,11 @@ type Field struct {
 	Known bool   // Old is known
 	off   uint64 // on the image, if a map found it
 	// set returns the changes of a disk for a value. The error is ErrNone if there are none.
-	set func(disk interp.Disk, value uint64) (interp.Corruption, error)
-	// Of a field of another image than the campaign's: its path, its old bytes, and values to try.
+	set   func(disk interp.Disk, value uint64) (interp.Corruption, error)
+	given []uint64 // further values to try
+	// Of a field of another image than the campaign's: its path and its old bytes.
 	image string
 	disk  interp.Disk
-	given []uint64
 }
 
 // Name returns the group and the place.

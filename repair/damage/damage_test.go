@@ -241,6 +241,11 @@ func TestInterpreted(t *testing.T) {
 			t.Errorf("a field %s: %v, want %v", want, names[want], is)
 		}
 	}
+	// 19 is the directory below that of the entry: their names then make a loop.
+	entry := m.Field("dirent.inode", "kind=linear")
+	if entry == nil || !slices.Contains(entry.interesting(nil), 19) {
+		t.Errorf("the entry %+v is not set to the number of a directory", entry)
+	}
 	made := 0
 	for n := uint64(0); n < m.First(); n += 97 {
 		switch d, err := m.At(n); {

@@ -26,7 +26,7 @@ func Interpreted(base interp.Disk, fs string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &survey{base: base, fs: fs, corrupter: c}
+	s := &survey{base: base, fs: fs, corrupter: c, directories: directories(c)}
 	for _, a := range detect.Alterables(name) {
 		kinds := a.Kinds
 		if len(kinds) == 0 {
@@ -64,6 +64,26 @@ type survey struct {
 	fs        string
 	corrupter interp.Corrupter // of base
 	fields    []*Field
+	// directories are the inode numbers of some directories.
+	directories []uint64
+}
+
+// entryInode is the field of an entry of ext3 that names an inode.
+const entryInode = "dirent.inode"
+
+// directories returns the inode numbers of some directories of ext3: those that their entries "."
+// name. A file's entry that gets one makes a loop, or a directory with two parents.
+func directories(c interp.Corrupter) (list []uint64) {
+	for pick := range maxDonors {
+		self, err := c.Corrupt(entryInode+"^1@kind=dot", pick)
+		if err != nil { // there is no other, or the file system has no such entries
+			return list
+		}
+		if n, ok := oldValue(self.What); ok {
+			list = append(list, n)
+		}
+	}
+	return list
 }
 
 // of returns the corrupter of a disk.
@@ -139,6 +159,16 @@ func place(kind string, pick int) (where, text string) {
 // changed matches what a Corrupter says of a number.
 var changed = regexp.MustCompile(`(\d+) → \d+`)
 
+// oldValue returns the number that a Corrupter says it changed.
+func oldValue(what string) (n uint64, ok bool) {
+	m := changed.FindStringSubmatch(what)
+	if m == nil {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(m[1], 10, 64)
+	return n, err == nil
+}
+
 // field adds a field, if the image has it.
 func (s *survey) field(group, kind string, width, pick int) error {
 	where, text := place(kind, pick)
@@ -161,9 +191,9 @@ func (s *survey) field(group, kind string, width, pick int) error {
 	if err != nil {
 		return err
 	}
-	if m := changed.FindStringSubmatch(probe.What); m != nil {
-		f.Old, err = strconv.ParseUint(m[1], 10, 64)
-		f.Known = err == nil
+	f.Old, f.Known = oldValue(probe.What)
+	if group == entryInode {
+		f.given = s.directories
 	}
 	s.fields = append(s.fields, f)
 	return nil
