@@ -111,12 +111,20 @@ func (c *completer) add(s Step) {
 	c.put(s)
 }
 
+// directBlock is where a direct write may begin, in bytes: Linux refuses others (EINVAL) if they are
+// not at a multiple of the disk's sectors. A range that depends on the size of the file is moved to
+// the next block.
+const directBlock = 4096
+
 // put appends a step that has what it needs, and follows its effect.
 func (c *completer) put(s Step) {
 	f := c.file(s.Name)
 	if w := s.Range.Where; w != "" && f != nil {
 		s.Range = Range{}
 		s.Range.Off, s.Range.Len = w.in(f.size)
+		if s.Verb == Dwrite {
+			s.Range.Off = (s.Range.Off + directBlock - 1) / directBlock * directBlock
+		}
 	}
 	c.out = append(c.out, s)
 	grow := func() {

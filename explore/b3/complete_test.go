@@ -46,6 +46,9 @@ func TestComplete(t *testing.T) {
 		"creat A/foo; exchange A B; unlink B/foo; rmdir A; sync": "mkdir A; creat A/foo; mkdir B; " +
 			"close A/foo; exchange A B; unlink B/foo; rmdir A; sync",
 		"exchange A A/foo; sync": "mkdir A; creat A/foo; close A/foo; exchange A A/foo; sync",
+		// A direct write begins at a block, also if the file does not end at one.
+		"write foo extend; dwrite foo append; dwrite foo last; sync": "creat foo; write foo 0 32768; " +
+			"write foo 30768 5000; dwrite foo 36864 32768; dwrite foo 61440 8192; sync; close foo",
 		"fsync /":                "open /; fsync /; close /",
 	} {
 		w, err := Parse(text)

@@ -19,7 +19,7 @@ import (
 
 // Version is the version of the generator: of the order of workloads, and of Complete. It is a part
 // of Set.Version.
-const Version = 1
+const Version = 2
 
 // A Set is a set of workloads: all sequences of operations that a file of the user describes.
 type Set struct {
