@@ -6,8 +6,9 @@
 //
 //	repairplanted FSWARD SOURCES [PATTERN]
 //
-// SOURCES has the folders e2fsprogs and xfsprogs, whose archives repair/paths/source.sh fetches. With
-// PATTERN, only bugs whose names match are planted. The exit status is 1 if a bug is not found.
+// SOURCES has the folders e2fsprogs and xfsprogs, whose archives repair/paths/source.sh fetches.
+// With PATTERN, only bugs whose names match are planted. The exit status is 1 if a bug is not
+// found.
 package main
 
 import (

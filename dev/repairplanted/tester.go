@@ -53,7 +53,8 @@ func (t *tester) test(ctx context.Context, program string, b *bug) (*result, err
 		checks += "," + b.Check
 	}
 	cmd := exec.CommandContext(ctx, t.fsward, "fsck", "run", "--fs", b.In.FS, "--program",
-		description, "--mode", b.In.Mode, "--fields", b.Fields, "--check", checks, "--replays", "1", "--workers", "1",
+		description, "--mode", b.In.Mode, "--fields", b.Fields, "--check", checks, "--replays", "1",
+		"--workers", "1",
 		"--damages", strconv.Itoa(damages), "--time", "20s", "--json",
 		"--out", filepath.Join(t.dir, "found"+strconv.Itoa(t.count)))
 	cmd.Stderr = os.Stderr

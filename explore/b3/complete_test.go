@@ -49,7 +49,7 @@ func TestComplete(t *testing.T) {
 		// A direct write begins at a block, also if the file does not end at one.
 		"write foo extend; dwrite foo append; dwrite foo last; sync": "creat foo; write foo 0 32768; " +
 			"write foo 30768 5000; dwrite foo 36864 32768; dwrite foo 61440 8192; sync; close foo",
-		"fsync /":                "open /; fsync /; close /",
+		"fsync /": "open /; fsync /; close /",
 	} {
 		w, err := Parse(text)
 		if err != nil {
