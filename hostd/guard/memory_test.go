@@ -161,6 +161,33 @@ func TestMemoryOfALargeCommit(t *testing.T) {
 	}
 }
 
+// TestMemoryOfALongList checks that a commit that is judged part by part holds, though it has more
+// changes of one kind than such a judgment keeps (16,384), and a rule looks for some of them: names
+// that lead to a directory that is moved, and the freed extents of a quota group.
+func TestMemoryOfALongList(t *testing.T) {
+	const files = 18_000
+	for fs, scripts := range map[string][2]string{
+		"ext3": {`mkdir d e g; perl -e 'for (1..$ARGV[0]) { open $f, ">", "d/$_" or die $! }' $N`,
+			`perl -e 'for (1..$ARGV[0]) { rename "d/$_", "e/$_" or die $! }' $N; mv g e/g`},
+		"btrfs": {`btrfs quota enable .; mkdir d; perl -e 'for (1..$ARGV[0]) {
+			open $f, ">", "d/$_" or die $!; print $f "x" x 5000 }' $N`, `rm -r d`},
+	} {
+		t.Run(fs, func(t *testing.T) {
+			r := guardtest.Attach(t, guardtest.Mkfs(t, fs, 1<<30), func(c *guard.Config) {
+				c.Memory = memory.Limits{PerDisk: memory.Min, NoReserve: true}
+			})
+			r.MustMount(fs, "commit=300")
+			for _, script := range scripts {
+				r.MustRun(fmt.Sprintf("N=%d; %s; sync -f .", files, script))
+			}
+			if largest(r) < 5*files {
+				t.Errorf("the largest commit had %d records for %d files", largest(r), files)
+			}
+			r.NoAlarm()
+		})
+	}
+}
+
 // TestStepsOfReferencesInAStream checks that a commit that is judged part by part takes steps in
 // proportion to the references to one extent, and not to their square.
 func TestStepsOfReferencesInAStream(t *testing.T) {

@@ -13,8 +13,12 @@ violation(48, TREE, k(CHUNK, block_group_item, LENGTH)) :-
 violation(48, 3, k(256, chunk_item, CHUNK)) :-
   extent_kind(KIND),
   ( new(2, k(_, KIND, _), chunk, CHUNK) ; old(2, k(_, KIND, _), chunk, CHUNK) ),
-  not(change(_, k(CHUNK, block_group_item, _), used, _, _)),
+  not(group_use_changes(CHUNK)),
   verify(group_use_agrees(CHUNK)).
+
+group_use_changes(CHUNK) :-
+  group_tree(TREE),
+  change(TREE, k(CHUNK, block_group_item, _), used, _, _).
 
 group_use_agrees(CHUNK) :-
   sum(USED, default_zero(_, k(CHUNK, block_group_item, _), used, _, USED), USED_NEW),

@@ -98,8 +98,7 @@ violation(65, 1, k(SUBVOL, root_item, OFFSET)) :-
 % tree stands for two blocks, since a block that two trees share can go without a trace in the
 % extent tree.
 % For the user: a subvolume runs into its limit too early or never.
-% Cost: the search for an added or deleted tree ends at the first one, and that for another reference
-% to an extent too.
+% Cost: the search for an added or deleted tree ends at the first one.
 violation(99, 8, k(0, qgroup_info, GROUP)) :-
   count_moved(GROUP, rfer, MOVED),
   not(add(1, k(GROUP, root_item, _))),

@@ -178,7 +178,6 @@ func (x *objectPattern) firstLoad() int {
 
 // accessOfChange chooses an index for a goal.
 func (em *lookupEmitter) accessOfChange(g *changeGoal) (access string, class verdict.Class) {
-	class = verdict.Constant
 	telling := func(x *valuePattern) bool {
 		always := x.place.mode == placeConst && (x.value.is(syntax.AtomNull) || x.value.is(atomPresent))
 		return x.known() && !always
@@ -218,12 +217,7 @@ func (em *lookupEmitter) accessOfChange(g *changeGoal) (access string, class ver
 		return "all changes", verdict.Tree
 	}
 	g.index = 0
-	several := !known && em.vocabulary.Shape(g.object.kind) != change.ShapeNum
-	if several && (g.key == byIDNewValue || g.key == byIDOldValue) {
-		// A commit that is judged part by part has an index of at most maxFoundIndex values.
-		class = verdict.Directory
-	}
-	return access + ", by a hash index", class
+	return access + ", by a hash index", verdict.Constant
 }
 
 // noteStream decides how a stream answers a goal.

@@ -61,7 +61,7 @@ violation(19, dirent, a(P,N)) :-
   a_name(N),
   directory(D),
   was_there(D),
-  \+ renamed(D).
+  count(old_name_of(D), 0).
 
 a_name(N) :- N \== '.', N \== '..'.
 
@@ -71,7 +71,8 @@ directory(D) :- query(inode, D, f(mode,s_ifmt), s_ifdir).
 % directory.
 name_of(D) :- change(dirent, a(_,N), inode, _, D), a_name(N).
 
-renamed(D) :- change(dirent, a(_,N), inode, D, _), a_name(N).
+% A name that a directory loses.
+old_name_of(D) :- change(dirent, a(_,N), inode, D, _), a_name(N).
 
 % It was a directory with links before.
 was_there(D) :-
