@@ -146,7 +146,7 @@ func (w *worker) beginStream(ctx context.Context, t *change.Txn, v change.View, 
 	finder, _ := s.(change.Finder)
 	trees, _ := s.(change.TreeFinder)
 	m.streaming = &streaming{of: s, finder: finder, trees: trees, sums: sums,
-		emptied: s.Names().Emptied(), partitions: 1, held: newHeldRecords(m.lists),
+		emptied: s.Names().Emptied(), partitions: 1, held: newHeldRecords(m.vocabulary, m.lists),
 		byOld: foundIndex{reverseIndex: newReverseIndex(m.lists.Seeds)},
 		byNew: foundIndex{reverseIndex: newReverseIndex(m.lists.Seeds)}}
 	for _, t := range m.aggregates.kept {

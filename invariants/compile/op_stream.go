@@ -28,10 +28,23 @@ func (g *changeGoal) stream(m *machine, info *stepInfo, next step) (stop, done b
 		return false, false
 	case g.ofObject(m.vocabulary):
 		return g.ofKnown(m, info, old, next), true
-	case m.streaming.summing || !m.streaming.held.holds(g.list):
+	case m.streaming.summing:
 		return m.fail(streamError{info.goal}), true
+	case !m.streaming.held.holds(g.list):
+		return g.ofSome(m, info, next) || m.fail(streamError{info.goal}), true
 	}
 	return false, false
+}
+
+// ofSome goes through the records of a list that are held, of more that are not. If none of them
+// ends the search, the answer is not known.
+func (g *changeGoal) ofSome(m *machine, info *stepInfo, next step) (stop bool) {
+	for _, i := range m.lists.all(g.list) {
+		if m.row(info) || g.match(m, &m.lists.records[i]) && next(m) {
+			return true
+		}
+	}
+	return false
 }
 
 // ofKnown answers a goal about objects with a known id.
