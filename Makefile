@@ -150,7 +150,7 @@ planted: setup guest
 ## minutes); REPAIR_PLANTED=dot selects those with a matching name
 repair-planted: setup build build/planted/e2fsprogs build/planted/xfsprogs
 	@scripts/setup.sh libinih-dev liburcu-dev
-	go run ./dev/repairplanted ./fsward build/planted $(REPAIR_PLANTED)
+	go run ./dev/repairplanted ./fsward build/planted '$(REPAIR_PLANTED)'
 
 ## find paths of e2fsck with AFL++ (Debian's package afl++) in PATHS_TIME (10m), and test e2fsck
 ## with each, in build/repair-paths
