@@ -149,7 +149,7 @@ planted: setup guest
 ## plant bugs in a rebuilt e2fsck and xfs_repair, and find them with fsward fsck (about ten
 ## minutes); REPAIR_PLANTED=dot selects those with a matching name
 repair-planted: setup build build/planted/e2fsprogs build/planted/xfsprogs
-	@scripts/setup.sh libinih-dev liburcu-dev
+	@scripts/setup.sh autoconf automake libtool libinih-dev liburcu-dev uuid-dev libblkid-dev
 	go run ./dev/repairplanted ./fsward build/planted '$(REPAIR_PLANTED)'
 
 ## find paths of e2fsck with AFL++ (Debian's package afl++) in PATHS_TIME (10m), and test e2fsck

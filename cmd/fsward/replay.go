@@ -49,16 +49,8 @@ run.`,
 			if cfg.Memory, err = limits.limits(); err != nil {
 				return usageError{err, c.CommandPath()}
 			}
-			memory.SetLimit(cfg.Memory.Total(len(cfg.Disks)))
 			cfg.Sinks = []guard.Sink{sink(asJSON)}
-			sum, err := offline.Replay(c.Context(), cfg, newLog(false))
-			if err != nil {
-				return err
-			}
-			if err := printVerdicts(sum, asJSON); err != nil {
-				return err
-			}
-			return outcome(sum.Outcome())
+			return runReplay(c, cfg, asJSON)
 		},
 	}
 	addBaseFlag(c, &bases)
@@ -73,6 +65,19 @@ run.`,
 		"go on after a commit that would be refused")
 	addJSONFlag(c, &asJSON)
 	return c
+}
+
+// runReplay replays a recording within its limits of memory, and prints the verdicts.
+func runReplay(c *cobra.Command, cfg offline.ReplayConfig, asJSON bool) error {
+	memory.SetLimit(cfg.Memory.Total(len(cfg.Disks)))
+	sum, err := offline.Replay(c.Context(), cfg, newLog(false))
+	if err != nil {
+		return err
+	}
+	if err := printVerdicts(sum, asJSON); err != nil {
+		return err
+	}
+	return outcome(sum.Outcome())
 }
 
 // printVerdicts prints how many verdicts of each kind a replay had.

@@ -42,34 +42,11 @@ func randomWrites(file string) string {
 
 // fileShapes are those of files and names that both file systems have.
 func fileShapes(fs string, mkfs []string) (list []shape) {
-	for _, s := range []shape{
+	for _, s := range slices.Concat(directoryShapes(fs), []shape{
 		{name: "n new small files", smallest: 5000, full: 2_000_000, each: 20 * kib, least: 20,
 			script: smallFiles},
 		{name: "deletion of n small files", smallest: 5000, full: 2_000_000, each: 20 * kib, least: 20,
 			prepare: smallFiles, script: `rm -r d`},
-		{name: "n entries in one directory", smallest: 5000, full: 5_000_000, each: 20 * kib, least: 8,
-			script: `mkdir d; perl -e 'for (1..$ARGV[0]) { open $f, ">", "d/$_" or die $! }' $N`},
-		{name: "deletion of n entries in one directory", smallest: 5000, full: 1_000_000,
-			each: 20 * kib, least: 20, prepare: files, script: `rm -r d`},
-		{name: "n entries in one directory moved to another", smallest: 5000, full: 1_000_000,
-			each: 20 * kib, least: 8, prepare: files, script: `mkdir e; perl -e 'for (1..$ARGV[0]) {
-				rename "d/$_", "e/$_" or die $! }' $N`},
-		{name: "n entries in one directory replaced", smallest: 5000, full: 1_000_000, each: 20 * kib,
-			least: 20, prepare: files, script: `perl -e 'for (1..$ARGV[0]) {
-				open $f, ">", "d/new" or die $!; print $f "new $_"; close $f;
-				rename "d/new", "d/$_" or die $! }' $N`},
-		{name: "1000 new entries in a directory of n", smallest: 20_000, full: 5_000_000, each: kib,
-			prepare: names, script: `perl -e 'for (1..1000) { link("d/0", "d/new$_") or die $! }'`},
-		{name: "every 50th of n entries in one directory renamed", smallest: 20_000, full: 5_000_000,
-			each: kib, prepare: names, script: `perl -e 'for (0..$ARGV[0] / 50 - 1) { $_ *= 50;
-				rename "d/$_", "d/new$_" or die $! }' $N`},
-		{name: "n directories in one", smallest: 1000, full: map[string]int{"btrfs": 1_000_000,
-			"ext3": 64_000}[fs], each: 20 * kib, least: 8,
-			script: `perl -e 'mkdir "d$_" or die $! for 1..$ARGV[0]' $N`},
-		{name: "n directories, one in the other", smallest: 2500, full: 40_000, each: 20 * kib, least: 8,
-			script: chain},
-		{name: "n directories, one in the other, turned over", smallest: 2500, full: 40_000,
-			each: 20 * kib, least: 2, prepare: chain, script: turnOver},
 		{name: "n hard links to a file", smallest: 4000, full: 64_000, least: 3,
 			script: `touch f; perl -e 'link("f", "link$_") or die $! for 1..$ARGV[0]' $N`},
 		{name: "deletion of n hard links to a file", smallest: 4000, full: 64_000, least: 3,
@@ -98,11 +75,40 @@ func fileShapes(fs string, mkfs []string) (list []shape) {
 			prepare: sparse, script: `rm f`},
 		{name: "deletion of a file of n MiB", smallest: 128, full: 100 * kib, each: mib,
 			prepare: `head -c ${N}M /dev/zero > f`, script: `rm f`},
-	} {
+	}) {
 		s.name, s.fs, s.mkfs = fs+": "+s.name, fs, mkfs
 		list = append(list, s)
 	}
 	return list
+}
+
+// directoryShapes are those of entries and directories.
+func directoryShapes(fs string) []shape {
+	return []shape{
+		{name: "n entries in one directory", smallest: 5000, full: 5_000_000, each: 20 * kib, least: 8,
+			script: `mkdir d; perl -e 'for (1..$ARGV[0]) { open $f, ">", "d/$_" or die $! }' $N`},
+		{name: "deletion of n entries in one directory", smallest: 5000, full: 1_000_000,
+			each: 20 * kib, least: 20, prepare: files, script: `rm -r d`},
+		{name: "n entries in one directory moved to another", smallest: 5000, full: 1_000_000,
+			each: 20 * kib, least: 8, prepare: files, script: `mkdir e; perl -e 'for (1..$ARGV[0]) {
+				rename "d/$_", "e/$_" or die $! }' $N`},
+		{name: "n entries in one directory replaced", smallest: 5000, full: 1_000_000, each: 20 * kib,
+			least: 20, prepare: files, script: `perl -e 'for (1..$ARGV[0]) {
+				open $f, ">", "d/new" or die $!; print $f "new $_"; close $f;
+				rename "d/new", "d/$_" or die $! }' $N`},
+		{name: "1000 new entries in a directory of n", smallest: 20_000, full: 5_000_000, each: kib,
+			prepare: names, script: `perl -e 'for (1..1000) { link("d/0", "d/new$_") or die $! }'`},
+		{name: "every 50th of n entries in one directory renamed", smallest: 20_000, full: 5_000_000,
+			each: kib, prepare: names, script: `perl -e 'for (0..$ARGV[0] / 50 - 1) { $_ *= 50;
+				rename "d/$_", "d/new$_" or die $! }' $N`},
+		{name: "n directories in one", smallest: 1000, full: map[string]int{"btrfs": 1_000_000,
+			"ext3": 64_000}[fs], each: 20 * kib, least: 8,
+			script: `perl -e 'mkdir "d$_" or die $! for 1..$ARGV[0]' $N`},
+		{name: "n directories, one in the other", smallest: 2500, full: 40_000, each: 20 * kib, least: 8,
+			script: chain},
+		{name: "n directories, one in the other, turned over", smallest: 2500, full: 40_000,
+			each: 20 * kib, least: 2, prepare: chain, script: turnOver},
+	}
 }
 
 // overwrite writes every other block of a file.

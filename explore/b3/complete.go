@@ -111,9 +111,8 @@ func (c *completer) add(s Step) {
 	c.put(s)
 }
 
-// directBlock is the size of the blocks at which direct writes begin, in bytes. Linux refuses those
-// that do not begin at a sector of the disk (EINVAL). A range that depends on the size of the file
-// is moved to the next block.
+// directBlock is the size of the blocks at which direct writes begin, in bytes: Linux refuses those
+// that do not begin at a sector (EINVAL). If a range depends on a size, the next block is taken.
 const directBlock = 4096
 
 // put appends a step that has what it needs, and follows its effect.

@@ -2,55 +2,58 @@ package b3
 
 import "testing"
 
+// completed are workloads, and what they are once they are complete.
+var completed = map[string]string{
+	"link foo A/bar; fsync A/bar": "mkdir A; creat foo; link foo A/bar; open A/bar; fsync A/bar; " +
+		"close A/bar; close foo",
+	"creat foo; creat foo; sync": "creat foo; close foo; unlink foo; creat foo; sync; close foo",
+	"write foo extend; fsync bar": "creat foo; write foo 0 32768; write foo 30768 5000; creat bar; " +
+		"fsync bar; close bar; close foo",
+	"removexattr foo; sync": "creat foo; setxattr foo; removexattr foo; sync; close foo",
+	"rename A B; fsync A":   "mkdir A; rename A B; mkdir A; open A; fsync A; close A",
+	"creat A/foo; sync; rename A B; mkdir A; fsync A": "mkdir A; creat A/foo; sync; close A/foo; " +
+		"rename A B; mkdir A; open A; fsync A; close A",
+	"creat A/foo; mkdir A; sync": "mkdir A; creat A/foo; close A/foo; unlink A/foo; rmdir A; " +
+		"mkdir A; sync",
+	"creat B/foo; rename A B; sync": "mkdir B; creat B/foo; mkdir A; close B/foo; unlink B/foo; " +
+		"rename A B; sync",
+	"rename A A/C; sync": "mkdir A; rename A A/C; sync",
+	"unlink A/bar; sync": "mkdir A; creat A/bar; close A/bar; unlink A/bar; sync",
+	"truncate foo 0; fdatasync foo": "creat foo; write foo 0 32768; truncate foo 0; fdatasync foo; " +
+		"close foo",
+	"link foo bar; rename foo bar; sync": "creat foo; link foo bar; close foo; rename foo bar; sync",
+	"removexattr foo a; sync": "creat foo; setxattr foo a; removexattr foo a; sync; " +
+		"close foo",
+	"setxattr foo; removexattr foo a; sync": "creat foo; setxattr foo; setxattr foo a; " +
+		"removexattr foo a; sync; close foo",
+	"clone foo block bar 32768; write bar append; sync": "creat foo; write foo 0 32768; creat bar; " +
+		"clone foo 0 8192 bar 32768; write bar 40960 32768; sync; close bar; close foo",
+	// A file without a name is used until it is closed, or the name is used for another one.
+	"orphan A/foo; write A/foo append; fsync A/foo": "mkdir A; creat A/foo; orphan A/foo; " +
+		"write A/foo 0 32768; fsync A/foo; close A/foo",
+	"write foo append; orphan foo; write foo end; creat foo; sync": "creat foo; " +
+		"write foo 0 32768; orphan foo; write foo 27768 5000; close foo; creat foo; sync; close foo",
+	"orphan foo; rename foo bar; sync": "creat foo; orphan foo; close foo; creat foo; close foo; " +
+		"rename foo bar; sync",
+	"chmod A 700; sync_file_range foo block; sync": "mkdir A; open A; chmod A 700; creat foo; " +
+		"write foo 0 32768; sync_file_range foo 0 8192; sync; close A; close foo",
+	"exchange foo A/bar; write A/bar append; sync": "mkdir A; creat foo; creat A/bar; close foo; " +
+		"close A/bar; exchange foo A/bar; open A/bar; write A/bar 0 32768; sync; close A/bar",
+	"write foo append; exchange foo bar; write bar append; write foo append; sync": "creat foo; " +
+		"write foo 0 32768; creat bar; close foo; close bar; exchange foo bar; open bar; " +
+		"write bar 32768 32768; open foo; write foo 0 32768; sync; close bar; close foo",
+	"creat A/foo; exchange A B; unlink B/foo; rmdir A; sync": "mkdir A; creat A/foo; mkdir B; " +
+		"close A/foo; exchange A B; unlink B/foo; rmdir A; sync",
+	"exchange A A/foo; sync": "mkdir A; creat A/foo; close A/foo; exchange A A/foo; sync",
+	// A direct write begins at a block, also if the file does not end at one.
+	"write foo extend; dwrite foo append; dwrite foo last; sync": "creat foo; write foo 0 32768; " +
+		"write foo 30768 5000; dwrite foo 36864 32768; dwrite foo 61440 8192; sync; close foo",
+	"fsync /": "open /; fsync /; close /",
+}
+
 // What a workload needs comes right before the step that needs it.
 func TestComplete(t *testing.T) {
-	for text, want := range map[string]string{
-		"link foo A/bar; fsync A/bar": "mkdir A; creat foo; link foo A/bar; open A/bar; fsync A/bar; " +
-			"close A/bar; close foo",
-		"creat foo; creat foo; sync": "creat foo; close foo; unlink foo; creat foo; sync; close foo",
-		"write foo extend; fsync bar": "creat foo; write foo 0 32768; write foo 30768 5000; creat bar; " +
-			"fsync bar; close bar; close foo",
-		"removexattr foo; sync": "creat foo; setxattr foo; removexattr foo; sync; close foo",
-		"rename A B; fsync A":   "mkdir A; rename A B; mkdir A; open A; fsync A; close A",
-		"creat A/foo; sync; rename A B; mkdir A; fsync A": "mkdir A; creat A/foo; sync; close A/foo; " +
-			"rename A B; mkdir A; open A; fsync A; close A",
-		"creat A/foo; mkdir A; sync": "mkdir A; creat A/foo; close A/foo; unlink A/foo; rmdir A; " +
-			"mkdir A; sync",
-		"creat B/foo; rename A B; sync": "mkdir B; creat B/foo; mkdir A; close B/foo; unlink B/foo; " +
-			"rename A B; sync",
-		"rename A A/C; sync": "mkdir A; rename A A/C; sync",
-		"unlink A/bar; sync": "mkdir A; creat A/bar; close A/bar; unlink A/bar; sync",
-		"truncate foo 0; fdatasync foo": "creat foo; write foo 0 32768; truncate foo 0; fdatasync foo; " +
-			"close foo",
-		"link foo bar; rename foo bar; sync": "creat foo; link foo bar; close foo; rename foo bar; sync",
-		"removexattr foo a; sync": "creat foo; setxattr foo a; removexattr foo a; sync; " +
-			"close foo",
-		"setxattr foo; removexattr foo a; sync": "creat foo; setxattr foo; setxattr foo a; " +
-			"removexattr foo a; sync; close foo",
-		"clone foo block bar 32768; write bar append; sync": "creat foo; write foo 0 32768; creat bar; " +
-			"clone foo 0 8192 bar 32768; write bar 40960 32768; sync; close bar; close foo",
-		// A file without a name is used until it is closed, or the name is used for another one.
-		"orphan A/foo; write A/foo append; fsync A/foo": "mkdir A; creat A/foo; orphan A/foo; " +
-			"write A/foo 0 32768; fsync A/foo; close A/foo",
-		"write foo append; orphan foo; write foo end; creat foo; sync": "creat foo; " +
-			"write foo 0 32768; orphan foo; write foo 27768 5000; close foo; creat foo; sync; close foo",
-		"orphan foo; rename foo bar; sync": "creat foo; orphan foo; close foo; creat foo; close foo; " +
-			"rename foo bar; sync",
-		"chmod A 700; sync_file_range foo block; sync": "mkdir A; open A; chmod A 700; creat foo; " +
-			"write foo 0 32768; sync_file_range foo 0 8192; sync; close A; close foo",
-		"exchange foo A/bar; write A/bar append; sync": "mkdir A; creat foo; creat A/bar; close foo; " +
-			"close A/bar; exchange foo A/bar; open A/bar; write A/bar 0 32768; sync; close A/bar",
-		"write foo append; exchange foo bar; write bar append; write foo append; sync": "creat foo; " +
-			"write foo 0 32768; creat bar; close foo; close bar; exchange foo bar; open bar; " +
-			"write bar 32768 32768; open foo; write foo 0 32768; sync; close bar; close foo",
-		"creat A/foo; exchange A B; unlink B/foo; rmdir A; sync": "mkdir A; creat A/foo; mkdir B; " +
-			"close A/foo; exchange A B; unlink B/foo; rmdir A; sync",
-		"exchange A A/foo; sync": "mkdir A; creat A/foo; close A/foo; exchange A A/foo; sync",
-		// A direct write begins at a block, also if the file does not end at one.
-		"write foo extend; dwrite foo append; dwrite foo last; sync": "creat foo; write foo 0 32768; " +
-			"write foo 30768 5000; dwrite foo 36864 32768; dwrite foo 61440 8192; sync; close foo",
-		"fsync /": "open /; fsync /; close /",
-	} {
+	for text, want := range completed {
 		w, err := Parse(text)
 		if err != nil {
 			t.Fatal(err)

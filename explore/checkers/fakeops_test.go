@@ -69,20 +69,25 @@ func (f *fake) perform(s *exploretest.System, call agent.Op) agent.Result {
 	if !ok {
 		return agent.Result{Errno: unix.ENOSYS}
 	}
-	if f.failAt != nil && o.Code != model.Close {
-		n := uint32(len(f.hits))
-		failed := slices.Contains(f.failAt, n)
-		f.hits = append(f.hits, agent.Hit{Failed: failed, Stack: uint64(o.Code),
-			Site: o.Code.String() + "+0x10"})
-		if failed && f.bug != "failed allocations succeed" {
-			return agent.Result{Errno: unix.ENOMEM}
-		}
-		if failed {
-			return agent.Result{}
-		}
+	if r, failed := f.failedCall(o); failed {
+		return r
 	}
 	r := f.do(s, o)
 	return agent.Result{Errno: r.Errno, Value: r.Value, Data: []byte(r.Data)}
+}
+
+// failedCall counts a call inside the kernel for an operation, and reports whether it fails.
+func (f *fake) failedCall(o model.Op) (r agent.Result, failed bool) {
+	if f.failAt == nil || o.Code == model.Close {
+		return r, false
+	}
+	failed = slices.Contains(f.failAt, uint32(len(f.hits)))
+	f.hits = append(f.hits, agent.Hit{Failed: failed, Stack: uint64(o.Code),
+		Site: o.Code.String() + "+0x10"})
+	if failed && f.bug != "failed allocations succeed" {
+		r.Errno = unix.ENOMEM
+	}
+	return r, failed
 }
 
 // clock returns the time of the next operation; 0 while nothing is mounted.
