@@ -1,5 +1,5 @@
 // Command shapes measures commits whose shape could make the guard slow: a snapshot of a fragmented
-// file, thousands of names with one hash, and others (shapes.go). It makes each shape at three
+// file, thousands of names with one hash, and others (package shape). It makes each shape at three
 // sizes, a factor of four apart, on a real file system under the guard. It prints the change
 // records of the commit that was held longest and the time that it was held. Of all commits, it
 // prints the records and the processor time, with its slope: 1 if the time grows as the records do.
@@ -21,6 +21,7 @@ import (
 
 	"fsward/dev/cost"
 	"fsward/dev/load"
+	"fsward/dev/shape"
 )
 
 func main() {
@@ -64,8 +65,8 @@ func run() error {
 		return err
 	}
 	if *list {
-		for _, s := range shapes {
-			fmt.Printf("%-60s %9d %9d\n", s.name, s.smallest, s.full)
+		for _, s := range shape.All {
+			fmt.Printf("%-60s %9d %9d\n", s.Name, s.Smallest, s.Full)
 		}
 		return nil
 	}
@@ -83,19 +84,19 @@ func table(ctx context.Context, match *regexp.Regexp, fsload string, sizes int, 
 		"held s", "judged", "CPU s", "µs/record", "slope", "RSS MiB", "check s", "slope", "RSS MiB",
 		"verdict")
 	var failed error
-	for _, s := range shapes {
-		if !match.MatchString(s.name) {
+	for _, s := range shape.All {
+		if !match.MatchString(s.Name) {
 			continue
 		}
 		var last result
-		for i, n := range s.sizes(sizes, full) {
-			r, err := s.whole(ctx, fsload, n)
+		for i, n := range s.Sizes(sizes, full) {
+			r, err := whole(ctx, &s, fsload, n)
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if err != nil {
-				fmt.Printf("%-58s %8d failed: %v\n", s.name, n, err)
-				failed = errors.Join(failed, fmt.Errorf("%s, %d: %w", s.name, n, err))
+				fmt.Printf("%-58s %8d failed: %v\n", s.Name, n, err)
+				failed = errors.Join(failed, fmt.Errorf("%s, %d: %w", s.Name, n, err))
 				break
 			}
 			spent, check := "-", "-"
@@ -103,30 +104,18 @@ func table(ctx context.Context, match *regexp.Regexp, fsload string, sizes int, 
 				spent = slope(last.Judged, r.Judged, last.CPU, r.CPU)
 				check = slope(last.Checked, r.Checked, last.Check, r.Check)
 			}
-			fmt.Printf("%-62s %8d %9d %8.3f %9d %8.2f %9.2f %6s %8d %8.2f %6s %8d %s\n", s.name, n,
+			fmt.Printf("%-62s %8d %9d %8.3f %9d %8.2f %9.2f %6s %8d %8.2f %6s %8d %s\n", s.Name, n,
 				r.Records, r.Held.Seconds(), r.Judged, r.CPU.Seconds(),
 				float64(r.CPU.Microseconds())/float64(max(r.Judged, 1)), spent,
 				r.RSS>>10, r.Check.Seconds(), check, r.CheckRSS>>10, r.Verdict)
 			if r.Verdict != "holds" {
-				failed = errors.Join(failed, fmt.Errorf("%s, %d: %s\n%s", s.name, n, r.Verdict, r.Alarms))
+				failed = errors.Join(failed, fmt.Errorf("%s, %d: %s\n%s", s.Name, n, r.Verdict, r.Alarms))
 				break
 			}
 			last = r
 		}
 	}
 	return failed
-}
-
-// sizes returns the sizes of a shape, a factor of four apart.
-func (s *shape) sizes(number int, full bool) (list []int) {
-	n := s.smallest
-	if full {
-		n = s.full >> (2 * (number - 1))
-	}
-	for range number {
-		list, n = append(list, n), n*4
-	}
-	return list
 }
 
 // slope returns the slope of the logarithm of a time over that of the records, or "-" if there are
@@ -141,12 +130,12 @@ func slope(before, now int, t, u time.Duration) string {
 
 // whole measures a shape in a process of its own. It repeats that, at most twice, if the commit was
 // split.
-func (s *shape) whole(ctx context.Context, fsload string, n int) (r result, err error) {
+func whole(ctx context.Context, s *shape.Shape, fsload string, n int) (r result, err error) {
 	for range 3 {
 		r = result{}
 		err = cost.Child(ctx, &r, "-memory", limits.String(), "-fsload", fsload,
-			"-one", s.name, strconv.Itoa(n))
-		if err != nil || r.Records >= s.least*n || r.Verdict != "holds" {
+			"-one", s.Name, strconv.Itoa(n))
+		if err != nil || r.Records >= s.Least*n || r.Verdict != "holds" {
 			return r, err
 		}
 	}
@@ -156,9 +145,9 @@ func (s *shape) whole(ctx context.Context, fsload string, n int) (r result, err 
 
 // printOne measures a shape in this process.
 func printOne(ctx context.Context, dir, fsload, name string, size int) error {
-	for _, s := range shapes {
-		if s.name == name {
-			r, err := s.measure(ctx, dir, fsload, size)
+	for _, s := range shape.All {
+		if s.Name == name {
+			r, err := measure(ctx, &s, dir, fsload, size)
 			if err != nil {
 				return err
 			}

@@ -12,34 +12,13 @@ import (
 
 	"fsward/dev/cost"
 	"fsward/dev/load"
+	"fsward/dev/shape"
 	"fsward/explore/uml"
 	"fsward/hostd/memory"
 )
 
-// A shape is an operation whose commit has a size n.
-type shape struct {
-	name     string
-	fs       string // "btrfs" or "ext3"
-	smallest int    // the first n
-	full     int    // the largest n with -full
-	disks    int    // 0 selects 1
-	each     int64  // bytes of disk for each of n, beside diskSize
-	start    int64  // size of the file system at first, bytes; 0: the disk's size
-	bigFile  bool   // ext3: the disk has a file f of n GiB
-	// guest runs the scripts in user-mode Linux, whose root has capabilities that a container's root
-	// may lack.
-	guest bool
-	// btrfs: prepare runs on an ext3, and btrfs-convert converts it afterwards
-	converted bool
-	// change records of the largest commit for each of n, at least. If there are fewer, a sync(2) of
-	// another process split the commit, and the measurement is repeated. 0: any number.
-	least int
-	mkfs  []string
-	mount []string // options of mount, beside commit=300
-	// sh -e runs both in the mounted file system, with n in $N and an fsload command for the directory
-	// in $LOAD: prepare without a guard, script under the guard.
-	prepare, script string
-}
+// gib is a GiB in bytes.
+const gib = 1 << 30
 
 // diskSize is the size of the disk, bytes. The check of an ext3 takes time for each of its groups.
 var diskSize = map[string]int64{"btrfs": 16 * gib, "ext3": 4 * gib}
@@ -56,45 +35,46 @@ type result struct {
 }
 
 // measure makes the shape on a new image.
-func (s *shape) measure(ctx context.Context, dir, fsload string, n int) (r result, err error) {
+func measure(ctx context.Context, s *shape.Shape, dir, fsload string,
+	n int) (r result, err error) {
 	var images []string
-	for i := range max(s.disks, 1) {
+	for i := range max(s.Disks, 1) {
 		images = append(images, filepath.Join(dir, fmt.Sprintf("disk%d.img", i)))
 	}
-	size, first := diskSize[s.fs]+s.each*int64(n), s.fs
-	if s.converted {
+	size, first := diskSize[s.FS]+s.Each*int64(n), s.FS
+	if s.Converted {
 		first = "ext3"
 	}
-	if err := load.Make(ctx, first, images, cmp.Or(s.start, size), s.mkfs...); err != nil {
+	if err := load.Make(ctx, first, images, cmp.Or(s.Start, size), s.Mkfs...); err != nil {
 		return r, err
 	}
-	if s.start > 0 {
+	if s.Start > 0 {
 		if err := os.Truncate(images[0], size); err != nil {
 			return r, err
 		}
 	}
-	if s.bigFile {
+	if s.BigFile {
 		if err := makeBigFile(ctx, images[0], uint64(n)*gib); err != nil {
 			return r, err
 		}
 	}
 	head := fmt.Sprintf("N=%d; LOAD='%s -dir .'\n", n, fsload)
-	run := load.Run{FS: first, Mount: append([]string{"commit=300"}, s.mount...), Timeout: scriptTime,
-		Stages: []load.Stage{{Script: head + s.prepare + "\nsync -f ."}}}
-	if s.converted {
+	run := load.Run{FS: first, Mount: append([]string{"commit=300"}, s.Mount...), Timeout: scriptTime,
+		Stages: []load.Stage{{Script: head + s.Prepare + "\nsync -f ."}}}
+	if s.Converted {
 		run.Stages[0].Offline = "btrfs-convert $FIRST"
 	}
-	if s.guest {
+	if s.Guest {
 		if run.Guest, err = uml.New(ctx, dir); err != nil {
 			return r, err
 		}
 	}
-	if s.prepare != "" {
+	if s.Prepare != "" {
 		if _, err := run.Unguarded(ctx, images[0], zap.NewNop()); err != nil {
 			return r, err
 		}
 	}
-	run.FS, run.Stages = s.fs, []load.Stage{{Script: head + s.script + "\nsync -f ."}}
+	run.FS, run.Stages = s.FS, []load.Stage{{Script: head + s.Script + "\nsync -f ."}}
 	err = profiles.run(func() (err error) {
 		r.Live, err = cost.Guarded(ctx, run, images, "", memory.Limits(limits))
 		return err
@@ -102,7 +82,7 @@ func (s *shape) measure(ctx context.Context, dir, fsload string, n int) (r resul
 	if err != nil {
 		return r, err
 	}
-	if images, err = load.Members(images, s.fs); err != nil {
+	if images, err = load.Members(images, s.FS); err != nil {
 		return r, err
 	}
 	checked, err := cost.Check(ctx, images, memory.Limits(limits).Disk(), 1)

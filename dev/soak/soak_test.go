@@ -36,10 +36,12 @@ func TestSoakCut(t *testing.T) {
 		{"btrfs", "full", 1, 500, 10},
 		{"btrfs", "mixed", 2, 800, 10},
 		{"btrfs", "mixtures", 1, 0, 1},
+		{"btrfs", "shapes", 1, 1, 3},
 		{"ext3", "mixed", 1, 800, 10},
 		{"ext3", "sync", 1, 300, 30},
 		{"ext3", "full", 1, 500, 10},
 		{"ext3", "mixtures", 1, 0, 1},
+		{"ext3", "shapes", 1, 1, 3},
 		{"ext3", "tools", 1, 200, 10},
 	} {
 		t.Run(fmt.Sprintf("%s %s %d", tc.fs, tc.only, tc.disks), func(t *testing.T) {

@@ -61,6 +61,8 @@ var workloads = []workload{
 		: > stop; wait $commits || true
 		cd .. && rm -rf stress`},
 	{name: "mixtures", script: mixtures},
+	{name: "shapes", fs: "btrfs", script: shapeLoad("btrfs")},
+	{name: "shapes", fs: "ext3", script: shapeLoad("ext3")},
 	{name: "tools", fs: "ext3", script: `$LOAD`, sessions: 6, between: ext3Tools},
 	// The file system grows in steps while it is in use. The resize needs CAP_SYS_RESOURCE, which the
 	// host's root may lack.
@@ -166,12 +168,12 @@ func (r *round) stages(devices int) []load.Stage {
 	return append(stages, load.Stage{Offline: load.Check(r.fs)})
 }
 
-// environment returns the definitions of $FS, $GUEST, $SECONDS_LEFT, $SEED and $LOAD for the
-// beginning of a script.
+// environment returns the definitions of $FS, $GUEST, $SECONDS_LEFT, $SEED, $SCALE, $FSLOAD and
+// $LOAD for the beginning of a script.
 func (r *round) environment(seconds, devices int) string {
-	limit := fmt.Sprintf("-seconds %d", seconds)
+	limit, scale := fmt.Sprintf("-seconds %d", seconds), 1
 	if r.ops > 0 {
-		limit = fmt.Sprintf("-seconds 600 -ops %d", r.ops)
+		limit, scale = fmt.Sprintf("-seconds 600 -ops %d", r.ops), 50
 	}
 	admin := ""
 	if r.fs == "btrfs" && r.load.name != "names" {
@@ -187,6 +189,7 @@ func (r *round) environment(seconds, devices int) string {
 		guest = "1"
 	}
 	seed := r.random.Uint64() >> 2
-	return fmt.Sprintf("FS=%s GUEST=%s SECONDS_LEFT=%d SEED=%d\nLOAD=\"%s -dir . -seed %d %s%s\"\n",
-		r.fs, guest, seconds, seed, r.fsload, seed, limit, admin)
+	return fmt.Sprintf("FS=%s GUEST=%s SECONDS_LEFT=%d SEED=%d SCALE=%d FSLOAD=%s\n"+
+		"LOAD=\"$FSLOAD -dir . -seed %d %s%s\"\n",
+		r.fs, guest, seconds, seed, scale, r.fsload, seed, limit, admin)
 }

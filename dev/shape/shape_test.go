@@ -1,4 +1,4 @@
-package main
+package shape
 
 import (
 	"os/exec"
@@ -13,22 +13,22 @@ var perl = regexp.MustCompile(`(?s)perl -e '([^']*)'`)
 // accept the scripts.
 func TestShapes(t *testing.T) {
 	seen := make(map[string]bool)
-	for _, s := range shapes {
-		if seen[s.name] {
-			t.Errorf("two shapes are named %s", s.name)
+	for _, s := range All {
+		if seen[s.Name] {
+			t.Errorf("two shapes are named %s", s.Name)
 		}
-		seen[s.name] = true
-		if sizes := s.sizes(3, true); s.smallest < 1 || sizes[0] < s.smallest ||
-			sizes[2] > s.full || sizes[2] < s.full-64 {
-			t.Errorf("%s: full sizes %v, want up to %d from %d", s.name, sizes, s.full, s.smallest)
+		seen[s.Name] = true
+		if sizes := s.Sizes(3, true); s.Smallest < 1 || sizes[0] < s.Smallest ||
+			sizes[2] > s.Full || sizes[2] < s.Full-64 {
+			t.Errorf("%s: full sizes %v, want up to %d from %d", s.Name, sizes, s.Full, s.Smallest)
 		}
-		for _, script := range []string{s.prepare, s.script} {
+		for _, script := range []string{s.Prepare, s.Script} {
 			if out, err := exec.Command("sh", "-nc", script).CombinedOutput(); err != nil {
-				t.Errorf("%s: %v: %s", s.name, err, out)
+				t.Errorf("%s: %v: %s", s.Name, err, out)
 			}
 			for _, program := range perl.FindAllStringSubmatch(script, -1) {
 				if out, err := exec.Command("perl", "-ce", program[1]).CombinedOutput(); err != nil {
-					t.Errorf("%s: %v: %s", s.name, err, out)
+					t.Errorf("%s: %v: %s", s.Name, err, out)
 				}
 			}
 		}
