@@ -164,7 +164,7 @@ func (l *layout) next(m *volume.Map) (*layout, error) {
 		if m.Volumes[v].Kind == volume.Whole {
 			i, same = m.Volumes[v].Disk, true
 		}
-		if !same || n.slots[i].volume != none || i >= l.disks && !l.begins(i, m, v) {
+		if !same || n.slots[i].volume != none || i >= l.disks && !l.volume(i).Begins(&m.Volumes[v]) {
 			fresh = append(fresh, v)
 			continue
 		}
@@ -250,19 +250,4 @@ func enumerate(words []string) string {
 		words = append(words[:most:most], fmt.Sprintf("and %d more", len(words)-most))
 	}
 	return strings.Join(words, ", ")
-}
-
-// begins reports whether volume i and volume v of another map are at the same place, up to the
-// smaller of their sizes.
-func (l *layout) begins(i int, m *volume.Map, v int) bool {
-	end := min(l.slots[i].size, m.Volumes[v].Size)
-	for off := uint64(0); off < end; {
-		a, n := l.place(i, off)
-		b, k := m.Address(v, off)
-		if a != b || n == 0 || k == 0 {
-			return false
-		}
-		off += min(n, k)
-	}
-	return true
 }

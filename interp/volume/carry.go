@@ -48,10 +48,20 @@ func (v *Volume) key() volumeKey {
 
 // common returns how many bytes from the start of two volumes have the same addresses.
 func common(v, w *Volume) uint64 {
-	end := min(v.Size, w.Size)
 	if v.Unguarded != "" || w.Unguarded != "" {
-		return end
+		return min(v.Size, w.Size)
 	}
+	return v.along(w)
+}
+
+// Begins reports whether two volumes have the same addresses, up to the smaller of their sizes.
+func (v *Volume) Begins(w *Volume) bool { return v.along(w) == min(v.Size, w.Size) }
+
+// along returns how many bytes from the start of two volumes have the same addresses, whether or
+// not they can be read. The work grows with the segments and stripes, not with the bytes: a guest
+// can write a table of a huge volume with tiny chunks.
+func (v *Volume) along(w *Volume) uint64 {
+	end := min(v.Size, w.Size)
 	i, j := 0, 0
 	for off := uint64(0); off < end; {
 		for i < len(v.Segments) && v.Segments[i].Start+v.Segments[i].Len <= off {
@@ -64,7 +74,7 @@ func common(v, w *Volume) uint64 {
 			return off
 		}
 		s, t := &v.Segments[i], &w.Segments[j]
-		if !s.same(t, off) {
+		if s.Start > off || t.Start > off || !s.same(t, off) {
 			return off
 		}
 		off = min(s.Start+s.Len, t.Start+t.Len)

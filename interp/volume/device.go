@@ -21,6 +21,15 @@ type device struct {
 	path string // "" or "p2"
 	off  uint64 // first byte on the disk
 	size uint64 // bytes
+	// texts is the number of bytes of LVM's metadata that may still be read from the disk; its
+	// partitions share it.
+	texts *uint64
+}
+
+// newDevice returns disk i of all, as a whole.
+func newDevice(all interp.Disk, i int, size uint64) device {
+	texts := uint64(maxTexts)
+	return device{all: all, disk: i, size: size, texts: &texts}
 }
 
 // at returns the address of a byte of the device.

@@ -141,14 +141,21 @@ thin_pool = "one" } } # the end
 `
 
 // withText returns a disk that is a PV whose metadata is a text, at a place of a ring.
-func withText(text []byte, at int) memory {
-	const ring = 60 << 10
-	d := memory(make([]byte, fuzzDisk))
+func withText(text []byte, at int) memory { return pvWith(fuzzDisk, 60<<10, 1, text, at) }
+
+// pvWith returns a disk of size bytes that is a PV with a ring of metadata. Its label names the
+// ring as often as areas says; the ring has a text at a place.
+func pvWith(size, ring, areas int, text []byte, at int) memory {
+	d := memory(make([]byte, size))
 	label := d[512:1024]
 	copy(label, "LABELONE\x01")
 	label[20] = 32
 	copy(label[24:], "LVM2 0010123456789abcdef0123456789abcdef")
-	for i, n := range []uint64{fuzzDisk, 64 << 10, 0, 0, 0, 4096, ring} {
+	fields := []uint64{uint64(size), 64 << 10, 0, 0, 0}
+	for range areas {
+		fields = append(fields, 4096, uint64(ring))
+	}
+	for i, n := range fields {
 		binary.LittleEndian.PutUint64(label[64+8*i:], n)
 	}
 	binary.LittleEndian.PutUint32(label[16:], lvmCRC(label[20:]))
@@ -156,7 +163,7 @@ func withText(text []byte, at int) memory {
 	copy(area[4:], " LVM2 x[5A%r0N*>\x01")
 	text = text[:min(len(text), ring-512)]
 	at = 512 + at%(ring-512)
-	for i, n := range []uint64{4096, ring, uint64(at), uint64(len(text))} {
+	for i, n := range []uint64{4096, uint64(ring), uint64(at), uint64(len(text))} {
 		binary.LittleEndian.PutUint64(area[24+8*i:], n)
 	}
 	binary.LittleEndian.PutUint32(area[56:], lvmCRC(text))

@@ -244,12 +244,13 @@ func (g *group) roles() map[string]string {
 	roles := map[string]string{}
 	for i := range g.text.lvs {
 		for _, s := range g.text.lvs[i].segments {
+			origin := s.origin()
 			for _, u := range s.uses {
 				if role := s.role(u.key); role != "" {
 					roles[u.lv] = role
 				}
 				if u.key == "merging_store" {
-					roles[s.origin()] = "LV that a snapshot is merged into"
+					roles[origin] = "LV that a snapshot is merged into"
 				}
 			}
 		}

@@ -76,7 +76,8 @@ const identifyHead = 68 << 10
 // A format that contains other ones comes first: a container of LUKS, md or LVM, then file systems,
 // then compressed files, whose magic is short.
 func Identify(d interp.Disk) string {
-	dev := &device{all: d, size: d.Size()}
+	whole := newDevice(d, 0, d.Size())
+	dev := &whole
 	if version, _ := mdMember(dev); version != "" {
 		return version
 	}

@@ -16,6 +16,11 @@ const (
 	mdaLocations = 40      // offset of the list of texts
 	maxText      = 4 << 20 // bytes of a text; LVM's default area has 1 MiB in all
 	ignoredText  = 1       // flag of a location
+
+	// maxTexts bounds the texts that are read from a disk, bytes, of which each counts minText at
+	// least. A label can name an area many times, and many partitions can begin at the same byte.
+	maxTexts = 16 << 20
+	minText  = 4 << 10
 )
 
 // pv is a physical volume of LVM.
@@ -154,6 +159,12 @@ func (p *pv) readText(a *mda, off, n uint64, crc uint32) error {
 			a.size)
 		return nil
 	}
+	cost := max(n, minText)
+	if cost > *p.texts {
+		a.torn = fmt.Sprintf("the metadata of the PVs of a disk has more than %d bytes", maxTexts)
+		return nil
+	}
+	*p.texts -= cost
 	first := min(n, a.size-off)
 	r, ok, err := p.read(a.off+off, first)
 	if err != nil || !ok {

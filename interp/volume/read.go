@@ -39,7 +39,7 @@ func Read(d interp.Disk) (*Map, error) {
 // readDisk reads the tables of one disk. A partition table wins over the label of a PV, as for LVM.
 // old is the state of the disk before the write under observation, or nil: see retain.
 func readDisk(d interp.Disk, i int, size uint64, old *diskState) (*diskState, error) {
-	s := &diskState{whole: device{all: d, disk: i, size: size}}
+	s := &diskState{whole: newDevice(d, i, size)}
 	var err error
 	if s.table, err = readGPT(&s.whole); err != nil {
 		return nil, err

@@ -212,7 +212,7 @@ func labelsOf(m *Map) []string {
 func carriedLabels(m, oldMap *Map, from []int) []string {
 	old := labelsOf(oldMap)
 	labels := make([]string, len(m.Volumes))
-	taken := map[string]bool{}
+	taken, tries := map[string]bool{}, map[string]int{}
 	key := func(id uint64, label string) string { return fmt.Sprint(id, label) }
 	for i, label := range old {
 		taken[key(oldMap.Volumes[i].idOf(), label)] = true
@@ -224,14 +224,23 @@ func carriedLabels(m, oldMap *Map, from []int) []string {
 	}
 	for i, at := range from {
 		if at < 0 {
-			labels[i] = m.Volumes[i].Path
-			for taken[key(m.Volumes[i].idOf(), labels[i])] {
-				labels[i] += " (new)"
+			id, path := m.Volumes[i].idOf(), m.Volumes[i].Path
+			own := key(id, path) // metadata can give any number of volumes the same path
+			for labels[i] = path; taken[key(id, labels[i])]; tries[own]++ {
+				labels[i] = path + newLabel(tries[own])
 			}
-			taken[key(m.Volumes[i].idOf(), labels[i])] = true
+			taken[key(id, labels[i])] = true
 		}
 	}
 	return labels
+}
+
+// newLabel returns what distinguishes a new volume from others of its path; tries were taken.
+func newLabel(tries int) string {
+	if tries == 0 {
+		return " (new)"
+	}
+	return fmt.Sprintf(" (new %d)", tries+1)
 }
 
 // writtenDisk is a set of disks after a write.
