@@ -187,6 +187,40 @@ func TestParseURI(t *testing.T) {
 	}
 }
 
+// TestBackingFormat checks that the name of a format is taken only if QEMU reads the same.
+func TestBackingFormat(t *testing.T) {
+	extension := func(typ uint32, text string) []byte {
+		b := binary.BigEndian.AppendUint32(nil, typ)
+		b = binary.BigEndian.AppendUint32(b, uint32(len(text)))
+		return append(b, text+strings.Repeat("\x00", -len(text)&7)...)
+	}
+	name := func(text string) []byte { return extension(extensionBackingFormat, text) }
+	for _, c := range []struct {
+		extensions [][]byte
+		format     Format
+		wrong      string
+	}{
+		{[][]byte{name("raw")}, Raw, ""},
+		{[][]byte{extension(7, "other"), name("qcow2"), extension(0, ""), name("raw")}, Qcow2, ""},
+		{[][]byte{extension(7, "other")}, "", ""},
+		{[][]byte{name("raw"), name("qcow2")}, "", "twice"},
+		{[][]byte{name("qcow2\x00")}, "", "the format of the backing file is"},
+		{[][]byte{name("raw\x00qcow2")}, "", "the format of the backing file is"},
+	} {
+		b := make([]byte, 512)
+		copy(b, "QFI\xfb\x00\x00\x00\x03")
+		binary.BigEndian.PutUint64(b[8:], 256)
+		binary.BigEndian.PutUint32(b[16:], uint32(copy(b[256:], "base")))
+		binary.BigEndian.PutUint32(b[100:], qcow2V3Header)
+		copy(b[qcow2V3Header:], bytes.Join(c.extensions, nil))
+		got, err := parseQcow2(bytes.NewReader(b))
+		if got.format != c.format || (err == nil) != (c.wrong == "") ||
+			err != nil && !strings.Contains(err.Error(), c.wrong) {
+			t.Errorf("%q: format %q, %v", c.extensions, got.format, err)
+		}
+	}
+}
+
 // FuzzQcow2 gives parseQcow2 any header.
 func FuzzQcow2(f *testing.F) {
 	for _, more := range [][]string{nil, {"-o", "compat=0.10"},

@@ -1,6 +1,7 @@
 package qemudisk
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -123,13 +124,14 @@ func parseQcow2(r io.ReaderAt) (b backing, err error) {
 }
 
 // backingFormat looks for the format of the backing file in the extensions of a header, which lie
-// between start and limit. It returns "" if they do not name it.
-func backingFormat(r io.ReaderAt, start, limit uint32) (Format, error) {
+// between start and limit. It returns "" if they do not name it. What QEMU would read otherwise is
+// an error: it takes the last of two names, and a name up to its first NUL.
+func backingFormat(r io.ReaderAt, start, limit uint32) (format Format, err error) {
 	at := start
 	for range maxExtensions {
 		var h [8]byte
 		if at > limit || limit-at < uint32(len(h)) {
-			return "", nil
+			return format, nil
 		}
 		if _, err := r.ReadAt(h[:], int64(at)); err != nil {
 			return "", fmt.Errorf("cannot read the extensions of the header: %w", err)
@@ -137,19 +139,34 @@ func backingFormat(r io.ReaderAt, start, limit uint32) (Format, error) {
 		typ, n := binary.BigEndian.Uint32(h[:]), binary.BigEndian.Uint32(h[4:])
 		at += uint32(len(h))
 		if typ == extensionEnd || n > limit-at {
-			return "", nil
+			return format, nil
 		}
 		if typ == extensionBackingFormat {
-			if n > 15 { // QEMU's limit
-				return "", fmt.Errorf("the name of the backing file's format has %d bytes", n)
+			if format != "" {
+				return "", errors.New("the header names the format of the backing file twice")
 			}
-			name := make([]byte, n)
-			_, err := r.ReadAt(name, int64(at))
-			return Format(name), err
+			if format, err = formatName(r, at, n); err != nil {
+				return "", err
+			}
 		}
 		at += (n + 7) &^ 7
 	}
-	return "", nil
+	return "", fmt.Errorf("the header has more than %d extensions", maxExtensions)
+}
+
+// formatName reads the n bytes of the name of a format.
+func formatName(r io.ReaderAt, at, n uint32) (Format, error) {
+	if n > 15 { // QEMU's limit
+		return "", fmt.Errorf("the name of the backing file's format has %d bytes", n)
+	}
+	name := make([]byte, n)
+	if _, err := r.ReadAt(name, int64(at)); err != nil {
+		return "", fmt.Errorf("cannot read the format of the backing file: %w", err)
+	}
+	if bytes.IndexByte(name, 0) >= 0 {
+		return "", fmt.Errorf("the format of the backing file is %q", name)
+	}
+	return Format(name), nil
 }
 
 // CheckAlone returns an error if an image does not exist, is not of the format, or needs backing
