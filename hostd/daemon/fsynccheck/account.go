@@ -42,8 +42,13 @@ func (e *Early) String() string {
 	return s
 }
 
-// maxWaiting bounds the calls that wait for the next ping.
-const maxWaiting = 1 << 14
+// Bounds of what is kept for a guest.
+const (
+	maxWaiting   = 1 << 14  // calls that wait for the next ping
+	maxHeld      = 16 << 20 // bytes of these calls
+	maxDevices   = 1 << 10  // devices of the guest that are guarded disks
+	maxDeviceLen = 32       // bytes of the name of one, MAJOR,MINOR
+)
 
 // An account checks the calls of one run of fswcalls in a guest. One goroutine uses it.
 type account struct {
@@ -52,6 +57,7 @@ type account struct {
 	clock  clock
 	byDev  map[string]*Disk
 	calls  []Call // their time is not known yet
+	held   int    // bytes of calls
 	judged uint64
 	early  uint64
 	open   uint64 // number of calls that could not be decided
@@ -63,21 +69,30 @@ func newAccount(disks []Disk, report func(*Early)) *account {
 }
 
 // found notes which disk a device of the guest is.
-func (a *account) found(dev, name string) {
-	for i := range a.disks {
-		if a.disks[i].Name == name {
-			a.byDev[dev] = &a.disks[i]
-		}
+func (a *account) found(dev, name string) error {
+	i := slices.IndexFunc(a.disks, func(d Disk) bool { return d.Name == name })
+	if i < 0 {
+		return nil
 	}
+	dev, err := parseDevice(dev)
+	if err != nil {
+		return err
+	}
+	if _, known := a.byDev[dev]; !known && len(a.byDev) >= maxDevices {
+		return fmt.Errorf("more than %d devices", maxDevices)
+	}
+	a.byDev[dev] = &a.disks[i]
+	return nil
 }
 
 // call takes a call. It is checked after the next ping comes back.
 func (a *account) call(c Call) {
-	if len(a.calls) >= maxWaiting {
+	size := c.size()
+	if len(a.calls) >= maxWaiting || a.held+size > maxHeld {
 		a.open++
 		return
 	}
-	a.calls = append(a.calls, c)
+	a.calls, a.held = append(a.calls, c), a.held+size
 }
 
 // ping takes a ping that came back, and checks the calls that can be decided now.
@@ -89,6 +104,7 @@ func (a *account) ping(p ping) error {
 	for _, c := range a.calls {
 		if a.clock.passed(c.Returned) {
 			a.judge(&c)
+			a.held -= c.size()
 		} else {
 			rest = append(rest, c)
 		}

@@ -2,6 +2,7 @@ package fsynccheck
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -35,6 +36,14 @@ func with(c Call, change func(*Call)) Call {
 	c.Wrote = append([]Range(nil), c.Wrote...)
 	change(&c)
 	return c
+}
+
+// found tells an account which disk a device is.
+func found(t testing.TB, a *account, dev, name string) {
+	t.Helper()
+	if err := a.found(dev, name); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func metadata(c *Call) { c.Wrote[0].Metadata = true }
@@ -124,8 +133,8 @@ func TestAccount(t *testing.T) {
 				Spare: func(off, _ uint64) bool { return off == 512<<20 }}},
 				func(e *Early) { early = append(early, *e) })
 			a.clock = testClock(t)
-			a.found("254,0", "root")
-			a.found("254,32", "no such disk")
+			found(t, a, "254,0", "root")
+			found(t, a, "254,32", "no such disk")
 			a.judge(&c.call)
 			if len(early) != int(min(c.lacks, 1)) || c.lacks > 0 &&
 				(early[0].Writes != c.lacks || early[0].Never != c.never || early[0].Disk != "root") {
@@ -147,7 +156,7 @@ func TestAccountWaits(t *testing.T) {
 	d := Diary{writes: []write{{0, 512, 1010, 1020}}}
 	a := newAccount([]Disk{{Name: "root", Diary: &d, FS: func() string { return "ext3" }}},
 		func(*Early) { reported++ })
-	a.found("254,0", "root")
+	found(t, a, "254,0", "root")
 	call := Call{Name: "sync", Began: 100, Returned: 200, Synced: []string{"254,0"}}
 	for i, p := range []ping{{990, 0, 1010}, {1140, 150, 1160}, {1290, 300, 1310}} {
 		if i == 1 {
@@ -168,6 +177,40 @@ func TestAccountWaits(t *testing.T) {
 	}
 	if a.ping(ping{1300, 299, 1320}) == nil {
 		t.Error("a clock that goes back is no error")
+	}
+}
+
+// TestAccountBounds checks that a guest cannot make the host remember any number of bytes.
+func TestAccountBounds(t *testing.T) {
+	a := newAccount([]Disk{{Name: "root", Diary: &Diary{}, FS: func() string { return "ext3" }}},
+		func(*Early) {})
+	var err error
+	for i := 0; err == nil && i < 2*maxDevices; i++ {
+		err = a.found(fmt.Sprintf("254,%d", i), "root")
+	}
+	if err == nil || len(a.byDev) != maxDevices {
+		t.Errorf("%d devices, %v", len(a.byDev), err)
+	}
+	if a.found(strings.Repeat("2", maxDeviceLen+1), "root") == nil {
+		t.Error("a device with a long name is no error")
+	}
+	large, err := parseCall("fsync 7 100 200" + strings.Repeat(" 254,0:8+8@1", maxParts))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range maxWaiting {
+		a.call(large)
+	}
+	if a.held > maxHeld || len(a.calls) == 0 || a.open+uint64(len(a.calls)) != maxWaiting {
+		t.Errorf("%d calls of %d bytes wait, %d are given up", len(a.calls), a.held, a.open)
+	}
+	for _, p := range []ping{{990, 0, 1010}, {1290, 300, 1310}} {
+		if err := a.ping(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(a.calls) != 0 || a.held != 0 {
+		t.Errorf("%d calls of %d bytes wait after the ping", len(a.calls), a.held)
 	}
 }
 
@@ -281,7 +324,7 @@ func BenchmarkAccount(b *testing.B) {
 		}
 		a := newAccount([]Disk{{Name: "root", Diary: &d, FS: func() string { return "ext3" }}},
 			func(*Early) {})
-		a.found("254,0", "root")
+		found(b, a, "254,0", "root")
 		for i := range int64(1000) {
 			_ = a.clock.add(ping{i * 100, i * 100, i * 100})
 		}

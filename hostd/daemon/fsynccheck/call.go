@@ -57,6 +57,9 @@ type Call struct {
 	Wrote  []Range // for all others: the writes of its own thread while it ran
 }
 
+// size returns about how many bytes of memory a call takes.
+func (c *Call) size() int { return 128 + 32*len(c.Synced) + 96*len(c.Wrote) }
+
 // String returns the call's line.
 func (c *Call) String() string {
 	var b strings.Builder
@@ -87,10 +90,10 @@ func parseCall(text string) (c Call, err error) {
 	if len(f) < 4 || len(f) > 4+maxParts {
 		return c, fmt.Errorf("the call has %d fields, expected 4 to %d", len(f), 4+maxParts)
 	}
-	c.Name = f[0]
-	if _, known := names[c.Name]; !known {
-		return c, fmt.Errorf("unknown call %q", c.Name)
+	if _, known := names[f[0]]; !known {
+		return c, fmt.Errorf("unknown call %q", f[0])
 	}
+	c.Name = strings.Clone(f[0]) // a part of a line keeps the line
 	if c.Thread, err = strconv.Atoi(f[1]); err != nil {
 		return c, err
 	}
@@ -105,7 +108,11 @@ func parseCall(text string) (c Call, err error) {
 	}
 	for _, s := range f[4:] {
 		if !strings.Contains(s, ":") {
-			c.Synced = append(c.Synced, s)
+			dev, err := parseDevice(s)
+			if err != nil {
+				return c, err
+			}
+			c.Synced = append(c.Synced, dev)
 			continue
 		}
 		r, err := parseRange(s)
@@ -118,6 +125,15 @@ func parseCall(text string) (c Call, err error) {
 		c.Wrote = append(c.Wrote, r)
 	}
 	return c, nil
+}
+
+// parseDevice returns the name of a device as a string of its own: a part of a line would keep the
+// line.
+func parseDevice(s string) (string, error) {
+	if len(s) > maxDeviceLen {
+		return "", fmt.Errorf("a device whose name has %d bytes", len(s))
+	}
+	return strings.Clone(s), nil
 }
 
 func parseTime(s string) (int64, error) {
@@ -137,7 +153,9 @@ func parseRange(s string) (r Range, err error) {
 	if !okDev || !okSector || !okSince {
 		return r, fmt.Errorf("expected DEV:SECTOR+SECTORS@SINCE")
 	}
-	r.Dev = dev
+	if r.Dev, err = parseDevice(dev); err != nil {
+		return r, err
+	}
 	if r.Sector, err = strconv.ParseUint(sector, 10, 54); err != nil { // bytes are below 2^63
 		return r, err
 	}

@@ -125,7 +125,7 @@ func (s *stream) line(line string) error {
 	switch word {
 	case "disk":
 		dev, name, _ := strings.Cut(rest, " ")
-		a.found(dev, name)
+		return a.found(dev, name)
 	case "pong":
 		return s.pong(rest, heard)
 	case "call":
