@@ -87,9 +87,19 @@ func (q *Queue) Findings(ctx context.Context) (list []Finding, bad uint64, err e
 		return nil, 0, err
 	}
 	defer func() { err = errors.Join(err, w.Stop()) }()
-	for entry := range w.Updates() {
-		if entry == nil { // all were read
-			break
+	list, bad, err = readFindings(w.Updates())
+	slices.SortFunc(list, func(a, b Finding) int {
+		return strings.Compare(a.order(), b.order())
+	})
+	return list, bad, errors.Join(ctx.Err(), err)
+}
+
+// readFindings reads the entries of a watch up to the nil that says that all were read. Without it
+// the connection ended before.
+func readFindings(entries <-chan jetstream.KeyValueEntry) (list []Finding, bad uint64, err error) {
+	for entry := range entries {
+		if entry == nil {
+			return list, bad, nil
 		}
 		var f Finding
 		if err := decode(entry.Value(), &f); err != nil || f.Key != entry.Key() {
@@ -98,10 +108,7 @@ func (q *Queue) Findings(ctx context.Context) (list []Finding, bad uint64, err e
 		}
 		list = append(list, f)
 	}
-	slices.SortFunc(list, func(a, b Finding) int {
-		return strings.Compare(a.order(), b.order())
-	})
-	return list, bad, ctx.Err()
+	return list, bad, errors.New("the connection ended before all findings were read")
 }
 
 // order returns a text by which findings are sorted: errors first.

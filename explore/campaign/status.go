@@ -44,9 +44,10 @@ func (q *Queue) Status(ctx context.Context, t *Tally) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &q.Definition
+	d, counts := &q.Definition, *t // the caller's tally has no bad findings
+	counts.Bad += bad
 	s := &Status{Name: d.Name, Kind: d.Kind, State: string(r.State), Size: d.Size(), Left: t.Left(),
-		Tally: t, Waiting: c.NumPending, Leased: uint64(max(c.NumAckPending, 0)), Doubled: t.Doubled(),
+		Tally: &counts, Waiting: c.NumPending, Leased: uint64(max(c.NumAckPending, 0)), Doubled: t.Doubled(),
 		Rate: t.Rate(), Workers: t.Workers(), Args: []string{}}
 	for _, f := range d.Flags {
 		s.Args = append(s.Args, f.String())
@@ -58,7 +59,6 @@ func (q *Queue) Status(ctx context.Context, t *Tally) (*Status, error) {
 			s.Errors++
 		}
 	}
-	s.Bad += bad
 	switch {
 	case t.Done():
 		s.State = "done"

@@ -155,11 +155,8 @@ func (q *Queue) belongs(u Unit) error {
 // made up messages.
 func (t *Tally) Doubled() uint64 { return t.doubled }
 
-// Left returns the number of indexes that are to do.
-func (t *Tally) Left() uint64 {
-	size := t.queue.Definition.Size()
-	return size - min(size, t.Tested+t.Poisoned)
-}
+// Left returns the number of indexes that have no result. One that counts twice stands for no other.
+func (t *Tally) Left() uint64 { return t.queue.Definition.Size() - t.done.size() }
 
 // Done reports whether every index has a result.
 func (t *Tally) Done() bool { return t.Left() == 0 }
