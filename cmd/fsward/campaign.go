@@ -189,11 +189,17 @@ func (f *campaignFlags) test(ctx context.Context, c *cobra.Command, client *camp
 
 // outcomeOf returns the outcome of a campaign as the exit status has it.
 func outcomeOf(ctx context.Context, q *campaign.Queue, t *campaign.Tally) error {
-	list, _, err := q.Findings(ctx)
+	list, bad, err := q.Findings(ctx)
 	if err != nil {
 		return err
 	}
-	if t.Poisoned > 0 || !t.Done() {
+	return campaignOutcome(list, bad, t.Poisoned == 0 && t.Done())
+}
+
+// campaignOutcome returns the outcome of findings, of which bad could not be read. complete says
+// that every index was tested.
+func campaignOutcome(list []campaign.Finding, bad uint64, complete bool) error {
+	if bad > 0 || !complete {
 		return outcome(change.Undecided)
 	}
 	for _, e := range list {

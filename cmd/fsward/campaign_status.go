@@ -117,7 +117,8 @@ func campaignResultsCommand() *cobra.Command {
 found. --out writes a folder for each, which fsward explore replay or fsward fsck replay shows
 again.
 
-Exit status: 0 found nothing, 1 found errors, 3 not everything was tested.`,
+Exit status: 0 found nothing, 1 found errors, 3 not everything was tested, or a finding
+cannot be read.`,
 		Example: "  fsward campaign results --dir ext3-seq-1 --out found",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
