@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -19,12 +20,19 @@ func (r reasons) set(i int, reason string) {
 	}
 }
 
-// describe returns a description of the content of a volume without a file system of the name fs;
-// "" if the volume is blank. The error is that of a read.
+// describe returns a description of the content of a volume that no interpreter can follow as a file
+// system of the name fs; "" if the volume is blank. The error is that of a read.
 func describe(d interp.Disk, fs string) (reason string, err error) {
 	for _, f := range formats {
-		if fs != Auto && f.name != fs && f.detect(d) {
+		if !f.detect(d) {
+			continue
+		}
+		if fs != Auto && f.name != fs {
 			return fmt.Sprintf("%s, and --fs is %s", f.name, fs), nil
+		}
+		_, openErr := f.open(d, 0, interp.Limits{})
+		if unsupported, ok := errors.AsType[*interp.UnsupportedError](openErr); ok {
+			return unsupported.Error(), nil
 		}
 	}
 	if what := volume.Identify(d); what != "" {
