@@ -26,6 +26,7 @@ for at in (1 << 16, 1 << 26):
     f.seek(at)
     f.write(sb)
 END
+[ -z "${KEEP:-}" ] || cp disk.img "$KEEP"
 for mode in '' --repair; do
   btrfs check $mode --force disk.img >out 2>&1
   echo "check $mode: status $?"

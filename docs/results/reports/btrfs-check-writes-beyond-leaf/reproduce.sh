@@ -26,6 +26,7 @@ for at in map(int, open('copies')):
     f.seek(at)
     f.write(leaf)
 END
+[ -z "${KEEP:-}" ] || cp disk.img "$KEEP"
 btrfs check --repair --force disk.img >out 2>&1
 status=$?
 grep -v Shifting out | tail -n 3

@@ -22,6 +22,7 @@ mount -o loop a.img m
 	sync bar # fsync(2)
 )
 cp a.img b.img # what a crash leaves
+[ -z "${KEEP:-}" ] || cp b.img "$KEEP"
 umount m
 mount -o loop b.img m
 uname -r

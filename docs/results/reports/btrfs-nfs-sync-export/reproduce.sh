@@ -23,6 +23,7 @@ mount.nfs "127.0.0.1:$dir/server" client -o vers=3,nolock,proto=tcp
 
 : >client/file
 cp disk crash
+[ -z "${KEEP:-}" ] || cp crash "$KEEP"
 echo "the client has made the file"
 
 umount client

@@ -21,6 +21,7 @@ mount -o loop a.img m
 	sync other
 )
 cp a.img b.img # what a crash leaves
+[ -z "${KEEP:-}" ] || cp b.img "$KEEP"
 umount m
 mount -o loop b.img m
 uname -r

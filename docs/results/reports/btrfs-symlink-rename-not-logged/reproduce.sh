@@ -19,6 +19,7 @@ mount -o loop a.img m
 	sync .
 )
 cp a.img b.img # what a crash leaves
+[ -z "${KEEP:-}" ] || cp b.img "$KEEP"
 umount m
 mount -o loop b.img m
 uname -r

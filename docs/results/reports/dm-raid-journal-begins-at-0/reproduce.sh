@@ -62,6 +62,7 @@ if [ "$how" = dm ]; then
 	for f in disk0 disk1 disk2; do cp $f $f.before; done
 	write 8 important
 	cp journal journal.crash
+	[ -z "${KEEP:-}" ] || cp disk?.before journal.crash "$KEEP"
 	stop
 	for f in disk0 disk1 disk2; do cp $f.before $f; done
 	cp journal.crash journal

@@ -8,6 +8,7 @@ mkdir m
 truncate -s 16M disk.img
 mke2fs -q -t ext4 disk.img
 debugfs -w -R 'set_super_value creator_os 5' disk.img >/dev/null 2>&1
+[ -z "${KEEP:-}" ] || cp disk.img "$KEEP"
 e2fsck -fy disk.img >/dev/null 2>&1
 echo "before the mount: status $?"
 mount -o loop disk.img m

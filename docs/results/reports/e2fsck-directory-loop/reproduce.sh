@@ -9,6 +9,7 @@ echo important >f
 for command in "mkdir d" "mkdir d/d2" "write f d/file" "link d d/d2/d" "unlink d"; do
 	debugfs -w -R "$command" disk.img >/dev/null 2>&1
 done
+[ -z "${KEEP:-}" ] || cp disk.img "$KEEP"
 for run in 1 2; do
 	status=0
 	e2fsck -fy disk.img >log 2>&1 || status=$?

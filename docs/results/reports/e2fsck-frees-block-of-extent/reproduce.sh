@@ -19,6 +19,7 @@ inode=$(debugfs -R 'imap /f' disk.img 2>/dev/null |
 extents=$(($inode + 40 + 12))
 printf '\377\377\377\377' | dd of=disk.img bs=1 seek=$((extents + 12 + 8)) conv=notrunc status=none
 printf '\000\000\000\000' | dd of=disk.img bs=1 seek=$((extents + 24)) conv=notrunc status=none
+[ -z "${KEEP:-}" ] || cp disk.img "$KEEP"
 for run in 1 2; do
   e2fsck -fy disk.img >out 2>&1
   status=$?

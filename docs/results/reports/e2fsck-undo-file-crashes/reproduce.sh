@@ -6,6 +6,7 @@ trap 'rm -rf "$dir"' EXIT
 mke2fs -q -F -O meta_bg,^resize_inode disk.img 1M 2>/dev/null
 debugfs -w -R 'ssv first_meta_bg 2' disk.img 2>/dev/null
 cp disk.img other.img
+[ -z "${KEEP:-}" ] || cp disk.img "$KEEP"
 status=0
 e2fsck -fy -z undo disk.img >log 2>&1 || status=$?
 echo "with -z: status $status"

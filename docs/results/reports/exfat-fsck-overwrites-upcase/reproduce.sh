@@ -18,6 +18,7 @@ entry = next(i for i in range(0, cluster, 32) if entries[i] == 0x81)
 f.seek(at + entry + 20)
 f.write(struct.pack('<I', struct.unpack_from('<I', entries, entry + 20)[0] + 1))
 END
+[ -z "${KEEP:-}" ] || cp disk.img "$KEEP"
 for run in 1 2; do
 	status=0
 	fsck.exfat -y disk.img >log 2>&1 || status=$?

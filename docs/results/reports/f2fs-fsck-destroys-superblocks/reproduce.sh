@@ -19,6 +19,7 @@ for at in (512 * 4096, 1024 * 4096):    # both checkpoints
     f.seek(at)
     f.write(b)
 END
+[ -z "${KEEP:-}" ] || cp disk.img "$KEEP"
 for run in 1 2; do
 	status=0
 	fsck.f2fs -f -y disk.img >log 2>&1 || status=$?

@@ -5,6 +5,7 @@ trap 'rm -rf "$dir"' EXIT
 truncate -s 64M disk.img
 mkfs.f2fs -q disk.img >/dev/null
 printf '\000\000\000\000' | dd of=disk.img bs=1 seek=1024 conv=notrunc status=none
+[ -z "${KEEP:-}" ] || cp disk.img "$KEEP"
 for run in 1 2; do
   fsck.f2fs -f -y disk.img >out 2>&1
   status=$?

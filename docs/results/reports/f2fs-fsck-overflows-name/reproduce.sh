@@ -14,6 +14,7 @@ for at in range(0, len(data), 4096):    # the root's node: its footer has twice 
         f.seek(at + 88)                  # i_namelen
         f.write(b'\xff\xff\xff\xff')
 END
+[ -z "${KEEP:-}" ] || cp disk.img "$KEEP"
 fsck.f2fs -f --dry-run disk.img 2>&1 | grep overflow
 fsck.f2fs -f --dry-run disk.img >/dev/null 2>&1
 echo "status $?"

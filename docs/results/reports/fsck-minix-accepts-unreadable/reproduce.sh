@@ -27,6 +27,7 @@ f.seek(root * 1024 + 32)
 f.write(struct.pack('<H14s', 2, name))
 f.close()
 END
+  [ -z "${KEEP:-}" ] || cp disk.img "$KEEP/${case#no }.img"
   fsck.minix -f disk.img >out 2>&1
   echo "$case: status $?"
   grep mode out

@@ -8,6 +8,7 @@ mkfs.minix -1 disk.img >/dev/null
 block=$(od -An -tu2 -j 1032 -N 2 disk.img | tr -d ' ')    # s_firstdatazone
 printf '\377' | dd of=disk.img bs=1 seek=$((block * 1024 + 3)) conv=notrunc status=none
 inode=$((2048 + 1024 * $(od -An -tu2 -j 1028 -N 2 disk.img) + 1024 * $(od -An -tu2 -j 1030 -N 2 disk.img)))
+[ -z "${KEEP:-}" ] || cp disk.img "$KEEP"
 for run in 1 2 3; do
 	status=0
 	fsck.minix -f -a disk.img >log 2>&1 || status=$?

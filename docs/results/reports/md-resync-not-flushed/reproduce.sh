@@ -38,6 +38,7 @@ while [ "$(resynced disk0)" = 0 ]; do sleep 0.05; done
 cp disk0 crash0
 cp disk1 crash1
 yes old | dd of=crash1 bs=512 seek=$at count=512 iflag=fullblock conv=notrunc 2>/dev/null
+[ -z "${KEEP:-}" ] || cp crash0 crash1 "$KEEP"
 echo "superblock of disk 0: $(resynced crash0) sectors are resynced"
 echo "superblock of disk 1: $(resynced crash1) sectors are resynced"
 

@@ -16,6 +16,7 @@ assert struct.unpack('<III', f.read(12)) == (1, 2, 1), 'not the entries of the r
 f.seek(at + 8)
 f.write(struct.pack('<I', 189))
 END
+[ -z "${KEEP:-}" ] || cp disk.img "$KEEP"
 timeout 10 reiserfsck -f -y --fix-fixable disk.img 2>&1 | head -n 100000 >out
 sed -n '/cannot be found/p' out | head -n 2
 echo "$(wc -l <out) lines"
