@@ -47,8 +47,8 @@ func (q *Queue) Status(ctx context.Context, t *Tally) (*Status, error) {
 	d, counts := &q.Definition, *t // the caller's tally has no bad findings
 	counts.Bad += bad
 	s := &Status{Name: d.Name, Kind: d.Kind, State: string(r.State), Size: d.Size(), Left: t.Left(),
-		Tally: &counts, Waiting: c.NumPending, Leased: uint64(max(c.NumAckPending, 0)), Doubled: t.Doubled(),
-		Rate: t.Rate(), Workers: t.Workers(), Args: []string{}}
+		Tally: &counts, Waiting: c.NumPending, Leased: uint64(max(c.NumAckPending, 0)),
+		Doubled: t.Doubled(), Rate: t.Rate(), Workers: t.Workers(), Args: []string{}}
 	for _, f := range d.Flags {
 		s.Args = append(s.Args, f.String())
 	}

@@ -155,7 +155,7 @@ func (q *Queue) belongs(u Unit) error {
 // made up messages.
 func (t *Tally) Doubled() uint64 { return t.doubled }
 
-// Left returns the number of indexes that have no result. One that counts twice stands for no other.
+// Left returns the number of indexes without a result. One that counts twice stands for no other.
 func (t *Tally) Left() uint64 { return t.queue.Definition.Size() - t.done.size() }
 
 // Done reports whether every index has a result.
