@@ -19,7 +19,8 @@ import (
 const maxWindow = 128 << 10
 
 // compressed visits the part of a compressed extent that a file has at an offset, and returns where
-// it ends. Pieces without bytes say where the compressed data is on the disk.
+// it ends. The extent is inline, or has all its fields. Pieces without bytes say where the
+// compressed data is on the disk.
 func (f *files) compressed(v ondisk.FileExtent, off, size uint64, visit func(interp.Piece) error) (
 	end uint64, err error) {
 	ram, skip, num := v.RAMBytes(), uint64(0), v.RAMBytes()
@@ -50,8 +51,7 @@ func (f *files) compressed(v ondisk.FileExtent, off, size uint64, visit func(int
 func (f *files) packed(v ondisk.FileExtent, off uint64, visit func(interp.Piece) error) (
 	data []byte, err error) {
 	length := v.DiskNumBytes()
-	if v.Len() < ondisk.FileExtentSize || length > maxCompressed ||
-		length%uint64(f.state.rules.sectorSize) != 0 {
+	if length > maxCompressed || length%uint64(f.state.rules.sectorSize) != 0 {
 		return nil, violated(pointerRule, "a compressed extent of a file at %d has %d bytes", off,
 			length)
 	}

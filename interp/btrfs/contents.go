@@ -70,10 +70,11 @@ func (f *files) extent(v ondisk.FileExtent, off, size uint64, visit func(interp.
 	if v.Encryption() != 0 || v.OtherEncoding() != 0 {
 		return 0, &interp.ContentsError{Reason: "it has an encrypted extent"}
 	}
-	if v.Compression() != 0 && v.Type() != ondisk.ExtentPrealloc && v.DiskBytenr() != 0 {
-		return f.compressed(v, off, size, visit)
-	}
+	packed := v.Compression() != 0 && v.Type() != ondisk.ExtentPrealloc
 	if v.Type() == ondisk.ExtentInline {
+		if packed {
+			return f.compressed(v, off, size, visit)
+		}
 		data := v.Bytes()[ondisk.InlineStart:]
 		data = data[:min(uint64(len(data)), size-off)]
 		return off + uint64(len(data)),
@@ -81,6 +82,9 @@ func (f *files) extent(v ondisk.FileExtent, off, size uint64, visit func(interp.
 	}
 	if v.Len() < ondisk.FileExtentSize || v.NumBytes() > ^uint64(0)-off {
 		return 0, violated(pointerRule, "the extent of a file at %d is cut short", off)
+	}
+	if packed && v.DiskBytenr() != 0 {
+		return f.compressed(v, off, size, visit)
 	}
 	end = min(off+v.NumBytes(), size)
 	if v.DiskBytenr() == 0 || v.Type() == ondisk.ExtentPrealloc {
