@@ -42,6 +42,7 @@ func (p *pauser) suspend() error {
 		defer close(answered)
 		if err = p.dom.Suspend(); err != nil {
 			p.log.Error("cannot suspend the guest", zap.String("guest", p.name), zap.Error(err))
+			p.forget(answered)
 		}
 	}()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -58,6 +59,15 @@ func (p *pauser) suspend() error {
 		case <-patience:
 			return fmt.Errorf("the guest %s has not stopped within %v", p.name, suspendPatience)
 		}
+	}
+}
+
+// forget makes the next suspend try again: a suspension has failed.
+func (p *pauser) forget(answered chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.answered == answered {
+		p.answered = nil
 	}
 }
 
