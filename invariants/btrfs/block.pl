@@ -1,6 +1,6 @@
 % Metadata blocks and their back references.
 
-% Rule 1. The tree that an added tree_block_ref names exists and leads to the block.
+% Rule 1. An added tree_block_ref names a tree that exists and leads to the block.
 % Source: thesis, table 5.1; btrfs check, "tree extent ... parent/root ... has no backref item" in
 % reverse (check_tree_block_backref). The rule says nothing about a tree that is being dropped.
 % For the user: the space of the block is never freed, or a snapshot shows an old state.
@@ -19,9 +19,9 @@ violation(1, 2, k(BLOCK, tree_block_ref, TREE)) :-
   not(query(1, k(TREE, root_item, _))),
   not(delete(1, k(TREE, root_item, _))).
 
-% Rule 8. The block that a shared reference names holds the pointers: for a shared_block_ref, a
-% node that points to the block; for a shared_data_ref, a leaf with as many file extents that use
-% the extent as count says.
+% Rule 8. A shared reference names a block that holds the pointers: a shared_block_ref names a
+% node that points to the block; a shared_data_ref names a leaf with count file extents that use
+% the extent.
 % Source: thesis, table 5.2; btrfs check, check_shared_block_backref() and
 % check_shared_data_backref(). The root of a relocation tree, which balance makes, names itself. A
 % relocation tree that was merged (refs 0, merge_reloc_root) releases its references block by
@@ -87,7 +87,7 @@ violation(75, 2, k(BLOCK, metadata_item, LEVEL)) :-
 % is for blocks that balance makes, and for blocks of a tree whose generation is at most that of
 % the tree's last snapshot. btrfs check, "bad full backref", "owner ref check failed" and "ref
 % mismatch".
-% For the user: what the block points to is freed while it is in use, or never.
+% For the user: the targets of the block are freed while they are in use, or never.
 violation(101, 2, k(BLOCK, KIND, X)) :-
   block_kind(KIND),
   new(2, k(BLOCK, KIND, X), f(flags, full_backref), 1),
@@ -145,7 +145,7 @@ shared_kind(shared_data_ref).
 % Source: btrfs check, check_owner_ref ("owner ref check failed"). btrfs_alloc_tree_block gives a
 % new block a reference of the tree that btrfs_init_new_buffer writes into its header.
 % update_ref_for_cow sets FULL_BACKREF before that tree gives its reference back.
-% For the user: what a leaf points to counts for another subvolume, and is freed while it is in
+% For the user: the extents of a leaf count for another subvolume, and are freed while they are in
 % use, or never.
 violation(105, 2, k(BLOCK, tree_block_ref, TREE)) :-
   add(2, k(BLOCK, tree_block_ref, TREE)),

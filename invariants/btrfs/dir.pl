@@ -29,7 +29,8 @@ has_entry(TREE, INODE) :- \+ \+ ( entry_kind(KIND), query(TREE, k(INODE, KIND, _
 % A name counts all its bytes, however long it is; the items of fs-verity do not count. mkfs
 % writes nodesize as the nbytes of a root directory. A directory without a name is exempt, as its
 % entries go with it.
-% For the user: a directory looks empty, or cannot be removed when it is.
+% For the user: a directory looks empty although it is not, or cannot be removed although it is
+% empty.
 violation(15, TREE, k(DIR, inode_item, 0)) :-
   change(TREE, k(DIR, inode_item, 0), size, _, _),
   file_tree(TREE),

@@ -26,7 +26,7 @@ has_data(TREE, INODE) :- \+ \+ query(TREE, k(INODE, extent_data, _)).
 % data, 0 for a hole.
 % Source: thesis, table 5.1, checked incrementally; btrfs check, I_ERR_FILE_NBYTES_WRONG. An inode
 % without names is exempt, as its extents go one by one.
-% For the user: the space that the file takes is shown wrong, and quota follows it.
+% For the user: the space of the file is shown wrong, and counts wrong for quota.
 violation(24, TREE, k(INODE, inode_item, 0)) :-
   change(TREE, k(INODE, inode_item, 0), nbytes, _, _),
   file_tree(TREE),
@@ -123,7 +123,7 @@ extent_from(TREE, INODE, POSITION, END) :-
 % Rule 55. The extents of a file do not overlap: an added or changed extent begins at or after the
 % end of the previous one, and ends at or before the beginning of the next.
 % Source: btrfs check, I_ERR_FILE_EXTENT_OVERLAP; check_extent_data_item, within a leaf.
-% For the user: the file has two contents in one place, and the way it is read decides which one
+% For the user: a part of the file has two contents, and the way of reading decides which of them
 % appears.
 violation(55, TREE, k(INODE, extent_data, OFFSET)) :-
   new(TREE, k(INODE, extent_data, OFFSET)),

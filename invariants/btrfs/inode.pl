@@ -134,8 +134,8 @@ violation(53, TREE, k(INODE, inode_item, 0)) :-
 
 % Rule 66. No file tree has a cache of free inode numbers (object -12).
 % Source: btrfs check of btrfs-progs from 6.5 on; Linux 5.11 removed the mount option inode_cache.
-% For the user: a part of the disk is taken by something that no kernel uses; btrfs rescue
-% clear-ino-cache removes it.
+% For the user: a cache that no kernel uses takes space on the disk; btrfs rescue clear-ino-cache
+% removes it.
 violation(66, TREE, k(-12, inode_item, 0)) :-
   add(TREE, k(-12, inode_item, 0)),
   file_tree(TREE).

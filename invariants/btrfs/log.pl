@@ -59,7 +59,7 @@ sums_at(FROM, END) :-
 csum_tree(-6).
 csum_tree(7).
 
-% Rule 93. An extent in a log is an extent of the last commit, or overlaps none of them.
+% Rule 93. An extent in a log is an extent of the last commit, or overlaps no extent of it.
 % Source: fs/btrfs/tree-log.c, replay_one_extent(), which takes an extent that does not exist for
 % a new one.
 % For the user: after a crash, two files share the same disk space, and writing to one destroys
@@ -188,7 +188,7 @@ logged_with_sums(EXTENT) :-
 % Source: fs/btrfs/tree-log.c, overwrite_item(), which puts the log's inode over the subvolume's;
 % btrfs_get_free_objectid(), which gives no number twice (inode_cache, of kernels before 5.11,
 % did). fill_inode_item() gives generation 0 to an inode that is only logged to exist.
-% For the user: after a crash files are put over others, or the file system cannot be mounted.
+% For the user: after a crash files replace other files, or the file system cannot be mounted.
 violation(104, -6, k(INODE, inode_item, 0)) :-
   new(-6, k(INODE, inode_item, 0), generation, MADE),
   MADE > 0,

@@ -21,7 +21,7 @@ qgroup_pair(qgroup_limit, qgroup_info).
 % Rule 63. A qgroup_relation is recorded in both directions, between quota groups that exist and
 % have different levels.
 % Source: add_qgroup_relation_item, del_qgroup_relation_item, btrfs_add_qgroup_relation.
-% For the user: what the members use does not count for the group, or counts forever.
+% For the user: the space of the members does not count for the group, or counts forever.
 violation(63, 8, k(GROUP, qgroup_relation, OTHER)) :-
   add(8, k(GROUP, qgroup_relation, OTHER)),
   ( not(query(8, k(OTHER, qgroup_relation, GROUP)))
@@ -87,9 +87,10 @@ violation(65, 1, k(SUBVOL, root_item, OFFSET)) :-
   live_tree(SUBVOL),
   not(query(8, k(0, qgroup_info, SUBVOL))).
 
-% Rule 99. While quota is consistent, the rfer of a subvolume grows by at most the extents that its
-% files take and the new blocks of its tree, less those that are freed; it shrinks by at most those
-% that the subvolume leaves; its excl changes by at most those that all trees take or leave.
+% Rule 99. While quota is consistent, the rfer of a subvolume grows by at most the extents that
+% its files take and the new blocks of its tree, less those that are freed; it shrinks by at most
+% the extents and blocks that the subvolume leaves; its excl changes by at most the extents and
+% blocks that all trees take or leave.
 % Source: qgroup_update_counters: a group refers to the extents and blocks that its tree leads to.
 % The rule is silent where the kernel counts otherwise: during a rescan, in the commits of a
 % balance (qgroup_trace_subtree_swap), for a subvolume that is made or dropped, and with simple

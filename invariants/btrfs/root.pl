@@ -140,7 +140,7 @@ violation(57, 1, k(SUBVOL, root_item, OFFSET)) :-
 % superblock's generation.
 % Source: btrfs_update_root_times, create_subvol, record_root_in_trans. stransid belongs to
 % another file system.
-% For the user: incremental send and the deletion of unused extents go by a wrong age.
+% For the user: incremental send and the deletion of unused extents use a wrong age.
 violation(58, 1, k(TREE, root_item, OFFSET)) :-
   transid_field(FIELD),
   new(1, k(TREE, root_item, OFFSET), FIELD, TRANSID),

@@ -2,7 +2,7 @@
 
 % Rule 8. A directory entry that is added or changed names an inode in use.
 % Source: e2fsck PR_2_UNUSED_INODE; Recon (FAST 2012).
-% For the user: a name in a directory leads nowhere, or to whatever file gets that inode next.
+% For the user: a name in a directory leads nowhere, or to the file that gets this inode next.
 violation(8, dirent, D) :-
   change(dirent, D, inode, _, I),
   I \== null,

@@ -31,7 +31,7 @@ lacks(FEATURES, FLAG) :-
 % nor append-only; only a directory has the index flag, and only with the feature dir_index.
 % Source: e2fsck PR_1_SET_NONZSIZE, PR_1_SET_IMMUTABLE, PR_2_BAD_CHAR_DEV, PR_2_BAD_BLOCK_DEV,
 % PR_1_HTREE_NODIR, PR_1_HTREE_SET.
-% For the user: the inode is garbage: its type, or what it holds, is wrong.
+% For the user: the inode is garbage: its type or its content is wrong.
 violation(18, inode, I) :-
   new(inode, I, f(mode,s_ifmt), TYPE),
   special(TYPE),

@@ -5,8 +5,8 @@
 % with its bitmaps and its directories.
 % Source: e2fsck PR_5_FREE_BLOCK_COUNT_GROUP, PR_5_FREE_INODE_COUNT_GROUP,
 % PR_5_FREE_DIR_COUNT_GROUP; Recon (FAST 2012).
-% For the user: the file system is full although there is room, or finds no room although it
-% counts some.
+% For the user: the file system is full although it has free space, or counts free space that it
+% does not have.
 violation(10, group, G) :-
   change(group, G, free_blocks_count, OLD, NEW),
   before(OLD, G, blocks_count, BASE),

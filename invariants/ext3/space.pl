@@ -22,8 +22,7 @@ moved(I, BLOCKS) :-
 % the size of a directory is that of its blocks.
 % Source: e2fsck PR_1_BAD_I_SIZE; ext4_truncate, ext4_handle_inode_extension,
 % ext4_truncate_failed_write.
-% For the user: the end of a file is cut off, or space behind its end is in use that nobody can
-% reach.
+% For the user: the end of a file is cut off, or space behind its end is lost.
 violation(16, owner, k(B,owner,a(I,P))) :-
   new(owner, k(B,owner,a(I,P)), length, N),
   P < 0x10000000000,

@@ -109,9 +109,9 @@ stays(state, 0xfff9).
 
 counted_error :- change(superblock, 0, error_count, _, _).
 
-% Rule 26. What the superblock reserves is possible: at most half of the blocks for root, at most
-% as many blocks for descriptors as one block can name, and extra fields of inodes that fit into
-% the inode size.
+% Rule 26. The reservations of the superblock are possible: at most half of the blocks for root,
+% at most as many blocks for descriptors as one block can name, and extra fields of inodes that
+% fit into the inode size.
 % Source: e2fsck PR_0_SB_CORRUPT (check_super_value), PR_0_BAD_MIN_EXTRA_ISIZE,
 % PR_0_BAD_WANT_EXTRA_ISIZE; ext4_fill_super.
 % For the user: the file system cannot be mounted, or is full although there is room.

@@ -11,7 +11,7 @@ violation(6, area, A) :-
 
 % Rule 7. An area of a logical volume lies among the extents of its PV.
 % Source: lvm2 lib/metadata/merge.c, check_lv_segments().
-% For the user: the volume overlaps the metadata of LVM, or what lies behind the PV.
+% For the user: the volume overlaps the metadata of LVM, or the data behind the PV.
 violation(7, area, A) :-
   new(area, A),
   query(area, A, end, END),

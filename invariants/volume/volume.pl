@@ -3,7 +3,7 @@
 % Rule 4. A change of a table does not remove, cut or move a volume whose file system is in use.
 % Source: the kernel refuses to read a table again that changes a mounted partition
 % (block/partitions/core.c, BLKRRPART); lvremove and lvreduce refuse likewise.
-% For the user: the mounted file system is lost, or writes over what comes to lie there.
+% For the user: the mounted file system is lost, or writes over the volume that gets its place.
 violation(4, volume, V) :-
   delete(volume, V),
   old(volume, V, in_use, 1).
