@@ -18,7 +18,7 @@ func parseBytes(s string) (uint64, error) {
 	}
 	n, err := strconv.ParseUint(number, 10, 64)
 	if err != nil || n > 1<<63>>shift {
-		return 0, fmt.Errorf("%q is no number of bytes such as 256M", s)
+		return 0, fmt.Errorf("%q is not a number of bytes, such as 256M", s)
 	}
 	return n << shift, nil
 }

@@ -48,7 +48,7 @@ func (d *Daemon) tooEarly(e *fsynccheck.Early, count map[earlyKind]uint64) {
 	violation := change.Violation{
 		Rule:    "calls/" + e.Call.Name,
 		Kind:    change.ByCall,
-		Doc:     "A call that promised durability returned before that was kept.",
+		Doc:     "A call that promised durability returned before its writes were durable.",
 		Detail:  fmt.Sprintf("%s; number %d of its kind", e, count[kind]),
 		Addr:    e.Off,
 		HasAddr: true,
@@ -64,7 +64,7 @@ func (d *Daemon) tooEarly(e *fsynccheck.Early, count map[earlyKind]uint64) {
 
 // callsEnded reports how many calls of a guest were checked.
 func (d *Daemon) callsEnded(s fsynccheck.Sum) {
-	note := fmt.Sprintf("calls of the guest: %d held against the disks, %d of them came too early",
+	note := fmt.Sprintf("calls of the guest: %d were checked, %d of them returned too early",
 		s.Judged, s.Early)
 	if s.Open > 0 {
 		note += fmt.Sprintf("; of %d it is not known", s.Open)

@@ -61,7 +61,7 @@ func TestCalls(t *testing.T) {
 				want, outcome = 1, change.Violated
 			}
 			wantNote := fmt.Sprintf(
-				"calls of the guest: 2 held against the disks, %d of them came too early", want)
+				"calls of the guest: 2 were checked, %d of them returned too early", want)
 			if early != want || d.Outcome() != outcome || note != wantNote {
 				t.Errorf("%d calls came too early, want %d; %v; %q", early, want, d.Outcome(), note)
 			}

@@ -20,14 +20,14 @@ func growImage(ctx context.Context, spec guard.DiskSpec, size uint64) error {
 		return nil
 	}
 	if qemudisk.IsURI(spec.Path) {
-		return errors.New("a remote disk is made larger by its server: leave out the size then")
+		return errors.New("make a remote disk larger on its server, then omit --size")
 	}
 	st, err := os.Stat(spec.Path)
 	if err != nil {
 		return err
 	}
 	if !st.Mode().IsRegular() {
-		return fmt.Errorf("%s is no file: make it larger by its own means, and leave out the size",
+		return fmt.Errorf("%s is not a file: make it larger with its own tool, then omit --size",
 			spec.Path)
 	}
 	format := spec.Format

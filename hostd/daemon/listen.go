@@ -87,7 +87,7 @@ func activated(name string) (net.Listener, error) {
 	if found := sockets[name]; len(found) == 1 && found[0] != nil {
 		l, ok := found[0].(*net.UnixListener)
 		if !ok {
-			return nil, fmt.Errorf("the socket %q of systemd is no unix socket", name)
+			return nil, fmt.Errorf("the socket %q of systemd is not a unix socket", name)
 		}
 		f, err := l.File()
 		if err != nil {

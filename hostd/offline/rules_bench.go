@@ -153,7 +153,7 @@ func (c BenchConfig) judge(ctx context.Context, image string) (*guard.Event, err
 		return nil, err
 	}
 	if obs.Txn == nil {
-		return nil, errors.New("so many files make a commit that is too large for memory")
+		return nil, errors.New("a file system with so many files is too large for the memory")
 	}
 	obs.Txn.Whole = false
 	return guard.CheckImage(ctx, rules, name, obs, 0, func(int) string { return image }), nil

@@ -46,7 +46,7 @@ func splitCommit(target string) (log string, w wantedCommit, err error) {
 // queryLog asks about the wanted commit of each volume in a log that has one.
 func (cfg QueryConfig) queryLog(ctx context.Context, ask func(*Querier) error) error {
 	if len(cfg.Targets) != 1 {
-		return fmt.Errorf("goals are about one log, and %d were given", len(cfg.Targets))
+		return fmt.Errorf("a goal is about one log, but %d logs were given", len(cfg.Targets))
 	}
 	log, wanted, err := splitCommit(cfg.Targets[0])
 	if err != nil {
