@@ -30,9 +30,9 @@ func attachCommand() *cobra.Command {
 	var o attachOptions
 	c := &cobra.Command{
 		Use:   "attach DOMAIN [TARGET...]",
-		Short: "Put a guard before the disks of a libvirt domain",
+		Short: "Let a guard serve the disks of a libvirt domain",
 		Long: `Rewrites the persistent definition of a domain that is shut off, so that its disks are
-those of a guard, and prints the command that starts the guard. TARGETs are the names of disks in
+those of a guard, and prints the commands that start the guard. TARGETs are the names of disks in
 the domain, such as vda. Without them, the command attaches all hard disks that the guest may write.
 The address, serial, boot order, discard and policies of a disk stay as they are. The domain's
 metadata keeps the original disks, and fsward detach puts them back.
@@ -70,10 +70,10 @@ Exit status: 0 attached, 2 wrong usage, 3 not attached.`,
 	}
 	addConnect(c, &o.uri)
 	c.Flags().StringVar(&o.socket, "socket", "",
-		"`unix:PATH` of the guard's socket (default unix:/run/fsward/DOMAIN.sock)")
+		"let the domain connect to the guard at `unix:PATH` (default unix:/run/fsward/DOMAIN.sock)")
 	c.Flags().DurationVar(&o.reconnect, "reconnect", 5*time.Minute,
-		"let the guest wait for a guard that starts again, for at most `TIME`; "+
-			"then its requests fail; 0: they fail at once")
+		"let the guest wait at most `TIME` for a guard that starts again; then its requests "+
+			"fail; with 0 they fail at once")
 	return c
 }
 
@@ -81,9 +81,9 @@ func detachCommand() *cobra.Command {
 	var uri string
 	c := &cobra.Command{
 		Use:   "detach DOMAIN",
-		Short: "Put the original disks of an attached domain back",
+		Short: "Give an attached domain its original disks back",
 		Long: `Puts the original disks of a domain that is shut off back into its persistent
-definition. What was changed elsewhere in the definition since stays.
+definition. It keeps other changes of the definition since then.
 
 Exit status: 0 detached, 2 wrong usage, 3 not detached.`,
 		Example: `  fsward detach vm`,

@@ -14,11 +14,11 @@ import (
 func campaignCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "campaign",
-		Short: "Divide a large test among guests and machines, and go on with it at any time",
+		Short: "Divide a large test among guests and machines",
 		Long: fmt.Sprintf(`A campaign is a command of fsward with many cases, such as all workloads of
 a set. It is divided into units, which workers take from a queue. Each case
 counts once, even if a worker, the server or the machine is killed: another
-worker takes the unit, and fsward campaign resume goes on.
+worker takes the unit, and fsward campaign resume continues the campaign.
 
 Kinds of campaigns: %s.
 
@@ -30,9 +30,9 @@ docs/user/campaigns.md is an introduction.`, strings.Join(campaign.Kinds(), ", "
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(campaignStartCommand(), campaignResumeCommand(), campaignStatusCommand(),
-		campaignStateCommand("pause", campaign.Paused, "Take no more units; those that run are finished"),
+		campaignStateCommand("pause", campaign.Paused, "Finish the running units, and start no others"),
 		campaignStateCommand("cancel", campaign.Canceled,
-			"End the units that run, and drop the others; results are kept"),
+			"Stop the running units, and drop the others; results are kept"),
 		campaignResultsCommand())
 	return c
 }
@@ -46,21 +46,22 @@ type campaignFlags struct {
 
 func (f *campaignFlags) add(c *cobra.Command) {
 	f.addServer(c)
-	c.Flags().StringVar(&f.name, "name", "", "`NAME` of the campaign, if the server has several")
+	c.Flags().StringVar(&f.name, "name", "", "use the campaign `NAME`, if the server has several")
 	addJSONFlag(c, &f.json)
 }
 
 // addServer adds the flags that say where the server is.
 func (f *campaignFlags) addServer(c *cobra.Command) {
-	c.Flags().StringVar(&f.address.Dir, "dir", "", "the queue is in the folder `DIR`")
+	c.Flags().StringVar(&f.address.Dir, "dir", "", "use the queue in the folder `DIR`")
 	c.Flags().StringVar(&f.address.URL, "nats", "",
-		"the queue is on the NATS server at `URL`, such as tls://nats.example.com")
+		"use the queue of the NATS server at `URL`, such as tls://nats.example.com")
 	c.Flags().StringVar(&f.address.Credentials, "nats-creds", "",
-		"`FILE` with the user's credentials for --nats, as nsc makes it")
+		"read the user's credentials for --nats from `FILE`, as nsc makes it")
 	c.Flags().StringVar(&f.address.CA, "tls-ca", "",
-		"`FILE` with the certificates that sign the server's (default: those of the system)")
-	c.Flags().StringVar(&f.address.Cert, "tls-cert", "", "`FILE` with a client certificate for --nats")
-	c.Flags().StringVar(&f.address.Key, "tls-key", "", "`FILE` with the key of --tls-cert")
+		"accept servers whose certificates `FILE` signs (default: the certificates of the system)")
+	c.Flags().StringVar(&f.address.Cert, "tls-cert", "",
+		"read the client certificate for --nats from `FILE`")
+	c.Flags().StringVar(&f.address.Key, "tls-key", "", "read the key of --tls-cert from `FILE`")
 }
 
 // check checks the flags.
@@ -127,7 +128,7 @@ func campaignResumeCommand() *cobra.Command {
 	var w workerFlags
 	c := &cobra.Command{
 		Use:   "resume --dir DIR | --nats URL",
-		Short: "Go on with a campaign that was paused or whose processes were killed",
+		Short: "Continue a campaign that was paused or whose processes were killed",
 		Long: `Lets workers take units again, and puts units into the queue that were lost. With --dir it
 also runs units itself until everything is done.
 

@@ -70,9 +70,11 @@ Exit status: 0 found nothing, 1 found errors, 2 wrong usage, 3 not everything co
 		"make a unit for each value of a flag: `FLAG=VALUE|VALUE...` or FLAG=A-B; may be repeated")
 	c.Flags().Uint64Var(&s.unit, "unit", 0, fmt.Sprintf("a unit has `N` workloads of b3 (0: %d), or "+
 		"N damages of fsck (0: %d)", defaultUnit, defaultDamages))
-	c.Flags().BoolVar(&s.spread, "spread", false, "test the units in an order that spreads them over "+
-		"all: what is done by then is a sample")
-	addNumber(c, &s.replicas, "replicas", 1, 1, "the servers of a cluster keep `N` copies")
+	c.Flags().BoolVar(&s.spread, "spread", false,
+		"test the units in an order that spreads over the whole test: the results so far are a "+
+			"sample of all")
+	addNumber(c, &s.replicas, "replicas", 1, 1,
+		"keep `N` copies of the queue on the servers of a cluster")
 	return c
 }
 

@@ -27,9 +27,9 @@ func campaignStatusCommand() *cobra.Command {
 	var watch bool
 	c := &cobra.Command{
 		Use:   "status --dir DIR | --nats URL",
-		Short: "Print how far a campaign is",
-		Long: `Prints how many cases were tested, how many could not be run, and how many are left. The
-three add up to all cases, at any time: "exact" says so.
+		Short: "Print the progress of a campaign",
+		Long: `Prints how many cases were tested, how many could not be run, and how many are left. If
+the three add up to all cases, as they should at any time, the output says "exact".
 
 Exit status: 0, or 3 if the numbers are not exact.`,
 		Example: `  fsward campaign status --dir ext3-seq-1
@@ -56,7 +56,8 @@ Exit status: 0, or 3 if the numbers are not exact.`,
 		},
 	}
 	f.add(c)
-	c.Flags().BoolVar(&watch, "watch", false, "print it again every 2 s, until everything is done")
+	c.Flags().BoolVar(&watch, "watch", false,
+		"print the status again every 2 s, until everything is done")
 	return c
 }
 

@@ -94,9 +94,9 @@ func corruptCommand() *cobra.Command {
 	addFSFlag(c, &cfg.FS)
 	c.Flags().BoolVar(&list, "list", false,
 		"print the objects, fields and actions that can be altered")
-	addNumber(c, &cfg.Pick, "pick", 0, 0, "alter the `N`-th place after the first")
+	addNumber(c, &cfg.Pick, "pick", 0, 0, "alter the `N`-th place after the first one")
 	c.Flags().Uint64Var(&cfg.Seed, "seed", 0,
-		"choose an alteration at random; the same `N` chooses the same one; not 0")
+		"choose an alteration at random: the same `N`, which is not 0, chooses the same alteration")
 	addBaseFlag(c, &bases)
 	addNumber(c, &cfg.Commit, "commit", 1, 1, "alter the `N`-th commit of the log")
 	c.Flags().StringArrayVar(&cfg.Out, "out", nil,

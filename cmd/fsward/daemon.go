@@ -12,10 +12,11 @@ import (
 
 const daemonHelp = `Guards the disks of several guests in one process, as fsward guard does for one.
 FILE is a YAML file; its keys are the flags of fsward guard. Each guest has its own order of writes
-and its own memory. If a guest cannot be served, for example because its disk is in use, the others
-are served, and it is tried again every ten seconds.
+and its own memory. If the command cannot serve a guest, for example because the disk is in use, it
+serves the others, and tries again every ten seconds.
 
-The command runs until it receives SIGTERM or Ctrl-C. SIGHUP makes it read its rules again.
+The command runs until it receives SIGTERM or Ctrl-C. SIGHUP makes it read its rules again, as
+fsward rules reload does.
 
 Exit status: 0 every commit held, 1 a commit was violated, 2 wrong usage or configuration, 3 a
 commit was undecided, reports were dropped, a guest was not served at the end, or the command could
@@ -81,23 +82,25 @@ func diskCommand() *cobra.Command {
 	c := &cobra.Command{Use: "disk", Short: "Change the disks of a running fsward daemon",
 		Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 		Long: `Changes the disks of a guest that a running fsward daemon guards. The guard of the
-guest starts again for that: clients have to connect again, as QEMU does with reconnect-delay and
-fsward proxy always does. The configuration of the daemon stays as it is: change it, too.`}
+guest starts again, so its QEMU has to connect again: set reconnect-delay, or use fsward proxy. The
+command does not change the configuration file of the daemon: change it too.`}
 	var control, format, size string
 	add := &cobra.Command{Use: "add GUEST/NAME IMG", Short: "Guard another disk of a guest",
 		Example: "  fsward disk add web/vdb /srv/web-data.qcow2 --control unix:/run/fsward/control",
 		Args:    cobra.ExactArgs(2)}
-	add.Flags().StringVar(&format, "format", "", "`FORMAT` of the image: see fsward guard --help")
-	remove := &cobra.Command{Use: "remove GUEST/NAME", Short: "Guard a disk no longer",
-		Long: `Takes a disk from the guard of a guest. Detach it from the guest first. A disk that a
-file system on the other disks needs cannot be removed.`, Args: cobra.ExactArgs(1)}
+	add.Flags().StringVar(&format, "format", "",
+		"read the image in this `FORMAT`: see --disk-format of fsward guard")
+	remove := &cobra.Command{Use: "remove GUEST/NAME", Short: "Stop guarding a disk of a guest",
+		Long: `Stops guarding a disk of a guest. Detach the disk from the guest first. The command refuses
+to remove a disk that a file system on the other disks needs.`, Args: cobra.ExactArgs(1)}
 	grow := &cobra.Command{Use: "grow GUEST/NAME [--size BYTES]", Short: "Make a disk larger",
-		Long: `Makes the image of a disk larger. Without --size, the disk has grown already, such as a
-logical volume of the host after lvextend. The guest sees the new size after virsh blockresize, or
-when it starts again; behind fsward proxy, when the proxy and the guest start again.`,
+		Long: `Makes the image of a disk larger, or, without --size, takes the size that the disk has now:
+for example that of a logical volume of the host after lvextend. The guest sees the new size after
+virsh blockresize, or when it starts again; behind fsward proxy, when the proxy and the guest start
+again.`,
 		Example: "  fsward disk grow web/vda --size 20G && virsh blockresize web vda 20G",
 		Args:    cobra.ExactArgs(1)}
-	grow.Flags().StringVar(&size, "size", "", "new size of the disk, `BYTES` such as 20G")
+	grow.Flags().StringVar(&size, "size", "", "make the disk `BYTES` large, such as 20G")
 	for _, sub := range []*cobra.Command{add, remove, grow} {
 		addControlFlag(sub, &control)
 		sub.RunE = func(c *cobra.Command, args []string) error {

@@ -19,10 +19,10 @@ import (
 func exploreCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explore",
-		Short: "Drive storage through all choices and crashes, and report what it loses",
+		Short: "Test storage in all orders of operations and with all crashes, and report losses",
 		Long: `Boots a guest, makes a file system or any stack of storage on RAM disks in it, and runs the
-operations of a checker in every order. Where the checker asks for crashes, each disk state that a
-crash could leave is recovered and checked. Each error that is found can be replayed.
+operations of a checker in every order. Where the checker asks for crashes, the command recovers and
+checks each disk state that a crash could leave. It can replay each error that it finds.
 
 docs/user/exploring.md is an introduction. docs/user/checkers.md explains how to write checkers and
 components.`,
@@ -44,11 +44,12 @@ type exploreFlags struct {
 
 func (f *exploreFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.guest.Dir, "guest", defaultGuest,
-		"`DIR` of the guest that make guest built")
-	addUnsigned(c, &f.guest.MemoryMiB, "memory", defaultMemory, 1, "memory of the guest, `MIB`")
+		"boot the guest in `DIR`, which make guest built")
+	addUnsigned(c, &f.guest.MemoryMiB, "memory", defaultMemory, 1,
+		"give the guest `MIB` mebibytes of memory")
 	addUnsigned(c, &f.guest.LogMiB, "log", 64, 1,
-		"size of the RAM disks' log, `MIB`: one step, with all steps "+
-			"before it, may write this much")
+		"make the log of the RAM disks `MIB` mebibytes large: a step and all steps before it "+
+			"may write this much")
 	c.Flags().StringVar(&f.guest.Console, "console", "", "write the guest's console to `FILE`")
 	addJSONFlag(c, &f.json)
 	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "show the log")
@@ -131,32 +132,33 @@ func groupList() string {
 func addSearchFlags(c *cobra.Command, r *spec.Run) {
 	r.Files, r.Dirs = defaultNodes, defaultNodes
 	c.Flags().Var((*nodeLimit)(&r.Files), "files",
-		"a checker makes at most `N` files and symbolic links")
+		"let a checker make at most `N` files and symbolic links")
 	c.Flags().Var((*nodeLimit)(&r.Dirs), "dirs",
-		"a checker makes at most `N` directories")
+		"let a checker make at most `N` directories")
 	c.Flags().StringVar(&r.Operations, "ops", spec.AutoOperations,
-		"a checker also performs the operations of these `GROUPS`, separated by commas: "+groupList()+
+		"let a checker also perform the operations of these `GROUPS`, separated by commas: "+groupList()+
 			"; or none; or auto: with --search cover those of all groups but wait and together, after "+
 			"the other operations of one depth")
 	c.Flags().StringVar((*string)(&r.Strategy), "search", string(defaultSearch),
-		"`STRATEGY` that chooses the next state: "+alternatives(explore.Strategies()))
+		"choose the next state by this `STRATEGY`: "+alternatives(explore.Strategies()))
 	c.Flags().BoolVar(&r.Coverage, "coverage", false,
-		"record which code of the kernel each step runs, which the report shows; needs the guest of "+
-			"make guest-debug; --search unseen records it, too")
+		"record which code of the kernel each step runs, for the report; needs the guest of "+
+			"make guest-debug; --search unseen records it too")
 	addNumber(c, &r.Depth, "depth", 0, 0, "run at most `N` steps in a row; 0 for no limit")
-	c.Flags().Uint64Var(&r.Seed, "seed", 1, "`SEED` of samples and of --search random")
+	c.Flags().Uint64Var(&r.Seed, "seed", 1,
+		"choose samples, and the states of --search random, by `SEED`")
 	addNumber(c, &r.MaxFaults, "failures", 0, 0,
 		"let at most `N` calls inside the kernel fail on the way to a state: first none, "+
 			"then each call site alone, then pairs, …")
 	c.Flags().StringVar(&r.FailPoints, "failure-points", "default",
-		"let calls of these `KINDS` fail, separated by commas: slab, page, buffer-read, page-read "+
-			"(the default), user-memory, submit, end; or all")
+		"with --failures, let calls of these `KINDS` fail, separated by commas: slab, page, "+
+			"buffer-read, page-read, user-memory, submit, end; or all; default: the first four")
 	c.Flags().BoolVar(&r.KernelChoices, "kernel-choices", false,
 		"also explore the choices that a kernel module takes by fsw_ekm_choose(n); not with --failures")
 	c.Flags().BoolVar(&r.HashDisks, "hash-disks", false,
 		"visit states whose disks differ as different states, even if their files are equal")
 	c.Flags().StringVar((*string)(&r.Restore), "restore", string(explore.ByCost),
-		"`WAY` to reach a state: "+alternatives(explore.Restorings()))
+		"go back to a state in this `WAY`: "+alternatives(explore.Restorings()))
 	addDuration(c, &r.Threads, "threads", 0,
 		"also explore kernel-thread scheduling: before each step, run at most "+
 			"one held thread, for at most `DURATION`, such as 8s; 0 to let threads run freely")
@@ -167,25 +169,25 @@ func addCrashFlags(c *cobra.Command, r *spec.Run) {
 	addNumber(c, &r.Limit, "crash-limit", defaultLimit, 1,
 		"try at most `N` crash states at one moment; if there are more, sample them")
 	c.Flags().StringVar((*string)(&r.From), "crash-from", string(explore.FromWrites),
-		"form crash states from writes (submitted ones) or from the write-set "+
-			"(also blocks that the kernel had marked dirty and may write at any time)")
+		"form crash states from writes (the submitted ones) or from the write-set (also blocks "+
+			"that the kernel had marked dirty and may write at any time)")
 	c.Flags().StringVar((*string)(&r.Unit), "crash-unit", string(explore.BioUnit),
-		"what a crash leaves whole: a bio (a write), a block of 4 KiB of it, or a sector of it")
+		"what a crash keeps or loses as a whole: a bio (a write), a block (4 KiB of a write), "+
+			"or a sector")
 	c.Flags().BoolVar(&r.Torn, "torn", false,
-		"a crash may cut a write, or a block of it, between two sectors")
+		"let a crash cut a write, or a block of it, between two sectors")
 	c.Flags().BoolVar(&r.Recovery, "recovery-crashes", false,
-		"also crash while crash states are recovered")
+		"also crash during the recovery of crash states")
 	c.Flags().BoolVar(&r.Through, "write-through", false,
-		"the disks have no cache: a completed write is durable without a flush")
+		"give the disks no write cache: a completed write is durable without a flush")
 	c.Flags().BoolVar(&r.NoPrune, "no-prune", false, "do not deduplicate crash states")
 	c.Flags().BoolVar(&r.ProcessCrashes, "soft-crashes", false,
-		"also crash the programs of a step, at each system call "+
-			"between crash: start and crash: end")
+		"also kill the programs of a step, at each system call between crash: start and crash: end")
 	c.Flags().BoolVar(&r.ProcessCrashesOnly, "soft-only", false,
-		"with --soft-crashes, crash the programs of a step only, and not the machine")
+		"with --soft-crashes, only kill the programs of a step, and do not crash the machine")
 	addNumber(c, &r.ProcessCrashLimit, "soft-limit", 0, 0,
-		"with --soft-crashes, try at most `N` crashes of the programs of a step; if there are more, "+
-			"sample them; 0 for no limit")
+		"with --soft-crashes, kill the programs of a step at most at `N` places; if there are "+
+			"more, sample them; 0 for no limit")
 }
 
 // addCheckFlags adds the flags that say what is checked.
@@ -194,14 +196,14 @@ func addCheckFlags(c *cobra.Command, r *spec.Run) {
 		"run the file system's comprehensive check on recovered disks, "+
 			"recover with it too, and compare the two results")
 	c.Flags().StringVar((*string)(&r.Surprises), "surprises", string(explore.ReportSurprises),
-		"what to do with losses that are allowed and unexpected: report (as a class of their own), or "+
-			"error (make each an error)")
+		"what to do with losses that no promise forbids and no user expects: report (as a class "+
+			"of their own), or error (make each an error)")
 	c.Flags().BoolVar(&r.StrictRecovery, "strict-recovery", false,
-		"report it as an error if a recovery had to repair something")
+		"report an error if a recovery had to repair something")
 	c.Flags().BoolVar(&r.NoJudge, "no-invariants", false,
 		"do not check crash states by the invariants before recovery")
 	c.Flags().BoolVar(&r.NoCommits, "no-commits", false,
-		"do not compare recovered trees with the last commit that the crash state holds whole")
+		"do not compare recovered trees with the last commit that the crash state holds completely")
 	c.Flags().BoolVar(&r.NoInspect, "no-inspect", false,
 		"do not make, write and remove files on some of the recovered disks, and do not run the file "+
 			"system's own check on them")
@@ -210,13 +212,13 @@ func addCheckFlags(c *cobra.Command, r *spec.Run) {
 		"kill a command of the stack or its checker that takes longer than `DURATION`, and do not "+
 			"judge its step or crash state; from 1s to 1h")
 	c.Flags().StringVar(&r.KernelChecks, "kernel-checks", "",
-		"also check what threads of the kernel do: `CHECKS`, separated by commas, of locks "+
-			"(circular waits, and locks kept after a system call), pairs (calls that belong "+
-			"together) and buffers (changed and not dirty), or all of these; and memory (not "+
-			"referenced any more), which needs the guest of make guest-debug and takes seconds a step")
+		"also make these `CHECKS` of the kernel, separated by commas: locks (circular waits, "+
+			"and locks kept after a system call), pairs (calls that belong together), buffers "+
+			"(changed and not dirty), or all of these three; memory (not referenced any more) needs "+
+			"the guest of make guest-debug and takes seconds a step")
 	c.Flags().BoolVar(&r.HostOnly, "host-only", false,
-		"check crash states by the invariants alone: no recovery, and no "+
-			"question about lost data")
+		"only check crash states by the invariants: do not recover them, and do not look for "+
+			"lost data")
 	c.Flags().StringVar((*string)(&r.RecoverIn), "recover-in", string(spec.InGuest),
 		"recover and check crash states in the guest, or in user-mode Linux (uml), which is faster; "+
 			"uml is for a file system on disks, without --recovery-crashes, --failures and "+

@@ -61,7 +61,7 @@ func b3CountCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "count SET...",
-		Short: "Print how many workloads sets have",
+		Short: "Print the number of workloads of sets",
 		Long: `Prints how many workloads each set has, and the version of the set. Ranks mean the same
 workloads as long as the version is the same.
 
@@ -132,7 +132,7 @@ func b3ShowCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "show SET RANK...",
-		Short: "Print the workloads of ranks",
+		Short: "Print the workloads of a set by their ranks",
 		Long: `Prints each workload as the set has it, and then with the steps that it needs to run:
 parent directories, files and their content, and what has to be removed or closed before.`,
 		Example: "  fsward explore b3 show seq-2 0 131072",

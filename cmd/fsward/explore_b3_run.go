@@ -38,11 +38,14 @@ func (o *b3Run) addFlags(c *cobra.Command) {
 		"test the workloads of known bugs in place of a set")
 	c.Flags().BoolVar(&o.noUnmount, "no-unmount", false,
 		"do not compare with the tree after a clean unmount")
-	c.Flags().StringVar(&o.out, "out", "", "`DIR` for the run's state and a folder for each finding")
+	c.Flags().StringVar(&o.out, "out", "",
+		"write the run's state and a folder for each finding to `DIR`")
 	addDuration(c, &o.limit, "time", 0, "stop after `DURATION`; 0 to test everything")
-	c.Flags().Uint64Var(&o.Seed, "seed", 1, "`SEED` of samples")
+	c.Flags().Uint64Var(&o.Seed, "seed", 1,
+		"choose samples by `SEED`: the same SEED gives the same samples")
 	c.Flags().BoolVar(&o.InOrder, "in-order", false,
-		"form only crash states whose writes are on the disk up to one, in their order: fewer states")
+		"form only crash states that have all writes up to some write, and none after it: fewer "+
+			"states")
 	addCrashFlags(c, &o.Run)
 	addCheckFlags(c, &o.Run)
 }

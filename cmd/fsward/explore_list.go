@@ -21,7 +21,7 @@ func exploreListCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List components, checkers and stacks, what they need, and whether the guest has it",
+		Short: "List components, checkers and stacks, with the packages and modules that they need",
 		Long: `Lists what fsward explore run can put together: components (file systems and other layers),
 checkers, and whole stacks with their parameters. The last column says whether the guest has what
 it needs, or how it gets it. Packages are fetched from Debian's mirror at the first run that needs
@@ -40,7 +40,8 @@ them, and kept in the guest's folder.`,
 			return list.print(c.OutOrStdout())
 		},
 	}
-	c.Flags().StringVar(&dir, "guest", defaultGuest, "`DIR` of the guest that make guest built")
+	c.Flags().StringVar(&dir, "guest", defaultGuest,
+		"ask for the guest in `DIR`, which make guest built")
 	addJSONFlag(c, &asJSON)
 	return c
 }

@@ -84,11 +84,12 @@ the command could not run. With --json the last line is {"event":"audited",...}.
 
 func (l *exploreLog) add(c *cobra.Command) {
 	l.exploreFlags.add(c)
-	c.Flags().StringVar(&l.record.Base, "base", "", "`IMG[:VOLUME]` that the first log starts from; "+
-		"VOLUME, such as p2 or vg/lv, is audited alone")
+	c.Flags().StringVar(&l.record.Base, "base", "",
+		"the first log starts from `IMG[:VOLUME]`; only VOLUME, such as p2 or vg/lv, is audited")
 	addFSFlag(c, &l.record.Asked)
-	c.Flags().StringVar(&l.check, "check", "", "recover and mount each state in a guest, and run the "+
-		"shell script in `FILE` there, in the mounted file system; it fails if something is wrong")
+	c.Flags().StringVar(&l.check, "check", "",
+		"recover and mount each state in a guest, and run the shell script in `FILE` in the "+
+			"mounted file system; a script that fails is a finding")
 	c.Flags().BoolVar(&l.hostOnly, "host-only", false,
 		"apply only the invariants, on the host; this is the default without --check")
 	c.Flags().StringVar(&l.mountOptions, "mount-options", "",
@@ -97,16 +98,18 @@ func (l *exploreLog) add(c *cobra.Command) {
 		"with --check, recover in the guest, or in user-mode Linux (uml), which is faster")
 	c.Flags().StringVar(&l.out, "out", "", "make a folder in `DIR` for each kind of finding")
 	c.Flags().BoolVar(&l.replay, "replay", false,
-		"the arguments are folders of findings: show each of them again")
+		"show findings again: the arguments are their folders")
 	c.Flags().BoolVar(&l.follow, "follow", false, "follow the recording of a running guard, whose "+
 		"--record and --record-base are LOG and --base, at low priority, until stdin ends")
 	addNumber(c, &l.record.Crash.Limit, "crash-limit", defaultLimit, 1,
 		"form at most `N` crash states at one moment; if there are more, sample them")
 	c.Flags().StringVar((*string)(&l.unit), "crash-unit", string(explore.BioUnit),
-		"what a crash leaves whole: a bio (a write), a block of 4 KiB of it, or a sector of it")
+		"what a crash keeps or loses as a whole: a bio (a write), a block (4 KiB of a write), "+
+			"or a sector")
 	c.Flags().BoolVar(&l.record.Crash.Torn, "torn", false,
-		"a crash may cut a write, or a block of it, between two sectors")
-	c.Flags().Uint64Var(&l.record.Crash.Seed, "seed", 1, "`SEED` of samples")
+		"let a crash cut a write, or a block of it, between two sectors")
+	c.Flags().Uint64Var(&l.record.Crash.Seed, "seed", 1,
+		"choose samples by `SEED`: the same SEED gives the same samples")
 	c.Flags().StringVar(&l.bytes, "crash-memory", "1G",
 		"end if the writes of the logs need more than `BYTES` of memory")
 	c.Flags().StringVar(&l.record.RulesDir, "rules", "",

@@ -97,11 +97,15 @@ func alternatives[S ~string](values []S) string {
 	return b.String()
 }
 
-// listed returns names and what they stand for, a line each.
+// listed returns names and what they stand for, in lines of at most 100 columns.
 func listed(names [][2]string) string {
 	var b strings.Builder
 	for _, n := range names {
-		fmt.Fprintf(&b, "  %-19s %s\n", n[0], n[1])
+		name := n[0]
+		for _, line := range wrapped(n[1], 78) {
+			fmt.Fprintf(&b, "  %-19s %s\n", name, line)
+			name = ""
+		}
 	}
 	return b.String()
 }
@@ -120,8 +124,9 @@ func (o *exploreRun) add(c *cobra.Command) {
 		"explore the disks, layers and checker of a stack: its `NAME`, or a YAML file")
 	c.Flags().StringArrayVar(&o.set, "set", nil,
 		"give a parameter of the stack a value: `NAME=VALUE`")
-	c.Flags().StringVar(&o.Checker, "checker", "", "run this checker: a name, or a YAML `FILE`")
-	c.Flags().StringVar(&o.out, "out", "", "`DIR` for the run's state and a folder for each error")
+	c.Flags().StringVar(&o.Checker, "checker", "", "run this `CHECKER`: a name, or a YAML file")
+	c.Flags().StringVar(&o.out, "out", "",
+		"write the run's state and a folder for each error to `DIR`")
 	c.Flags().BoolVar(&o.guarded, "guarded", false,
 		"guard the disk of --fs as fsward guard does: a refused write fails in "+
 			"the guest, and is reported as an error")
@@ -132,13 +137,13 @@ func (o *exploreRun) add(c *cobra.Command) {
 // addFileSystem adds the flags that describe one file system on one RAM disk.
 func (o *exploreRun) addFileSystem(c *cobra.Command) {
 	c.Flags().StringVar(&o.fs, "fs", "",
-		"explore this file system on one RAM disk: its name, or a YAML `FILE`")
+		"explore the file system `FS` on one RAM disk: a name, or a YAML file")
 	c.Flags().StringVar(&o.mountOptions, "mount-options", "",
 		"mount with `OPTIONS`, separated by commas")
 	c.Flags().StringVar(&o.mkfsOptions, "mkfs-options", "",
 		"run mkfs with `OPTIONS`, as a shell splits them")
 	c.Flags().StringVar(&o.size, "size", "",
-		"`SIZE` of the RAM disk, such as 64M (default: what the file system needs)")
+		"make the RAM disk of this `SIZE`, such as 64M (default: what the file system needs)")
 }
 
 // complete checks the flags and completes the run's description.
@@ -147,7 +152,7 @@ func (o *exploreRun) complete() error {
 		return err
 	}
 	if o.Checker == "" && o.Script == nil {
-		return errors.New("no checker is named; --checker sync is one")
+		return errors.New("no checker is named: give one, such as --checker sync")
 	}
 	err := errors.Join(o.Strategy.Check(), o.Restore.Check(), o.From.Check(),
 		explore.CheckThreads(o.Threads), explore.CheckCommandLimit(o.CommandLimit))

@@ -47,8 +47,8 @@ because the kernel lacks the file system, or has examined nothing.`,
 	}
 	f.add(c)
 	c.Flags().StringSliceVar(&ask, "ask", []string{"sync", "sync:sync", "reasonable"},
-		"`CHECKERS` to run, separated by commas; mount options follow a checker behind a colon, and are "+
-			"separated by +")
+		"run these `CHECKERS`, separated by commas; mount options follow a checker behind a "+
+			"colon, and are separated by +")
 	c.Flags().StringVar(&out, "out", "", "write the runs to folders in `DIR` (required)")
 	addDuration(c, &budget.time, "time", time.Minute,
 		"stop each run after `DURATION`; 0 to explore everything")

@@ -44,15 +44,15 @@ func addJSONFlag(c *cobra.Command, asJSON *bool) {
 // addDataOrdered adds the flag that says how the guest mounts ext3.
 func addDataOrdered(c *cobra.Command, ordered *bool) {
 	c.Flags().BoolVar(ordered, "data-ordered", false,
-		"the guest mounts ext3 with data=ordered, as Linux does by default: "+
-			"also refuse a commit if new data was not flushed before it, or if a file still has blocks "+
-			"that were not written since an earlier commit")
+		"for a guest that mounts ext3 with data=ordered, the default of Linux: also refuse a "+
+			"commit if new data was not flushed before it, or if a file has had unwritten blocks "+
+			"since an earlier commit")
 }
 
 // addDegraded adds the flag that accepts a Btrfs with lost devices.
 func addDegraded(c *cobra.Command, degraded *bool) {
 	c.Flags().BoolVar(degraded, "degraded", false,
-		"accept a Btrfs of which devices are lost, if Linux mounts it with the option degraded")
+		"accept a Btrfs that lacks devices, if Linux mounts it with the option degraded")
 }
 
 // guardFlags are the flags that guard and vm run share.
@@ -87,18 +87,18 @@ func (f *guardFlags) addGuard(c *cobra.Command) {
 		"`[NAME=]IMG`; repeat it for every disk of the guest (required); "+
 		"write ./IMG if the path has a \"=\"")
 	_ = c.MarkFlagRequired("disk")
-	c.Flags().StringArrayVar(&f.formats, "disk-format", nil, "`[NAME=]FORMAT` of the disks, or of "+
-		"the disk NAME: raw, qcow2, vmdk, vdi, vhdx, or auto (default), "+
-		"which takes what both the header and the extension of the file say")
+	c.Flags().StringArrayVar(&f.formats, "disk-format", nil,
+		"read the disks, or the disk NAME, in this `[NAME=]FORMAT`: raw, qcow2, vmdk, vdi, "+
+			"vhdx, or auto (default), for which the header and the extension of the file must agree")
 	addFSFlag(c, &f.cfg.FS)
 	addRulesFlags(c, &f.cfg.Rules)
 	c.Flags().StringVar(&f.cfg.OnViolation, "on-violation", guard.OnRefuse,
 		"what to do with a commit that violates a rule: refuse (complete it with EIO), "+
 			"pause (suspend the guest and wait for fsward resume or reject), log (let it through)")
 	c.Flags().StringVar(&f.cfg.OnUndecided, "on-undecided", "",
-		"what to do with a commit that cannot be judged: refuse, pause, pass (let it through, mark the "+
-			"volume unverified and check it in the background); default: as --on-violation, "+
-			"and pass with log")
+		"what to do with a commit that cannot be judged: refuse, pause, pass (let it through, "+
+			"mark the volume unverified and check it in the background); default: as "+
+			"--on-violation, but pass if that is log")
 	addDuration(c, &f.cfg.LagTimeout, "lag-timeout", guard.DefaultLagTimeout,
 		"let a commit of a file system on several disks wait at most `DURATION` for blocks on a disk "+
 			"that the guest has not flushed yet; 0 refuses it at once")
@@ -116,13 +116,13 @@ func (f *guardFlags) addGuard(c *cobra.Command) {
 	c.Flags().DurationVar(&f.cfg.Recording.Age, "record-time", 0,
 		"discard segments that are older than `DURATION`, such as 24h; 0 keeps them")
 	c.Flags().StringVar(&f.cfg.RecordBase, "record-base", "",
-		"`IMG` is a copy of the disk as it is now (with several disks: IMG.NAME); make the writes of "+
-			"discarded segments on it, so that the recording can be replayed from it")
+		"make the writes of discarded segments on `IMG`, so that the recording can be replayed "+
+			"from it; IMG is a copy of the disk as it is now (with several disks: IMG.NAME)")
 	c.Flags().BoolVar(&f.cfg.AuditCrashes, "audit-crashes", false,
-		"judge at low priority the disks that a crash could leave, by --record and --record-base, and "+
-			"report those that violate an invariant")
+		"also judge, at low priority, the disks that a crash could leave, and report those that "+
+			"violate an invariant; needs --record and --record-base")
 	c.Flags().BoolVar(&f.cfg.Verify, "verify-baseline", true,
-		"check in the background the whole state that the file system has at the beginning")
+		"check the whole file system once in the background, as it is when the guard starts")
 	addDataOrdered(c, &f.cfg.DataOrdered)
 	f.memory.addReserve(c)
 }
@@ -184,7 +184,7 @@ func (f *guardFlags) limitRecording() (err error) {
 
 func addControlFlag(c *cobra.Command, control *string) {
 	c.Flags().StringVar(control, "control", os.Getenv("FSWARD_CONTROL"),
-		"`unix:PATH` of the daemon's control socket (default: $FSWARD_CONTROL)")
+		"ask the daemon at the control socket `unix:PATH` (default: $FSWARD_CONTROL)")
 }
 
 // controlClient returns a client of the control socket at an address, for the command c.

@@ -14,14 +14,14 @@ type memoryFlags struct{ disk, reserve string }
 // addDisk adds the flag for the memory of a disk. vm run gives it another name, because --memory is
 // the guest's memory there.
 func (f *memoryFlags) addDisk(c *cobra.Command, name string) {
-	c.Flags().StringVar(&f.disk, name, "256M", "`BYTES` that the guard may use for each disk")
+	c.Flags().StringVar(&f.disk, name, "256M", "use at most `BYTES` of memory for each disk")
 }
 
 // addReserve adds the flag for the memory that the disks share.
 func (f *memoryFlags) addReserve(c *cobra.Command) {
 	c.Flags().StringVar(&f.reserve, "reserve", "768M",
-		"`BYTES` that all disks share, for large commits "+
-			"and for the check of the baseline; 0 for none")
+		"let all disks share `BYTES` of memory, for large commits and the check of the "+
+			"baseline; 0 for none")
 }
 
 // limits reads the flags.

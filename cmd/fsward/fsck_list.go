@@ -19,9 +19,9 @@ func fsckListCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the repair programs that fsward knows, and the fields that it damages",
-		Long: `Lists the repair programs with their versions, and, for each file system of which
-fsward makes images, where the fields come from that it damages: a map, fsward's own
-interpreter of the file system, or, if it has neither, the words of each sector.`,
+		Long: `Lists the repair programs with their versions. For each file system of which fsward makes
+images, it also lists the source of the fields that fsward damages: a map, fsward's own interpreter
+of the file system, or, without both, the words of each sector.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			list, err := adapter.Known()

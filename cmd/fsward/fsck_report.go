@@ -15,7 +15,7 @@ func fsckReportCommand() *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "report DIR...",
-		Short: "Write a page about what campaigns found",
+		Short: "Write a page about the findings of campaigns",
 		Long: `Writes one page of HTML about the campaigns in DIRs: a table of programs, a table of
 damaged fields and kinds of failures for each, and every finding with its bytes, the files
 that differ after the repair, and the output of each run. The page needs no other file and
@@ -42,6 +42,6 @@ no network.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&out, "out", "report.html", "`FILE` for the page")
+	c.Flags().StringVar(&out, "out", "report.html", "write the page to `FILE`")
 	return c
 }

@@ -53,26 +53,31 @@ Exit status: 0 found nothing, 1 found something, 2 wrong usage, 3 could not run.
 			return runFsck(c, run, limits, asJSON)
 		},
 	}
-	c.Flags().StringVar(&cfg.FS, "fs", "", "`NAME` of the image's file system: fsward fsck list "+
-		"prints all")
-	c.Flags().StringVar(&cfg.Program, "program", "", "`NAME` of a known program, or FILE.yaml that "+
-		"describes another (default: the one for the file system)")
+	c.Flags().StringVar(&cfg.FS, "fs", "",
+		"make or take an image of the file system `NAME`: fsward fsck list prints the names "+
+			"(required)")
+	c.Flags().StringVar(&cfg.Program, "program", "",
+		"test the program `NAME`, or the program that FILE.yaml describes (default: the program "+
+			"for the file system)")
 	c.Flags().StringVar(&cfg.Image, "image", "", "damage copies of `IMG` instead of a made image")
 	c.Flags().StringSliceVar(&cfg.Modes, "mode", nil,
 		"try only these repair `MODES` of the program, separated by commas (default: all)")
-	c.Flags().StringVar(&cfg.Damage, "damage", "", "`WHAT` to damage: MAP.yaml has the fields; "+
-		"suite:DIR and image:IMG take images that are damaged already, such as those of a program's "+
-		"own tests (default: the fields that fsward knows)")
-	c.Flags().StringVar(&cfg.Model, "model", damage.Single, "`MODEL` of damages: a is one field at "+
-		"a time, pairs two at once, b the bytes that repairs of a suite's images change")
+	c.Flags().StringVar(&cfg.Damage, "damage", "",
+		"damage `WHAT`: MAP.yaml for the fields of a map; suite:DIR or image:IMG for images "+
+			"that are damaged already, such as those of a program's own tests (default: the fields "+
+			"that fsward knows)")
+	c.Flags().StringVar(&cfg.Model, "model", damage.Single,
+		"make damages by this `MODEL`: a (one field at a time), pairs (two at once), b (bytes "+
+			"that repairs of a suite's images change)")
 	c.Flags().StringVar(&cfg.Fields, "fields", "", "damage only fields whose names match `PATTERN`, "+
 		"such as ^inode.mode@ (default: all)")
 	addPathsFlags(c, &cfg)
 	c.Flags().StringVar(&cfg.Range, "range", "", "try only the damages with the numbers "+
 		"`FIRST-LAST`, from 0: a unit of a larger campaign (default: all)")
 	c.Flags().StringSliceVar(&cfg.Checks, "check", []string{campaign.Consistency},
-		"`CHECKS` to make, separated by commas: "+strings.Join(campaign.CheckNames(), ", "))
-	c.Flags().StringVar(&out, "out", "", "`DIR` for what is found; it must not exist, or be empty")
+		"make these `CHECKS`, separated by commas: "+strings.Join(campaign.CheckNames(), ", "))
+	c.Flags().StringVar(&out, "out", "",
+		"write findings to `DIR`, which must not exist or must be empty (required)")
 	_ = errors.Join(c.MarkFlagRequired("fs"), c.MarkFlagRequired("out"))
 	addNumber(c, &cfg.Workers, "workers", runtime.NumCPU(), 1, "run `N` programs at a time")
 	addNumber(c, &cfg.Replays, "replays", 10, 0, "replay each new finding `N` times, and count how "+
@@ -95,8 +100,9 @@ func addPathsFlags(c *cobra.Command, cfg *campaign.Config) {
 	c.Flags().StringVar(&cfg.Paths, "paths", "", "afl: build the program from Debian's source "+
 		"package, and let AFL++ find `WAYS` through it by changing fields; then try the fields of each")
 	addDuration(c, &cfg.PathsTime, "paths-time", 10*time.Minute, "let AFL++ run for `DURATION`")
-	c.Flags().StringVar(&cfg.Sources, "sources", "", "`DIR` for the source and the build of --paths, "+
-		"which are kept (default: fsward/sources in the user's cache)")
+	c.Flags().StringVar(&cfg.Sources, "sources", "",
+		"keep the source and the build of --paths in `DIR` (default: fsward/sources in the "+
+			"user's cache)")
 }
 
 func addFsckLimits(c *cobra.Command, limits *campaign.Limits, asJSON *bool) {
@@ -112,7 +118,7 @@ func fsckResumeCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "resume DIR",
-		Short: "Go on with a campaign that ended before everything was tried",
+		Short: "Continue a campaign that was stopped or ran out of time",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			run, err := campaign.Open(c.Context(), args[0])

@@ -69,10 +69,12 @@ func (o *guardOptions) add(c *cobra.Command) {
 		"serve the disks by nbd or fuse")
 	addSocketFlags(c, &o.socketGroup, &o.socketMode)
 	c.Flags().StringVar(&o.calls, "calls", "",
-		"check that the guest's fsync and sync waited for their flushes; "+
-			"`unix:PATH` is the socket of the guest's virtio-serial port org.fsward.calls")
+		"check that the guest's fsync and sync waited for their flushes; fswcalls in the guest "+
+			"reports them through its virtio-serial port org.fsward.calls, whose socket is "+
+			"`unix:PATH`")
 	c.Flags().StringVar(&o.domain, "domain", "",
-		"suspend this libvirt `DOMAIN` with --on-violation pause")
+		"the guest is this libvirt `DOMAIN`: suspend it for --on-violation pause, and name it "+
+			"in reports")
 	c.Flags().StringVar(&o.libvirtURI, "connect", "qemu:///system",
 		"look for --domain at this libvirt `URI`")
 }

@@ -57,26 +57,41 @@ func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fsward",
 		Short: "Guard a virtual machine's disks against corrupt file system commits",
-		Long: `fsward stands between a virtual machine and its disk. It understands the guest's
-file system (Btrfs, ext3) from outside, turns each transaction into change records, and
-checks them against invariants written in Prolog. A commit reaches the disk only if
-every invariant holds.
+		Long: `fsward stands between a virtual machine and its disk. It reads the guest's file system
+(Btrfs, ext3) from the blocks that the guest writes, turns each transaction into change records, and
+checks these records against invariants written in Prolog. A commit reaches the disk only if every
+invariant holds.
 
-Exit status: 0 everything holds, 1 an invariant is violated, 2 wrong usage,
-3 undecided, or could not run. Results go to stdout, the log goes to stderr.`,
+docs/user/quickstart.md shows a first use in ten minutes.
+
+Exit status: 0 everything holds, 1 an invariant is violated, 2 wrong usage, 3 undecided, or could
+not run. Results go to stdout, the log goes to stderr.`,
 		Args:          cobra.NoArgs,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(guardCommand(), checkCommand(), replayCommand(), dumpCommand(), rulesCommand(),
-		vmCommand(), exploreCommand(), fsckCommand(), corruptCommand(), statusCommand(), resumeCommand(),
-		rejectCommand(), demoCommand(), manCommand(), versionCommand(), attachCommand(), detachCommand(),
-		proxyCommand(), daemonCommand(), diskCommand(), campaignCommand(), workerCommand())
+	addGroup(root, "Guard disks:", guardCommand(), daemonCommand(), proxyCommand(), vmCommand(),
+		attachCommand(), detachCommand(), statusCommand(), resumeCommand(), rejectCommand(),
+		diskCommand(), demoCommand())
+	addGroup(root, "Examine images, recorded writes and rules:", checkCommand(), replayCommand(),
+		dumpCommand(), corruptCommand(), rulesCommand())
+	addGroup(root, "Test storage and repair programs:", exploreCommand(), fsckCommand(),
+		campaignCommand(), workerCommand())
+	root.AddCommand(manCommand(), versionCommand())
 	root.Version = output.Version()
 	root.SetVersionTemplate("fsward {{.Version}}\n")
 	asUsage(root)
 	return root
+}
+
+// addGroup adds commands that the help lists under one title.
+func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, c := range commands {
+		c.GroupID = title
+	}
+	root.AddCommand(commands...)
 }
 
 // usageError is a mistake in the command line.

@@ -36,8 +36,8 @@ Exit status: 0 ended by a signal, 2 wrong usage, other: the proxy could not run.
 		RunE: func(c *cobra.Command, _ []string) error { return o.run(c) },
 	}
 	c.Flags().StringArrayVar(&o.cfg.Disks, "disk", nil,
-		"`NAME` of a disk of the guard; repeat it for every disk of the guest (required)")
-	c.Flags().StringVar(&o.guard, "guard", "", "`unix:PATH` of the guard's socket (required)")
+		"serve the disk `NAME` of the guard; repeat it for every disk of the guest (required)")
+	c.Flags().StringVar(&o.guard, "guard", "", "connect to the guard at `unix:PATH` (required)")
 	c.Flags().StringVar(&o.listen, "listen", "",
 		"serve the disks at `unix:PATH`, or at systemd:NAME, a socket of systemd (required)")
 	for _, name := range []string{"disk", "guard", "listen"} {

@@ -93,7 +93,7 @@ func printVerdicts(sum *offline.Replayed, asJSON bool) error {
 // addBaseFlag adds the flag for the images that logs start from.
 func addBaseFlag(c *cobra.Command, bases *[]string) {
 	c.Flags().StringArrayVar(bases, "base", nil,
-		"`IMG` that the log starts from; repeat it for several disks")
+		"the log starts from `IMG`; repeat it for several disks")
 }
 
 // replayDisks pairs bases and logs in their order.

@@ -127,7 +127,7 @@ and adds up the time of each rule.`,
 	addAddRules(c, &cfg.Add)
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	c.Flags().StringVar(&timing.Target, "timing", "", "measure how long each rule takes on `IMG|LOG`")
-	c.Flags().StringVar(&timing.Base, "base", "", "base image `IMG` of the log that --timing names")
+	c.Flags().StringVar(&timing.Base, "base", "", "the log of --timing starts from `IMG`")
 	return c
 }
 

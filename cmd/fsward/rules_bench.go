@@ -15,7 +15,7 @@ func rulesBenchCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "bench --files N",
-		Short: "Measure what each rule costs on a large generated commit",
+		Short: "Measure the cost of each rule on a large generated file system",
 		Long: `Makes a file system with N files in one directory, and one with a quarter of them,
 in temporary images, and judges each as one transaction that adds everything. Prints for each rule
 its time, the records and objects that it looked at, and how its time grows with the files: n^1.0 is
@@ -49,8 +49,8 @@ Exit status: 0 measured, 2 wrong usage, 3 undecided or could not run.`,
 			return nil
 		},
 	}
-	c.Flags().IntVar(&cfg.Files, "files", 10_000, "make this many files in one directory")
-	c.Flags().StringVar(&cfg.FS, "fs", "ext3", "file system to measure on: ext3 or btrfs")
+	c.Flags().IntVar(&cfg.Files, "files", 10_000, "make `N` files in one directory")
+	c.Flags().StringVar(&cfg.FS, "fs", "ext3", "measure on this file system: ext3 or btrfs")
 	c.Flags().StringVar(&cfg.Rules.Dir, "rules", "",
 		"measure the rules in `DIR` instead of the built-in ones")
 	addAddRules(c, &cfg.Rules.Add)

@@ -65,7 +65,7 @@ Exit status: 0 measured, 2 wrong usage, 3 could not run.`,
 		"measure the rules in `DIR` instead of the built-in ones")
 	addAddRules(c, &cfg.Rules.Add)
 	c.Flags().StringVar(&log, "replay", "", "also judge each commit of `LOG`")
-	c.Flags().StringVar(&base, "base", "", "base image `IMG` of the log")
+	c.Flags().StringVar(&base, "base", "", "the log of --replay starts from `IMG`")
 	c.Flags().BoolVar(&cfg.All, "all", false, "measure the built-in rules beside those of --add-rules")
 	addJSONFlag(c, &asJSON)
 	return c

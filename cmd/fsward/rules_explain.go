@@ -50,7 +50,7 @@ func rulesExplainCommand() *cobra.Command {
 		Short: "Show the plan of a rule: what triggers it, the order of its goals, what each costs",
 		Long: `Shows the plan of each clause of a rule: the change that triggers it, and its goals in
 the order in which they run. This order can differ from the order in the text. Below each
-goal stands how it is answered, and how the cost grows. The cost arises once for each
+goal stands how it is answered, and how its cost grows. The goal costs this once for each
 answer of the goals before it. "or" separates the branches of a disjunction. The cost of
 a goal grows:
 
@@ -61,7 +61,7 @@ a goal grows:
 
 "cost" is a bound of what the whole plan goes through: a sum of products, such as
 n · names of one hash. n is the number of changes that start the plan. "once" stands
-behind what is read once for all of them. The bound leaves out factors that grow with
+behind a part that is read once for all of them. The bound leaves out factors that grow with
 the depth of a tree on the disk.
 
 If a clause cannot be compiled, the slow reference engine runs it, and explain shows the

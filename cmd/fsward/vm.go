@@ -57,16 +57,17 @@ run.`,
 	}
 	f.add(c)
 	f.memory.addDisk(c, "guard-memory")
-	c.Flags().StringVar(&cfg.Guest.Name, "name", "fsward-guest", "`NAME` of the domain")
+	c.Flags().StringVar(&cfg.Guest.Name, "name", "fsward-guest", "name the domain `NAME`")
 	addBootFlags(c, &cfg.Guest, &network)
-	c.Flags().UintVar(&cfg.Guest.MemoryMiB, "memory", 512, "memory of the guest, `MIB`")
-	c.Flags().UintVar(&cfg.Guest.VCPUs, "cpus", 1, "`NUMBER` of processors of the guest")
+	c.Flags().UintVar(&cfg.Guest.MemoryMiB, "memory", 512,
+		"give the guest `MIB` mebibytes of memory")
+	c.Flags().UintVar(&cfg.Guest.VCPUs, "cpus", 1, "give the guest `NUMBER` processors")
 	c.Flags().StringVar(&cfg.Guest.Console, "console", "fsward-guest.console",
 		"write the serial console to `FILE`")
 	c.Flags().BoolVar(&cfg.Calls, "calls", false,
 		"check that the guest's fsync and sync waited for their flushes; fswcalls must run in the guest")
 	c.Flags().StringVar(&cfg.RunDir, "run-dir", "",
-		"`DIR` for sockets and a private libvirtd's files (default: a temporary one)")
+		"keep sockets and the files of a private libvirtd in `DIR` (default: a temporary folder)")
 	return c
 }
 
@@ -79,7 +80,8 @@ func addBootFlags(c *cobra.Command, guest *vm.Config, network *string) {
 	c.Flags().BoolVar(&guest.EFI, "efi", false,
 		"boot the disk by EFI (Debian package ovmf), not by a BIOS")
 	c.Flags().StringVar(network, "network", "none",
-		"`NETWORK` of the guest: none, or user for QEMU's user-mode network, which needs no rights")
+		"give the guest this `NETWORK`: none, or user for QEMU's user-mode network, which needs "+
+			"no rights")
 }
 
 func runVM(c *cobra.Command, f *guardFlags, cfg vmrun.Config) error {

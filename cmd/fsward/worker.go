@@ -24,10 +24,11 @@ type workerFlags struct {
 
 func (f *workerFlags) add(c *cobra.Command) {
 	addNumber(c, &f.guests, "guests", 1, 0, "run `N` units at a time, each with a guest of its own")
-	c.Flags().StringVar(&f.guest, "guest", defaultGuest, "`DIR` of the guest that make guest built")
+	c.Flags().StringVar(&f.guest, "guest", defaultGuest,
+		"boot the guest in `DIR`, which make guest built")
 	c.Flags().StringVar(&f.cpus, "cpus", "",
-		"divide the processors of the `LIST`, such as 0-3,8, among the units that run")
-	c.Flags().StringVar(&f.work, "work", os.TempDir(), "`DIR` for files of the units that run")
+		"divide the processors of the `LIST`, such as 0-3,8, among the running units")
+	c.Flags().StringVar(&f.work, "work", os.TempDir(), "keep files of running units in `DIR`")
 }
 
 // local sets the default number of units for a command that need not run any: one if the queue is
@@ -94,11 +95,11 @@ func (f *workerFlags) checkVersion() (func(*campaign.Definition) error, error) {
 		case err != nil:
 			return err
 		case d.Build != build:
-			return fmt.Errorf("it is of fsward %s, and this is %s", d.Build, build)
+			return fmt.Errorf("its fsward is %s, but this worker is %s", d.Build, build)
 		case k.Guest && guestErr != nil:
 			return guestErr
 		case k.Guest && d.Guest != "" && d.Guest != guest:
-			return fmt.Errorf("it is for the guest %s, and that in %s is %s", d.Guest, f.guest, guest)
+			return fmt.Errorf("its guest is %s, but the guest in %s is %s", d.Guest, f.guest, guest)
 		}
 		return checkCarried(d)
 	}, nil
@@ -136,8 +137,9 @@ flags that fsward campaign start offers. The files that it takes from the server
 workloads, and stacks, whose commands run in the guest. Campaigns of another version of fsward or of
 the guest are refused, and stderr says why.
 
-If the server is away, units that run are finished, and their results wait. A worker that is asked
-to end gives its units back; the units of one that is killed go to others after half a minute.
+If the server is away, the worker finishes its units, and keeps the results until the server is
+back. A worker that is asked to end gives its units back. If it is killed, its units go to others
+after half a minute.
 
 Exit status: 0 it was asked to end, or the queues are empty, 2 wrong usage, 3 nothing could be run
 here: several units in a row failed, or all campaigns were refused.`,

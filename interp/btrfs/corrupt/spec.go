@@ -31,14 +31,15 @@ type condition struct {
 const SpecHelp = `OBJECT.FIELD=N  OBJECT.FIELD+N  OBJECT.FIELD-N  OBJECT.FIELD^N  OBJECT!ACTION
 
 OBJECT is a kind of item (inode_item), or header (of a metadata block), key_ptr (a pointer in a
-node) or super_block. FIELD is a member of its structure (nlink, location.objectid). For an item it
-can also be a part of its key (key.offset) or of its header in the leaf (item.offset, item.size).
-N is decimal, 0x or 0o. A negative N stands for the same 64 bits. Bits that do not fit into the
-field are cut off. ^ flips the bits of N. A change of a key keeps the order of keys in the leaf.
+node) or super_block. FIELD is a member of its structure (nlink, location.objectid). For an item
+it can also be a part of its key (key.offset) or of its header in the leaf (item.offset,
+item.size). N is decimal, 0x or 0o. A negative N stands for the same 64 bits. Bits that do not
+fit into the field are cut off. ^ flips the bits of N. A change of a key keeps the order of keys
+in the leaf.
 
 Conditions may follow, separated by commas: OBJECT.FIELD=N@tree=5,objectid=256. A condition names
-the tree or the level of the block, the objectid or the offset of the key, or a field. If none names
-the tree, items that belong to files are taken from file trees.`
+the tree or the level of the block, the objectid or the offset of the key, or a field. If none
+names the tree, items that belong to files are taken from file trees.`
 
 // parseAlterSpec parses a specification. The error lists the known objects or fields.
 func parseAlterSpec(spec string) (alterSpec, error) {

@@ -23,14 +23,14 @@ type alterSpec struct {
 // SpecHelp describes the grammar of alterations.
 const SpecHelp = `OBJECT.FIELD=N  OBJECT.FIELD+N  OBJECT.FIELD-N  OBJECT.FIELD^N  OBJECT!ACTION
 
-OBJECT is a structure on the disk: superblock, group, inode, pointer (in an indirect block), dirent,
-index (a root or node of a directory's index), xattr_block, journal_superblock and others. FIELD is
-a member of it. N is decimal, 0x or 0o. A negative N stands for the same bits. Bits that do not fit
-into the field are cut off. ^ flips the bits of N.
+OBJECT is a structure on the disk: superblock, group, inode, pointer (in an indirect block),
+dirent, index (a root or node of a directory's index), xattr_block, journal_superblock and
+others. FIELD is a member of it. N is decimal, 0x or 0o. A negative N stands for the same bits.
+Bits that do not fit into the field are cut off. ^ flips the bits of N.
 
-Conditions may follow, separated by commas: OBJECT.FIELD=N@kind=directory,id=12. The id of an inode
-or a group is its number. The id of a dirent is the number of its directory, and the id of a pointer
-that of its file.`
+Conditions may follow, separated by commas: OBJECT.FIELD=N@kind=directory,id=12. The id of an
+inode or a group is its number. The id of a dirent is the number of its directory, and the id of
+a pointer that of its file.`
 
 // parseAlterSpec parses a specification. The error lists the known objects, or what the object has.
 func parseAlterSpec(spec string) (s alterSpec, err error) {
