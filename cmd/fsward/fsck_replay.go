@@ -57,14 +57,15 @@ func replayFindings(ctx context.Context, dirs []string, times int, asJSON bool) 
 // printReplayed prints a finding as a line of JSON.
 func printReplayed(r *campaign.Replayed, dir string) error {
 	return output.NewLines(os.Stdout, "").Print(struct {
-		Event  string          `json:"event"`
-		Dir    string          `json:"dir"`
-		Kind   string          `json:"kind"`
-		Detail string          `json:"detail"`
-		Runs   []*campaign.Run `json:"runs"`
-		Times  int             `json:"times"`
-		Shown  int             `json:"shown"`
-	}{"replayed", dir, r.Finding.Kind, r.Finding.Detail, r.Runs, r.Times, r.Shown})
+		Event   string          `json:"event"`
+		Dir     string          `json:"dir"`
+		Kind    string          `json:"kind"`
+		Detail  string          `json:"detail"`
+		Runs    []*campaign.Run `json:"runs"`
+		Times   int             `json:"times"`
+		Shown   int             `json:"shown"`
+		Instead map[string]int  `json:"instead,omitempty"` // of what the other replays showed
+	}{"replayed", dir, r.Finding.Kind, r.Finding.Detail, r.Runs, r.Replays, r.Shown, r.Instead})
 }
 
 // replayFinding replays one finding, and prints the runs of the last time.
@@ -79,7 +80,7 @@ func replayFinding(ctx context.Context, dir string, times int, asJSON bool) erro
 		for i, one := range r.Runs {
 			fmt.Printf("run %d: %s\n%s\n", i+1, one.Ended(), one.Output)
 		}
-		fmt.Printf("%s: %s\nshown %d times of %d\n", r.Finding.Kind, r.Finding.Detail, r.Shown, times)
+		fmt.Printf("%s: %s\n%s\n", r.Finding.Kind, r.Finding.Detail, r.Summary())
 	}
 	switch {
 	case err != nil || r.Shown == 0:
@@ -113,6 +114,9 @@ func replayAll(ctx context.Context, dirs []string, times int, asJSON bool) error
 			err = printReplayed(r, dir)
 		default:
 			fmt.Printf(row, fmt.Sprintf("%d of %d", r.Shown, times), r.Finding.Kind, dir)
+			if len(r.Instead) > 0 {
+				fmt.Printf(row, "", "", r.Summary())
+			}
 		}
 		if err != nil && failed == nil {
 			return err

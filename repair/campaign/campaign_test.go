@@ -144,7 +144,7 @@ func checkFinding(t *testing.T, f *Finding) {
 		t.Errorf("%s was shown %d times of %d", f.Dir, f.Shown, f.Replays)
 	}
 	r, err := Replay(t.Context(), f.path, 2)
-	if err != nil || r.Shown != 2 || r.Times != 2 || len(r.Runs) == 0 {
+	if err != nil || r.Shown != 2 || r.Replays != 2 || len(r.Runs) == 0 {
 		t.Errorf("%s does not show again: %v", f.Dir, err)
 	}
 	what, err := os.ReadFile(filepath.Join(f.path, whatFile))

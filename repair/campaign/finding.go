@@ -46,12 +46,10 @@ type Finding struct {
 	// Count is the number of damages of the group, as far as the campaign went.
 	Count uint64 `json:"count"`
 	// Minimized reports that no byte of the damage can be left out.
-	Minimized bool `json:"minimized"`
-	// Shown is how many of Replays showed the failure again when it was found.
-	Shown   int    `json:"shown"`
-	Replays int    `json:"replays"`
-	Dir     string `json:"dir"` // name of the folder
-	path    string // of the folder, once it was loaded
+	Minimized bool   `json:"minimized"`
+	Tally            // when it was found
+	Dir       string `json:"dir"` // name of the folder
+	path      string // of the folder, once it was loaded
 }
 
 // A Patch is a range of the image that the damage changes.

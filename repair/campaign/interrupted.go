@@ -110,8 +110,9 @@ func (w *interrupter) interrupt(t *trial, m *adapter.Mode) error {
 		}
 		return err
 	})
+	t.cut = errors.Is(err, errLate)
 	switch {
-	case errors.Is(err, failed), errors.Is(err, errLate):
+	case errors.Is(err, failed), t.cut:
 		return nil
 	case err != nil:
 		return err
@@ -121,7 +122,7 @@ func (w *interrupter) interrupt(t *trial, m *adapter.Mode) error {
 		if err == nil && len(t.failures) == 0 {
 			err = w.crashUndo(t)
 		}
-		if err != nil || len(t.failures) > 0 {
+		if err != nil || t.cut || len(t.failures) > 0 {
 			return err
 		}
 	}

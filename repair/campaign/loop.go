@@ -130,6 +130,9 @@ func (c *Campaign) work(ctx, replays, failed context.Context, limits Limits, job
 			continue
 		}
 		tried, err := c.tryDamage(ctx, w, j.damage, found)
+		if errors.Is(err, errLate) {
+			continue // resume tries it again
+		}
 		if err != nil {
 			drain(jobs)
 			return fmt.Errorf("%s: %w", j.damage.What, err)
@@ -140,7 +143,8 @@ func (c *Campaign) work(ctx, replays, failed context.Context, limits Limits, job
 }
 
 // tryDamage tries a damage with all modes of the program. tried is false for an image of a suite
-// that cannot be read, or is too large.
+// that cannot be read, or is too large. The error is errLate if the time ended before all crash
+// states were tried.
 func (c *Campaign) tryDamage(ctx context.Context, w *worker, d *damage.Damage,
 	found chan<- *Finding) (tried bool, err error) {
 	w.damage = *d
@@ -165,7 +169,8 @@ func drain(jobs <-chan job) {
 	}
 }
 
-// tryMode tries a damage with one mode, and saves what is found for the first time.
+// tryMode tries a damage with one mode, and saves what is found for the first time. Its errors are
+// those of tryDamage.
 func (c *Campaign) tryMode(ctx context.Context, w *worker, d *damage.Damage, m *adapter.Mode,
 	found chan<- *Finding) error {
 	t, err := w.try(d.Patches, m)
@@ -190,6 +195,9 @@ func (c *Campaign) tryMode(ctx context.Context, w *worker, d *damage.Damage, m *
 		if isNew {
 			found <- f
 		}
+	}
+	if t.cut {
+		return errLate
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package campaign
 import (
 	"context"
 	"slices"
-	"time"
 
 	"fsward/interp"
 	"fsward/repair/adapter"
@@ -68,52 +67,19 @@ func (r *reduction) pass(ctx context.Context, size int,
 		}
 		rest := slices.Concat(r.bytes[:at], r.bytes[min(at+size, len(r.bytes)):])
 		t, shows, err := try(rest)
-		if err != nil {
+		switch {
+		case err != nil:
 			return false, err
-		}
-		if shows {
+		case shows:
 			r.bytes, r.best, less = rest, t, true
-		} else {
+		case t.cut: // nobody knows whether it would have shown
+			r.left = 0
+			return less, nil
+		default:
 			at += size
 		}
 	}
 	return less, nil
-}
-
-// confirm replays a new finding until it is late or it was replayed as often as asked, and counts
-// how often it showed. Until ctx is done, other damages wait for it, and it stops after its share
-// of the time.
-func (w *worker) confirm(ctx context.Context, f *Finding, m *adapter.Mode, times int) error {
-	start := time.Now()
-	patches, err := f.bytes(w.base)
-	if err != nil {
-		return err
-	}
-	for f.Replays < f.wanted(times) {
-		if w.late() || w.share > 0 && time.Since(start) > w.share && !over(ctx) {
-			break
-		}
-		t, err := w.try(patches, m)
-		if err != nil {
-			return err
-		}
-		f.Replays++
-		if t.shows(f) {
-			f.Shown++
-		}
-	}
-	if f.Replays > 0 && f.Shown == 0 {
-		f.Minimized = false // nothing could be left out, since nothing showed it
-	}
-	return nil
-}
-
-// wanted returns how often the finding is replayed, if it is to be replayed a number of times.
-func (f *Finding) wanted(times int) int {
-	if f.slow() {
-		return min(times, maxSlowTries)
-	}
-	return times
 }
 
 // shows reports whether a trial has the failure of a finding.

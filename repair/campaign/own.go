@@ -72,6 +72,9 @@ func (w *worker) unknown(t *trial, d *damage.Damage, m *adapter.Mode) ([]Failure
 		if err != nil {
 			return nil, err
 		}
+		if bare.cut {
+			return nil, errLate
+		}
 		known = bare.failures
 		w.own.shown[m.Name] = known
 	}

@@ -15,8 +15,7 @@ import (
 type Replayed struct {
 	Finding *Finding
 	Runs    []*Run // of the last time
-	Shown   int
-	Times   int // so far
+	Tally
 }
 
 // Replay runs the program of a finding again, a number of times. The end of ctx ends the program,
@@ -57,16 +56,13 @@ func Replay(ctx context.Context, dir string, times int) (r *Replayed, err error)
 	for range times {
 		t, err := w.try(patches, m)
 		if ctx.Err() != nil {
-			return r, fmt.Errorf("interrupted after %d of %d replays: %w", r.Times, times, ctx.Err())
+			return r, fmt.Errorf("interrupted after %d of %d replays: %w", r.Replays, times, ctx.Err())
 		}
 		if err != nil {
 			return r, err
 		}
 		r.Runs = t.runs
-		r.Times++
-		if t.shows(f) {
-			r.Shown++
-		}
+		r.count(f, t)
 	}
 	return r, nil
 }

@@ -1,12 +1,14 @@
 package campaign
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"fsward/interp"
+	"fsward/repair/damage"
 )
 
 // TestShare gives a finding only a part of the time while other damages wait, and replays it as
@@ -77,5 +79,51 @@ func TestTarget(t *testing.T) {
 		if want := messages == nil; want != (len(got.failures) == 1) {
 			t.Errorf("with messages %q: found %v", messages, got.failures)
 		}
+	}
+}
+
+// A replay that the end of the time cuts short says nothing, and does not count. The damage of a
+// repair that was cut short is left, so that resume tries it again.
+func TestCutReplays(t *testing.T) {
+	cfg := plantedConfig(t, "hasty", "toy")
+	cfg.Checks, cfg.Replays = []string{Interrupt}, 2
+	c, w := plantedWorker(t, cfg)
+	m := &c.program.Repairs[0]
+	damaged := []interp.Patch{{Off: 8, Data: []byte{1}}}
+	w.again = true
+	shown, err := w.try(damaged, m)
+	if err != nil || len(shown.failures) == 0 {
+		t.Fatalf("found nothing: %v", err)
+	}
+	f := c.finding(&damage.Damage{Group: "first", Patches: damaged}, m, shown, shown.failures[0])
+	if err := f.setPatches(w.base, damaged, shown); err != nil {
+		t.Fatal(err)
+	}
+	late := 0
+	w.late = func() bool { late++; return late > 1 } // the time ends in the first replay
+	if err := w.confirm(t.Context(), f, m, 2); err != nil {
+		t.Fatal(err)
+	}
+	if f.Replays != 0 || f.Shown != 0 {
+		t.Errorf("shown %d times of %d", f.Shown, f.Replays)
+	}
+	late = 0
+	err = c.tryMode(t.Context(), w, &damage.Damage{Patches: damaged}, m, make(chan *Finding, 8))
+	if !errors.Is(err, errLate) {
+		t.Errorf("a repair that was cut short: %v", err)
+	}
+}
+
+// A tally says what the replays showed that did not show the finding.
+func TestTally(t *testing.T) {
+	f := &Finding{Failure: Failure{Kind: Disagree}}
+	f.count(f, &trial{failures: []Failure{{Kind: Disagree}}})
+	f.count(f, &trial{failures: []Failure{{Kind: Hang}}})
+	f.count(f, &trial{failures: []Failure{{Kind: Hang}}})
+	f.count(f, &trial{failures: []Failure{{Kind: Rules}, {Kind: Lost}}})
+	f.count(f, &trial{})
+	const want = "shown 1 times of 5, hang instead: 2, lost and rules instead: 1, nothing instead: 1"
+	if got := f.Summary(); got != want {
+		t.Errorf("%s; want %s", got, want)
 	}
 }

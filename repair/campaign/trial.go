@@ -30,6 +30,7 @@ type trial struct {
 	runs     []*Run
 	failures []Failure
 	check    string // that is made; those that are not costly count as Consistency
+	cut      bool   // the time ended before all crash states of the repair were tried
 }
 
 // maxRuns bounds the runs on one image.

@@ -97,7 +97,7 @@ func (w *interrupter) crashUndo(t *trial) error {
 			t.add(f)
 			return failed
 		})
-	if errors.Is(err, failed) || errors.Is(err, errLate) {
+	if t.cut = errors.Is(err, errLate); t.cut || errors.Is(err, failed) {
 		return nil
 	}
 	return err

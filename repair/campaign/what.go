@@ -52,7 +52,7 @@ func (f *Finding) what() string {
 	}
 	fmt.Fprintf(&b, "         %s%s\n", repair.Count(n, "byte"), minimal)
 	if f.Replays > 0 {
-		fmt.Fprintf(&b, "replays  shown %d times of %d\n", f.Shown, f.Replays)
+		fmt.Fprintf(&b, "replays  %s\n", f.Summary())
 	}
 	if f.Varies {
 		b.WriteString("messages differ from run to run\n")

@@ -14,7 +14,7 @@ import (
 func finding(kind, group, output string, count uint64) *campaign.Finding {
 	return &campaign.Finding{Program: "toy", Version: "toy 1", Group: group, Damage: group + ": 1 → 2",
 		Failure: campaign.Failure{Kind: kind, Detail: "runs in a row claim: corrected, corrected"},
-		Count:   count, Minimized: true, Shown: 10, Replays: 10,
+		Count:   count, Minimized: true, Tally: campaign.Tally{Shown: 10, Replays: 10},
 		Patches: []campaign.Patch{{Off: 1024, Old: "01", New: "02"}},
 		Files:   []string{"- /gone", "+ /lost+found/#13"},
 		Runs: []*campaign.Run{{Mode: "-y", Argv: []string{"toy", "-y"}, Outcome: repair.Corrected,
