@@ -8,10 +8,13 @@ import (
 	"fsward/explore/model"
 )
 
-// fullDisk returns steps that fill the disk. They write a file and make another one, which may
+// fullDisk is the group of operations on a full disk.
+const fullDisk Group = "full"
+
+// onFullDisk returns steps that fill the disk. They write a file and make another one, which may
 // fail, and force it to the disk while it is full or when it has space again. They also remove a
-// file while it is full.
-func (t *topology) fullDisk() (out [][]model.Op) {
+// file while it is full, and leave a rename to the next sync or unmount of the full disk.
+func (t *topology) onFullDisk() (out [][]model.Op) {
 	if !t.promises.Has(model.Full) {
 		return nil
 	}
@@ -24,7 +27,8 @@ func (t *topology) fullDisk() (out [][]model.Op) {
 			step(open, write(large, 1), fsync, fill, write(2*large, 2), fsync),
 			step(open, write(large, 1), fsync, fill, write(2*large, 2),
 				model.Op{Code: model.Rename, Path: p, To: t.free(path.Dir(p))}, free, write(small, 1), fsync),
-			step(open, fill, model.Op{Code: model.Unlink, Path: p}, free))
+			step(open, fill, model.Op{Code: model.Unlink, Path: p}, free),
+			step(fill, model.Op{Code: model.Rename, Path: p, To: t.free(path.Dir(p))}))
 	}
 	if len(t.files)+len(t.links) < t.limits.Files {
 		out = append(out, step(fill, model.Op{Code: model.Open, Path: t.free("/"),

@@ -88,11 +88,10 @@ func (c *Sync) run(e *explore.Env, w b3.Workload) error {
 	return run.end(e)
 }
 
-// Signature returns that of the tree. All tours and workloads of known bugs have one, because no
-// step follows them.
+// Signature returns that of the tree. All of firstSteps have one, because no step follows them.
 func (c *Sync) Signature(e *explore.Env) ([]byte, error) {
 	if c.ran {
-		return []byte("a tour or workload"), nil
+		return []byte("a first step"), nil
 	}
 	return c.Core.Signature(e)
 }

@@ -2,7 +2,10 @@ package checkers
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -30,31 +33,46 @@ func onThisMachine(t *testing.T) *explore.Env {
 	return explore.NewEnv(t.Context(), thisMachine{exploretest.New(), c}, new(explore.Chooser))
 }
 
-// TestStepsAsLinux checks that random steps of all groups give the same results on real file
-// systems as in the model, leave the same trees, and that everything can be removed afterwards.
-func TestStepsAsLinux(t *testing.T) {
+// linuxCores returns a Core for each file system of this machine that the tests compare with, by
+// name.
+func linuxCores() map[string]Core {
 	few := []model.Feature{model.Nodes, model.Tmpfile, model.Direct, model.Whiteout, model.ACL,
 		model.Times}
 	all := slices.Concat(few, []model.Feature{model.ZeroRange, model.Full})
 	features := map[string][]model.Feature{
+		"tmpfs": few,
 		"ext2":  few,
 		"ext3":  few,
 		"ext4":  slices.Concat(all, []model.Feature{model.Shift}),
 		"btrfs": slices.Concat(all, []model.Feature{model.Reflink}),
 		"xfs":   slices.Concat(all, []model.Feature{model.Shift, model.Reflink}),
 	}
+	out := make(map[string]Core)
 	for fs, list := range features {
+		out[fs] = Core{Promises: model.Promises{Features: list,
+			NoFallocate: fs == "ext2" || fs == "ext3"},
+			Limits: Limits{Groups: append(LaterGroups(), together), Files: 3}, Watched: true}
+	}
+	return out
+}
+
+// TestStepsAsLinux checks that random steps of all groups but one that waits give the same results
+// on real file systems as in the model, leave the same trees, and that everything can be removed
+// afterwards.
+func TestStepsAsLinux(t *testing.T) {
+	for fs, core := range linuxCores() {
 		t.Run(fs, func(t *testing.T) {
 			e := onThisMachine(t)
-			core := &Core{At: modeltest.Mounted(t, fs), Promises: model.Promises{Features: list,
-				NoFallocate: fs == "ext2" || fs == "ext3"},
-				Limits: Limits{Groups: LaterGroups(), Files: 3}, Watched: true}
+			core.At = modeltest.Mounted(t, fs)
 			rounds := 8
 			if testing.Short() {
 				rounds = 1
 			}
 			for round := range uint64(rounds) {
-				randomSteps(t, e, core, round)
+				randomSteps(t, e, &core, round)
+				if err := core.Use(e); err != nil {
+					t.Error(err)
+				}
 				if t.Failed() {
 					return
 				}
@@ -63,7 +81,56 @@ func TestStepsAsLinux(t *testing.T) {
 	}
 }
 
-// randomSteps performs random steps in an empty file system, and then removes everything.
+// TestTogetherAsLinux does so with steps in which two processes act at the same time, and removes
+// nothing.
+func TestTogetherAsLinux(t *testing.T) {
+	for fs, core := range linuxCores() {
+		t.Run(fs, func(t *testing.T) {
+			e, mounted := onThisMachine(t), modeltest.Mounted(t, fs)
+			core.Limits.Groups = []Group{together}
+			for round := range uint64(3) {
+				core.At = newDir(t, mounted, round)
+				randomSteps(t, e, &core, round)
+			}
+		})
+	}
+}
+
+// newDir makes a directory, and returns its path.
+func newDir(t *testing.T, in string, number uint64) string {
+	t.Helper()
+	d := filepath.Join(in, fmt.Sprint(number))
+	if err := os.Mkdir(d, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestRepetitionsAsLinux does so with the repetitions.
+func TestRepetitionsAsLinux(t *testing.T) {
+	for fs, core := range linuxCores() {
+		t.Run(fs, func(t *testing.T) {
+			e, mounted := onThisMachine(t), modeltest.Mounted(t, fs)
+			c := &Sync{Core: core}
+			if err := c.Init(e); err != nil {
+				t.Fatal(err)
+			}
+			for i, r := range c.repetitions() {
+				c.At = newDir(t, mounted, uint64(i))
+				for k, ops := range append([][]model.Op{tourBegin(c.Limits)}, r.batches()...) {
+					if err := c.Step(e, ops); err != nil {
+						t.Fatalf("repetition %d, batch %d, which ends with %v: %v", i, k, ops[len(ops)-1], err)
+					}
+				}
+				if err := c.Init(e); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// randomSteps performs random steps in an empty file system.
 func randomSteps(t *testing.T, e *explore.Env, core *Core, seed uint64) {
 	t.Helper()
 	if err := core.Init(e); err != nil {
@@ -89,8 +156,5 @@ func randomSteps(t *testing.T, e *explore.Env, core *Core, seed uint64) {
 		if _, err := e.Do(agent.Close(held)); err != nil {
 			t.Error(err)
 		}
-	}
-	if err := core.Use(e); err != nil {
-		t.Error(err)
 	}
 }

@@ -33,6 +33,15 @@ func isLongTarget(o model.Op, errno unix.Errno) bool {
 	return o.Code == model.Symlink && errno == unix.ENAMETOOLONG && len(o.To) > minSymlinkMax
 }
 
+// minLinkMax is _POSIX_LINK_MAX: each file system gives a file so many names.
+const minLinkMax = 8
+
+// isLinkLimit reports whether a file got no further name, because it has as many as the file system
+// allows (link(2), EMLINK).
+func (c *Core) isLinkLimit(o model.Op, errno unix.Errno) bool {
+	return o.Code == model.Link && errno == unix.EMLINK && c.fs.Links(o.Path) >= minLinkMax
+}
+
 // storageErrors are the resource errors that say that the storage failed, or that the file system
 // has found itself corrupt.
 var storageErrors = []unix.Errno{unix.EIO, unix.EROFS, unix.EUCLEAN}

@@ -18,7 +18,7 @@ type Sync struct {
 	Core
 	durable *durableState // what the last step made durable; nil: nothing
 	begun   bool          // a step was done
-	ran     bool          // it ran a tour, or a workload of a known bug
+	ran     bool          // it ran one of firstSteps
 	can     []b3.Workload // what known has found; nil: it was not called
 }
 
@@ -31,31 +31,27 @@ func (c *Sync) Init(e *explore.Env) error {
 }
 
 // Mutate does one operation. It then forces its effect to the disk in one of the possible ways, or
-// does not. The first step may run a tour or a workload of a known bug instead.
+// does not. The first step may do one of firstSteps instead.
 func (c *Sync) Mutate(e *explore.Env) error {
 	if c.ran {
 		return nil
 	}
 	c.durable = nil
-	var known []b3.Workload
-	var tours []tour
+	var begins firstSteps
 	if !c.begun {
 		var err error
-		tours = c.tours()
-		if known, err = c.known(); err != nil {
+		if begins, err = c.firstSteps(); err != nil {
 			return err
 		}
 	}
 	c.begun = true
-	ops, more := c.chooseOr(e, len(tours), len(known)+len(tours))
-	switch late := more - len(tours); {
+	ops, other := c.chooseOr(e, len(begins.early), len(begins.late))
+	switch late := other - len(begins.early); {
 	case ops != nil:
 	case late < 0:
-		return c.tour(e, tours[more], false)
-	case late < len(known):
-		return c.run(e, known[late])
+		return begins.early[other](e)
 	default:
-		return c.tour(e, tours[late-len(known)], true)
+		return begins.late[late](e)
 	}
 	if err := c.Step(e, ops); err != nil {
 		return err
@@ -76,6 +72,31 @@ func (c *Sync) Mutate(e *explore.Env) error {
 	}
 	c.durable = &durableState{c.fs.Clone(), property}
 	return e.Mark(stepEnd)
+}
+
+// firstSteps are what the first step may do beside one operation: early ones after the common
+// operations, and late ones after all. No step follows them.
+type firstSteps struct{ early, late []func(*explore.Env) error }
+
+// firstSteps returns the tours, workloads of known bugs and repetitions that are asked for.
+func (c *Sync) firstSteps() (out firstSteps, err error) {
+	known, err := c.known()
+	if err != nil {
+		return out, err
+	}
+	var bySync []func(*explore.Env) error
+	for _, steps := range c.tours() {
+		out.early = append(out.early, func(e *explore.Env) error { return c.tour(e, steps, false) })
+		bySync = append(bySync, func(e *explore.Env) error { return c.tour(e, steps, true) })
+	}
+	for _, w := range known {
+		out.late = append(out.late, func(e *explore.Env) error { return c.run(e, w) })
+	}
+	out.late = append(out.late, bySync...)
+	for _, r := range c.repetitions() {
+		out.late = append(out.late, func(e *explore.Env) error { return c.repeat(e, r) })
+	}
+	return out, nil
 }
 
 // stepEnd is the mark at the end of a step that made something durable.
@@ -131,14 +152,13 @@ func (s durableState) Property() string { return s.property }
 
 // durableBy returns the call or mount option that makes a step durable when it returns, or "".
 func durableBy(p model.Promises, ops []model.Op) string {
-	switch {
-	case p.Sync:
+	if p.Sync {
 		return bySyncMount
-	case ops[0].Code == model.Sync:
-		return "sync"
 	}
 	for _, o := range ops {
 		switch o.Code {
+		case model.Sync:
+			return "sync"
 		case model.Syncfs:
 			return "syncfs"
 		case model.Msync:

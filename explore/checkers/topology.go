@@ -265,6 +265,9 @@ func (c *Core) syncs(ops []model.Op) (out [][]model.Op) {
 		step(model.Op{Code: model.Sync}),
 		opened("/", unix.O_RDONLY, model.Op{Code: model.Syncfs}),
 	}
+	if inAnyOrder(ops) { // fsync would keep what the order of the two decides
+		return out
+	}
 	p := subject(ops)
 	switch first := ops[0]; {
 	case first.Code == model.Close || first.Code == model.DropCaches ||

@@ -3,6 +3,7 @@ package checkers
 import (
 	"context"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -20,57 +21,64 @@ type unseenBug struct {
 	checker string
 	// basic: the basic operations find it, too, without an inspection.
 	basic bool
+	// needs is the group without which the defaults miss it; "": none alone.
+	needs Group
 }
 
-var unseenBugs = []unseenBug{
+var unseenBugs = slices.Concat(someBugs, manyBugs, atOnceBugs)
+
+var someBugs = []unseenBug{
 	// Calls that promise durability, after some operations only.
-	{"fsync of a file with two names does nothing", "sync", true},
-	{"fsync of a file after a hole was punched does nothing", "sync", true},
-	{"fsync of a file after it was truncated does nothing", "sync", true},
-	{"fsync of a directory after a directory was renamed in it does nothing", "sync", true},
-	{"the second fsync of a file does nothing", "sync", false},
-	{"msync does nothing", "sync", false},
-	{"fsync of an unlinked name loses the other name", "sync", true},
+	{bug: "fsync of a file with two names does nothing", checker: "sync", basic: true},
+	{bug: "fsync of a file after a hole was punched does nothing", checker: "sync", basic: true},
+	{bug: "fsync of a file after it was truncated does nothing", checker: "sync", basic: true},
+	{bug: "fsync of a directory after a directory was renamed in it does nothing", checker: "sync",
+		basic: true},
+	{bug: "the second fsync of a file does nothing", checker: "sync"},
+	{bug: "msync does nothing", checker: "sync"},
+	{bug: "fsync of an unlinked name loses the other name", checker: "sync", basic: true},
 	// What the journal lacks.
-	{"chown not journaled", "sync", false},
-	{"utimes not journaled", "sync", false},
-	{"removexattr not journaled", "sync", false},
-	{"setxattr of a value in place of another not journaled", "sync", false},
-	{"mknod not journaled", "sync", false},
-	{"appending write not journaled", "sync", false},
-	{"exchange not journaled", "sync", false},
-	{"whiteout not journaled", "sync", false},
-	{"collapsed range not journaled", "sync", false},
-	{"long names not journaled", "sync", false},
-	{"an exchange in three renames", "reasonable", false},
+	{bug: "chown not journaled", checker: "sync"},
+	{bug: "utimes not journaled", checker: "sync"},
+	{bug: "removexattr not journaled", checker: "sync"},
+	{bug: "setxattr of a value in place of another not journaled", checker: "sync"},
+	{bug: "mknod not journaled", checker: "sync"},
+	{bug: "appending write not journaled", checker: "sync"},
+	{bug: "exchange not journaled", checker: "sync"},
+	{bug: "whiteout not journaled", checker: "sync"},
+	{bug: "collapsed range not journaled", checker: "sync"},
+	{bug: "long names not journaled", checker: "sync"},
+	{bug: "an exchange in three renames", checker: "reasonable"},
 	// Live results.
-	{"a larger file shows old bytes", "sync", true},
-	{"a collapsed range becomes zeros", "sync", false},
-	{"a whiteout is a file", "sync", false},
-	{"a name is listed twice", "sync", true},
-	{"a link count is too high", "sync", true},
-	{"a recovered file was last changed in 1970", "sync", true},
-	{"a write sets the time of its file back", "sync", true},
-	{"chmod does not change the time of status", "sync", true},
-	{"a directory keeps its time of modification", "sync", true},
-	{"a hole has data", "sync", true},
-	{"a punched block keeps its bytes", "sync", false},
-	{"bytes behind the end appear", "sync", false},
-	{"a recovered file takes no space", "sync", true},
+	{bug: "a larger file shows old bytes", checker: "sync", basic: true},
+	{bug: "a collapsed range becomes zeros", checker: "sync"},
+	{bug: "a whiteout is a file", checker: "sync"},
+	{bug: "a name is listed twice", checker: "sync", basic: true},
+	{bug: "a link count is too high", checker: "sync", basic: true},
+	{bug: "a recovered file was last changed in 1970", checker: "sync", basic: true},
+	{bug: "a write sets the time of its file back", checker: "sync", basic: true},
+	{bug: "chmod does not change the time of status", checker: "sync", basic: true},
+	{bug: "a directory keeps its time of modification", checker: "sync", basic: true},
+	{bug: "a hole has data", checker: "sync", basic: true},
+	{bug: "a punched block keeps its bytes", checker: "sync"},
+	{bug: "bytes behind the end appear", checker: "sync"},
+	{bug: "a recovered file takes no space", checker: "sync", basic: true},
 	// A full disk.
-	{"fsync on a full disk does nothing", "sync", false},
-	{"space does not become free", "sync", false},
-	{"a write that finds no space changes the file", "sync", false},
-	{"more is free than there is", "sync", false},
+	{bug: "fsync on a full disk does nothing", checker: "sync"},
+	{bug: "space does not become free", checker: "sync"},
+	{bug: "a write that finds no space changes the file", checker: "sync"},
+	{bug: "more is free than there is", checker: "sync"},
+	{bug: "an unmount of a full disk writes nothing", checker: "unmount", needs: fullDisk},
+	{bug: "an unmount of a full disk does not flush", checker: "unmount", needs: fullDisk},
 	// Errors.
-	{"mkdir finds no space", "sync", true},
-	{"fsync fails without a cause", "sync", true},
-	{"a file system becomes read-only", "sync", false},
+	{bug: "mkdir finds no space", checker: "sync", basic: true},
+	{bug: "fsync fails without a cause", checker: "sync", basic: true},
+	{bug: "a file system becomes read-only", checker: "sync"},
 	// Recovery.
-	{"recovery leaves errors", "sync", false},
-	{"a recovered directory cannot be removed", "sync", false},
-	{"a recovered file cannot be removed", "sync", false},
-	{"nothing can be made after a recovery", "sync", false},
+	{bug: "recovery leaves errors", checker: "sync"},
+	{bug: "a recovered directory cannot be removed", checker: "sync"},
+	{bug: "a recovered file cannot be removed", checker: "sync"},
+	{bug: "nothing can be made after a recovery", checker: "sync"},
 }
 
 // An unseenState has what the planted bugs remember.
@@ -81,6 +89,7 @@ type unseenState struct {
 	tail    model.Op        // the last write behind the end of a file; Len 0: none
 	full    bool            // the disk is full
 	freed   bool            // it was full
+	many    manyState
 }
 
 // spoil makes fsync of a path do nothing.
@@ -94,8 +103,9 @@ func (u *unseenState) spoil(path string) {
 // unseenChange notes an operation, and returns that which is done in its place.
 func (f *fake) unseenChange(o model.Op) model.Op {
 	u := &f.unseen
+	u.many.note(f, o)
 	const punch = unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE
-	kind, _ := f.fs.Observed().Kind(o.Path)
+	kind, _ := f.observed().Kind(o.Path)
 	switch o.Code {
 	case model.FillDisk, model.FreeDisk:
 		u.full, u.freed = o.Code == model.FillDisk, o.Code == model.FreeDisk
@@ -132,12 +142,18 @@ func (f *fake) unseenChange(o model.Op) model.Op {
 
 // unseenSync reports whether a call that promises durability does nothing.
 func (f *fake) unseenSync(o model.Op) bool {
+	if f.bug == "the thirtieth commit does nothing" && o.Code == model.Syncfs {
+		return f.unseen.many.commits == 30
+	}
 	p := f.path(o.Slot)
 	if o.Code != model.Fsync && o.Code != model.Fdatasync {
 		return false
 	}
 	if f.bug == "fsync on a full disk does nothing" && f.unseen.full {
 		return true
+	}
+	if f.bug == "fsync does nothing after a hundred others" {
+		return f.unseen.many.fsyncs > 100
 	}
 	if f.bug == "the second fsync of a file does nothing" {
 		if f.unseen.synced == nil {
@@ -165,7 +181,7 @@ func (f *fake) unseenUnlogged(o model.Op) bool {
 	case "setxattr of a value in place of another not journaled":
 		return o.Code == model.Setxattr && o.Flags == unix.XATTR_REPLACE
 	}
-	return false
+	return f.manyUnlogged(o)
 }
 
 // unseenEntries changes what is read of a tree.
@@ -176,6 +192,10 @@ func (f *fake) unseenEntries(list []agent.Entry) []agent.Entry {
 		list = append(list, *last)
 	case f.bug == "a link count is too high" && is:
 		last.Links++
+	case f.bug == "a link count has seven bits":
+		for i := range list {
+			list[i].Links &= 0x7f
+		}
 	case f.bug == "a recovered file was last changed in 1970" && is && f.recovered:
 		last.Mtime = 0
 	case f.bug == "a write sets the time of its file back" && is && last.Size > 0:
@@ -194,7 +214,7 @@ func (f *fake) unseenEntries(list []agent.Entry) []agent.Entry {
 
 // unseenWrong returns the wrong result of an operation.
 func (f *fake) unseenWrong(o model.Op) (errno unix.Errno) {
-	kind, _ := f.fs.Observed().Kind(o.Path)
+	kind, _ := f.observed().Kind(o.Path)
 	creates := o.Code == model.Open && o.Flags&unix.O_CREAT != 0
 	switch {
 	case f.bug == "a file system becomes read-only" && o.Code != model.Close:
@@ -212,34 +232,35 @@ func (f *fake) unseenWrong(o model.Op) (errno unix.Errno) {
 		return unix.EIO
 	case f.bug == "nothing can be made after a recovery" && f.recovered && creates:
 		return unix.ENOSPC
+	case f.bug == "a refused link leaves its name" && o.Code == model.Link && f.fs.Links(o.Path) > 100:
+		f.fs.Apply(o)
+		return unix.EMLINK
 	}
 	return 0
 }
 
-// unseenRuns is the number of steps, beside tours and the workloads of known bugs, after which the
+// unseenRuns is the number of steps, beside those that only the first step does, after which the
 // search for an unseen bug ends.
 const unseenRuns = 400
 
-// find looks for the bug. With later, it does so with the defaults of fsward explore run; else with
-// the basic operations alone and without inspections.
-func (b unseenBug) find(t *testing.T, later bool) (e *explore.Error, runs uint64) {
+// find looks for the bug. With groups, it does so as fsward explore run does with them after the
+// basic operations; else with these alone and without inspections.
+func (b unseenBug) find(t *testing.T, groups []Group) (e *explore.Error, runs uint64) {
 	t.Helper()
 	cfg, _ := config(t, b.checker, b.bug, none, 0)
 	limits := &cfg.Stack.Checker.(interface{ core() *Core }).core().Limits
 	cfg.Runs = unseenRuns
-	if later {
-		limits.Later = LaterGroups()
-		if c, is := cfg.Stack.Checker.(*Sync); is {
-			known, err := c.known()
-			if err != nil {
-				t.Fatal(err)
-			}
-			cfg.Runs += uint64(len(known) + 2*len(c.tours()))
+	limits.Later = groups
+	if c, is := cfg.Stack.Checker.(*Sync); is {
+		begins, err := c.firstSteps()
+		if err != nil {
+			t.Fatal(err)
 		}
+		cfg.Runs += uint64(len(begins.early) + len(begins.late))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	cfg.Strategy, cfg.Inspect = explore.Cover, later
+	cfg.Strategy, cfg.Inspect = explore.Cover, len(groups) > 0
 	cfg.OnEvent = func(e explore.Event) {
 		if e.Event == "error" || e.Event == "surprise" {
 			cancel()
@@ -255,6 +276,18 @@ func (b unseenBug) find(t *testing.T, later bool) (e *explore.Error, runs uint64
 	return e, sum.Runs
 }
 
+// missedWithout fails the test if the defaults find the bug without the group that it needs.
+func (b unseenBug) missedWithout(t *testing.T) {
+	t.Helper()
+	if b.needs == "" {
+		return
+	}
+	others := slices.DeleteFunc(LaterGroups(), func(g Group) bool { return g == b.needs })
+	if was, steps := b.find(t, others); was != nil {
+		t.Errorf("found without %s in %d steps: %+v", b.needs, steps, was)
+	}
+}
+
 // TestUnseen looks for each bug with the defaults of fsward explore run. With $FSWARD_UNSEEN it
 // also does so without later operations and inspections, and logs a table of
 // docs/results/unseen.md.
@@ -263,7 +296,11 @@ func TestUnseen(t *testing.T) {
 	for _, b := range unseenBugs {
 		t.Run(b.bug, func(t *testing.T) {
 			t.Parallel()
-			e, runs := b.find(t, true)
+			groups := LaterGroups()
+			if b.needs != "" && !compare {
+				groups = []Group{b.needs}
+			}
+			e, runs := b.find(t, groups)
 			if e == nil {
 				t.Fatalf("not found in %d steps", runs)
 			}
@@ -272,13 +309,14 @@ func TestUnseen(t *testing.T) {
 			}
 			before := "–"
 			if compare {
-				was, steps := b.find(t, false)
+				was, steps := b.find(t, nil)
 				if (was != nil) != b.basic {
 					t.Errorf("with the basic operations: found %+v, want %v", was, b.basic)
 				}
 				if was != nil {
 					before = strconv.FormatUint(steps, 10)
 				}
+				b.missedWithout(t)
 			}
 			t.Logf("| %s | %s | %s | %s | %d |", b.bug, b.checker, e.Kind, before, runs)
 		})

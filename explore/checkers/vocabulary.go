@@ -12,6 +12,9 @@ import (
 	"fsward/explore/model"
 )
 
+// together is the group of two operations at the same time.
+const together Group = "together"
+
 // A Group is a set of operations that a checker performs on request.
 type Group string
 
@@ -35,7 +38,8 @@ var groups = []struct {
 	{"tmpfile", "O_TMPFILE, with and without linkat", (*topology).tmpfiles},
 	{"acl", "set and remove access control lists, also default ones of directories",
 		(*topology).accessLists},
-	{"together", "let one process write or rename while another one syncs", (*topology).together},
+	{together, "let two processes act at once: one syncs what the other changes, or both rename, " +
+		"link, make, remove or list the same names", (*topology).together},
 	{"again", "fsync a file, change it, and fsync it again", (*topology).again},
 	{"append", "write through O_APPEND, also with O_DIRECT and O_DSYNC", (*topology).appends},
 	{"attributes", "set times, change the owner, and replace and remove extended attributes",
@@ -45,11 +49,13 @@ var groups = []struct {
 		(*topology).thresholds},
 	{"edges", "punch, zero, allocate and truncate in the middle of blocks; write behind the end " +
 		"through a mapping, and make the file larger", (*topology).edges},
-	{"full", "fill the disk, write and remove files, and free the space", (*topology).fullDisk},
+	{fullDisk, "fill the disk, write and remove files, and free the space", (*topology).onFullDisk},
 	{knownBugs, "with the checker sync: first run the workloads of known bugs, one in each first step",
 		func(*topology) [][]model.Op { return nil }},
 	{tours, "with the checker sync: first perform the operations of each group one after the other, " +
 		"a group in each first step", func(*topology) [][]model.Op { return nil }},
+	{many, "with the checker sync: first repeat one kind of operation some hundred times, one kind " +
+		"in each first step", func(*topology) [][]model.Op { return nil }},
 	{"wait", "wait until the kernel writes back by itself, and drop its caches", (*topology).waits},
 }
 
@@ -65,7 +71,7 @@ func Groups() (out [][2]string) {
 // all but those that wait, or that depend on which of two processes is faster.
 func LaterGroups() (out []Group) {
 	for _, g := range groups {
-		if g.name != "wait" && g.name != "together" {
+		if g.name != "wait" && g.name != together {
 			out = append(out, g.name)
 		}
 	}
@@ -246,22 +252,6 @@ func (t *topology) accessLists() (out [][]model.Op) {
 	}
 	for _, p := range t.dirs[1:] {
 		add(p, "system.posix_acl_default")
-	}
-	return out
-}
-
-// together returns steps in which two processes act at the same time: one syncs a file, and the
-// other one changes it. The change need not be durable afterwards.
-func (t *topology) together() (out [][]model.Op) {
-	for _, p := range t.files {
-		open := model.Op{Code: model.Open, Path: p, Flags: unix.O_RDWR}
-		for _, o := range []model.Op{
-			{Code: model.Write, Len: large, Seed: 2}, {Code: model.Ftruncate},
-			{Code: model.Rename, Path: p, To: t.free("/")}, {Code: model.Unlink, Path: p},
-		} {
-			o.AtOnce = true
-			out = append(out, step(open, model.Op{Code: model.Fsync}, o, model.Op{Code: model.Close}))
-		}
 	}
 	return out
 }

@@ -119,6 +119,15 @@ func (f *FS) Size(path string) (n uint64, ok bool) {
 	return f.tree.inodes[i].data.now().size, true
 }
 
+// Links returns the number of names of a file; 0 if nothing has the path.
+func (f *FS) Links(path string) int {
+	i, errno := f.tree.find(path, false)
+	if errno != 0 {
+		return 0
+	}
+	return f.tree.inodes[i].links
+}
+
 // setAttrs sets the attributes. If they stay the same, it does nothing: the kernel then need not
 // write the inode (ext4_xattr_set_handle), so a later fsync makes no other change durable with it.
 func (n *inode) setAttrs(a attrs, now int) {
