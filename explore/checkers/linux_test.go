@@ -51,7 +51,7 @@ func linuxCores() map[string]Core {
 	for fs, list := range features {
 		out[fs] = Core{Promises: model.Promises{Features: list,
 			NoFallocate: fs == "ext2" || fs == "ext3"},
-			Limits: Limits{Groups: append(LaterGroups(), together), Files: 3}, Watched: true}
+			Limits: Limits{Groups: append(LaterGroups(), together, many), Files: 3}, Watched: true}
 	}
 	return out
 }

@@ -68,10 +68,10 @@ func Groups() (out [][2]string) {
 }
 
 // LaterGroups are the groups that a checker performs after all others if nobody asks for groups:
-// all but those that wait, or that depend on which of two processes is faster.
+// all but those that wait, that depend on which of two processes is faster, or that take long.
 func LaterGroups() (out []Group) {
 	for _, g := range groups {
-		if g.name != "wait" && g.name != together {
+		if g.name != "wait" && g.name != together && g.name != many {
 			out = append(out, g.name)
 		}
 	}
