@@ -91,6 +91,23 @@ func TestConversionIsRolledBack(t *testing.T) {
 	guardtest.MustHold(t, r.Images)
 }
 
+// TestConversionIsRolledBackToExt4 undoes the conversion of a file system that fsward does not guard.
+// All of it is written, and the state of the volume names the feature.
+func TestConversionIsRolledBackToExt4(t *testing.T) {
+	image := guardtest.BlankImage(t, 512<<20)
+	guardtest.Run(t, "mke2fs", "-t", "ext4", "-q", "-F", "-d", "/etc/apt", image)
+	guardtest.Run(t, "btrfs-convert", image)
+	r := guardtest.Attach(t, image, nil)
+	guardtest.Run(t, "btrfs-convert", "-r", r.LoopDev)
+	guardtest.Run(t, "blockdev", "--flushbufs", r.LoopDev)
+	r.NoAlarm()
+	guardtest.Run(t, "e2fsck", "-fn", r.LoopDev)
+	wait(t, r.Daemon, map[string]string{
+		"disk": "unguarded: ext3: extents (incompat flag 0x40) is not supported"})
+	r.End()
+	guardtest.Run(t, "e2fsck", "-fn", image)
+}
+
 // TestRollbackWritesACopyFirst puts back what the former file system of a conversion has in the
 // place of a copy of the superblock, before anything else. The page cache of a disk writes what
 // btrfs-convert -r wrote in any order. Other data there is refused.

@@ -159,7 +159,7 @@ func (v *Volumes) Observe(w interp.Write) interp.Observation {
 		}
 		obs.Volume = i
 		inPlace(&obs, l.placeOf)
-		if !v.owned {
+		if !v.owned || v.follower.ownerOf(i) == nil {
 			v.unguarded(i, inner, &obs)
 		}
 	}
@@ -190,7 +190,8 @@ type UnguardedError struct{ Reason string }
 
 func (e *UnguardedError) Error() string { return "the volume is not guarded: " + e.Reason }
 
-// unguarded completes the observation of a write to a volume that had no file system.
+// unguarded completes the observation of a write to a volume that had no file system, or that the
+// write takes from the one that it had.
 func (v *Volumes) unguarded(i int, w interp.Write, obs *interp.Observation) {
 	before := v.reasons[i]
 	reason := before
