@@ -63,6 +63,24 @@ func references(n int) string {
 	return b.String()
 }
 
+// emptyBlockGroups returns n new block groups of 1 GiB without extents, behind an extent. The facts
+// name extent_item first, since the first names stand for the smaller types of keys.
+func emptyBlockGroups(n int) string {
+	var b strings.Builder
+	b.WriteString("object(2,k(1048576,extent_item,4096)).\nobject(0,k(0,super_block,0)).\n" +
+		"state(0,k(0,super_block,0),f(compat_ro_flags,free_space_tree_valid),1).\n" +
+		"state(0,k(0,super_block,0),generation,9).\n" +
+		"state(0,k(0,super_block,0),uuid_tree_generation,9).\n")
+	for i := range n {
+		group := int64(i+1) << 30
+		for _, object := range []string{fmt.Sprintf("2,k(%d,block_group_item,%d)", group, 1<<30),
+			fmt.Sprintf("10,k(%d,free_space_extent,%d)", group, 1<<30)} {
+			fmt.Fprintf(&b, "object(%s).\nchange(%s,object,null,present).\n", object, object)
+		}
+	}
+	return b.String()
+}
+
 // sharedPrealloc returns n files that share one new preallocated extent.
 func sharedPrealloc(n int) string {
 	var b strings.Builder
@@ -165,6 +183,7 @@ func TestCostOfShapes(t *testing.T) {
 		{"btrfs/7", "a snapshot of a file with n extents", snapshotOf, 0},
 		{"btrfs/7", "a snapshot of a file with n pieces of one extent", snapshotOfPieces, 0},
 		{"btrfs/6", "an extent with n references", references, 0},
+		{"btrfs/80", "n new block groups without extents", emptyBlockGroups, 0},
 		{"btrfs/21", "a preallocated extent that n files share", sharedPrealloc, 0},
 		{"btrfs/17", "n hard links in one directory", hardLinks, 0},
 		{"btrfs/12", "n subvolumes with the same inodes", newSubvolumes, 0},

@@ -33,12 +33,15 @@ extent_length(extent_item, LENGTH, LENGTH).
 extent_length(metadata_item, _, LENGTH) :- query(0, k(0, super_block, 0), nodesize, LENGTH).
 
 % The nearest extent that begins before ADDRESS, and its size. The item before ADDRESS may be a
-% reference, which names its extent: there may be hundreds of thousands of them. Or it is a block
-% group.
+% reference, which names its extent: there may be hundreds of thousands of them. Nothing is found
+% beyond the beginning of a block group, since an extent lies within one (rule 49): there may be
+% tens of thousands of empty ones, one after the other.
 extent_before(ADDRESS, EXTENT, SIZE) :-
   previous(2, k(ADDRESS, extent_item, 0), k(NEAR, _, _)),
   NEAR < ADDRESS,
-  ( no_extent_at(NEAR) -> extent_before(NEAR, EXTENT, SIZE)
+  ( no_extent_at(NEAR) ->
+      not(query(2, k(NEAR, block_group_item, _))),
+      extent_before(NEAR, EXTENT, SIZE)
   ; EXTENT = NEAR,
     extent_kind(KIND),
     query(2, k(EXTENT, KIND, X)),

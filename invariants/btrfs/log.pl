@@ -68,10 +68,12 @@ violation(93, -6, k(INODE, extent_data, OFFSET)) :-
   new(-6, k(INODE, extent_data, OFFSET)),
   query(-6, k(INODE, extent_data, OFFSET), disk_bytenr, BYTENR),
   query(-6, k(INODE, extent_data, OFFSET), disk_num_bytes, LENGTH),
+  BYTENR =\= 0,
   not(query(2, k(BYTENR, extent_item, LENGTH))),
-  END is BYTENR + LENGTH,
-  extent_before(END, EXTENT, SIZE),
-  EXTENT + SIZE > BYTENR.
+  ( extent_behind(BYTENR, LENGTH)
+  ; AFTER is BYTENR + 1,
+    extent_before(AFTER, EXTENT, SIZE),
+    EXTENT + SIZE > BYTENR ).
 
 % Rule 94. The extents of a file in a log do not overlap.
 % Source: fs/btrfs/tree-checker.c, check_extent_data_item().
