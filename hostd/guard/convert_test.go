@@ -91,8 +91,8 @@ func TestConversionIsRolledBack(t *testing.T) {
 	guardtest.MustHold(t, r.Images)
 }
 
-// TestConversionIsRolledBackToExt4 undoes the conversion of a file system that fsward does not guard.
-// All of it is written, and the state of the volume names the feature.
+// TestConversionIsRolledBackToExt4 undoes the conversion of a file system that fsward does not
+// guard. All of it is written, and the state of the volume names the feature.
 func TestConversionIsRolledBackToExt4(t *testing.T) {
 	image := guardtest.BlankImage(t, 512<<20)
 	guardtest.Run(t, "mke2fs", "-t", "ext4", "-q", "-F", "-d", "/etc/apt", image)

@@ -20,8 +20,8 @@ func (r reasons) set(i int, reason string) {
 	}
 }
 
-// describe returns a description of the content of a volume that no interpreter can follow as a file
-// system of the name fs; "" if the volume is blank. The error is that of a read.
+// describe returns a description of the content of a volume that no interpreter can follow as a
+// file system of the name fs; "" if the volume is blank. The error is that of a read.
 func describe(d interp.Disk, fs string) (reason string, err error) {
 	for _, f := range formats {
 		if !f.detect(d) {
