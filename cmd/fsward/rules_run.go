@@ -42,8 +42,10 @@ could not run.`,
 			return outcome(run.Outcome)
 		},
 	}
-	c.Flags().StringArrayVar(&cfg.Rules, "rules", nil, "read rules from `FILE`; may be repeated (required)")
-	c.Flags().StringArrayVar(&cfg.Facts, "facts", nil, "read facts from `FILE`; may be repeated (required)")
+	c.Flags().StringArrayVar(&cfg.Rules, "rules", nil,
+		"read rules from `FILE`; may be repeated (required)")
+	c.Flags().StringArrayVar(&cfg.Facts, "facts", nil,
+		"read facts from `FILE`; may be repeated (required)")
 	_ = c.MarkFlagRequired("rules")
 	_ = c.MarkFlagRequired("facts")
 	addJudgeFlags(c, &cfg.Engine, &cfg.Why, &cfg.Timing)

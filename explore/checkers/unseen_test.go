@@ -104,7 +104,7 @@ func (u *unseenState) spoil(path string) {
 // unseenChange notes an operation, and returns that which is done in its place.
 func (f *fake) unseenChange(o model.Op) model.Op {
 	u := &f.unseen
-	u.many.note(f, o)
+	u.many.note(o)
 	const punch = unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE
 	kind, _ := f.observed().Kind(o.Path)
 	switch o.Code {

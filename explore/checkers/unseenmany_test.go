@@ -28,7 +28,7 @@ type manyState struct {
 }
 
 // note notes an operation.
-func (m *manyState) note(f *fake, o model.Op) {
+func (m *manyState) note(o model.Op) {
 	switch o.Code {
 	case model.Fsync:
 		m.fsyncs++
