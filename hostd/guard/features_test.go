@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -237,4 +238,35 @@ func TestUnsupportedFeatureComes(t *testing.T) {
 	if refused == 0 {
 		t.Error("nothing was refused")
 	}
+}
+
+// TestExtentsCome lets e2fsck give the files of an ext3 extents. The inodes come first and are
+// refused, so that another e2fsck finds each file with its contents.
+func TestExtentsCome(t *testing.T) {
+	image := guardtest.BlankImage(t, 64<<20)
+	guardtest.Run(t, "mke2fs", "-q", "-F", "-t", "ext3", "-b", "1024", "-d", "/etc/apt", image)
+	r := guardtest.Attach(t, image, nil)
+	// e2fsck -y goes on after errors of writes, as often as there are some.
+	_, err := r.Run(t.Context(), "e2fsck -fy -E bmap2extent "+r.LoopDev)
+	if err == nil {
+		t.Error("e2fsck reports success")
+	}
+	var refused []string
+	for _, ev := range r.Seen.Events() {
+		if ev.Action == guard.Refused {
+			refused = append(refused, guardtest.TextOf(ev))
+		}
+	}
+	const want = "ext3: an inode with extents (inode "
+	if len(refused) == 0 || !strings.Contains(refused[0], want) {
+		t.Errorf("refused: %q, want first %q", refused, want)
+	}
+	r.End()
+	files := filepath.Join(t.TempDir(), "files")
+	_ = exec.CommandContext(t.Context(), "e2fsck", "-fy", image).Run() // repairs bitmaps
+	guardtest.Run(t, "e2fsck", "-fn", image)
+	guardtest.Run(t, "mkdir", files)
+	guardtest.Run(t, "debugfs", "-R", "rdump / "+files, image)
+	guardtest.Run(t, "rmdir", filepath.Join(files, "lost+found"))
+	guardtest.Run(t, "diff", "-r", "/etc/apt", files)
 }

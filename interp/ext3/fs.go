@@ -134,6 +134,7 @@ func (f *FS) observe(w interp.Write, obs *interp.Observation) {
 	}
 	if m == nil {
 		f.pending.unmounted = true
+		f.observeUnmounted(w, obs)
 		return
 	}
 	f.observeJournalDevice(w, obs)

@@ -33,6 +33,8 @@ const (
 )
 
 const (
+	extentMagic = 0xf30a // EXT4_EXT_MAGIC
+
 	NDirect    = 12 // EXT2_NDIR_BLOCKS
 	NPointers  = 15 // EXT2_N_BLOCKS
 	RootIno    = 2
@@ -89,6 +91,12 @@ func (i Inode) Exists(marked bool) bool { return i.Links() > 0 || marked && i.Mo
 func (i Inode) ListsNames() bool { return i.IsDir() && i.Links() > 0 }
 
 func (i Inode) HasIndex() bool { return i.Flags()&FlagIndex != 0 }
+
+// HasExtents reports whether the inode has the root of a tree of extents in place of pointers, as
+// ext4's inodes have (struct ext4_extent_header).
+func (i Inode) HasExtents() bool {
+	return i.Flags()&flagExtents != 0 && LE16(i, InodeBlock0At) == extentMagic
+}
 
 // HoldsSomething reports whether an unused inode has contents in the sense of e2fsck, which also
 // checks reserved inodes that are not in use (e2fsck/pass1.c, check_blocks). A time of deletion

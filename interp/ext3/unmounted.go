@@ -1,0 +1,65 @@
+package ext3
+
+import (
+	"fmt"
+	"io"
+
+	"fsward/interp"
+	"fsward/interp/ext3/ondisk"
+)
+
+// observeUnmounted judges a write while the file system is not mounted. Tools then write its blocks
+// in any order, and only the mount afterwards is judged. One change is refused at once: an inode
+// whose pointers become extents, as e2fsck -E bmap2extent does (rebuild_extent_tree in
+// e2fsck/extents.c). The superblock that brings the feature comes last and is refused. Without the
+// feature such an inode is an error for e2fsck (PR_1_EXTENT_FEATURE), and no baseline holds.
+func (f *FS) observeUnmounted(w interp.Write, obs *interp.Observation) {
+	bs := uint64(f.geo.BlockSize)
+	if f.pending.super != nil || obs.Unknown != nil || uint64(len(w.Data)) != w.Len {
+		return
+	}
+	first, last := uint32(w.Off/bs), uint32(min((w.Off+w.Len-1)/bs, uint64(f.geo.Blocks-1)))
+	if w.Off/bs >= uint64(f.geo.Blocks) || last < f.geo.FirstData {
+		return
+	}
+	for g := f.geo.GroupOf(max(first, f.geo.FirstData)); g <= f.geo.GroupOf(last); g++ {
+		number, err := f.extended(w, g)
+		if err != nil || number == 0 {
+			continue // a tool can leave descriptors that lead nowhere
+		}
+		obs.Unknown = &interp.UnsupportedError{FS: schema.FS,
+			Feature: fmt.Sprintf("an inode with extents (inode %d)", number)}
+		return
+	}
+}
+
+// extended returns the number of the first inode of a group that gets extents with a write, or 0.
+func (f *FS) extended(w interp.Write, group uint32) (number uint32, err error) {
+	geo := f.geo
+	var desc [ondisk.GroupDescLen]byte
+	at := geo.Addr(geo.DescBlock(group/geo.PerDescBlock())) +
+		uint64(group%geo.PerDescBlock())*ondisk.GroupDescLen
+	if _, err := f.disk.ReadAt(desc[:], int64(at)); err != nil {
+		return 0, err
+	}
+	table, size := geo.Addr(ondisk.GroupDescOf(desc[:]).InodeTable()), uint64(geo.InodeSize)
+	from := (max(w.Off, table) - table + size - 1) / size
+	to := min(w.Off+w.Len, table+uint64(geo.InodesPerGroup)*size)
+	for i := from; table+i*size+ondisk.InodeLen <= to; i++ {
+		off := table + i*size
+		is := ondisk.Inode(w.Data[off-w.Off:][:ondisk.InodeLen])
+		if !is.HasExtents() {
+			continue
+		}
+		before := make(ondisk.Inode, ondisk.InodeLen)
+		if _, err := io.ReadFull(io.NewSectionReader(f.disk, int64(off), ondisk.InodeLen),
+			before); err != nil {
+			return 0, err
+		}
+		if before.Mode() == is.Mode() && before.Generation() == is.Generation() &&
+			before.Links() > 0 && !before.HasExtents() {
+			return group*geo.InodesPerGroup + uint32(i) + 1, nil
+		}
+	}
+	return 0, nil
+}
