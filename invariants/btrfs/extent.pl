@@ -32,24 +32,16 @@ extent_kind(metadata_item).
 extent_length(extent_item, LENGTH, LENGTH).
 extent_length(metadata_item, _, LENGTH) :- query(0, k(0, super_block, 0), nodesize, LENGTH).
 
-% The nearest extent that begins before ADDRESS, and its size. The item before ADDRESS may be a
-% reference, which names its extent: there may be hundreds of thousands of them. Nothing is found
-% beyond the beginning of a block group, since an extent lies within one (rule 49): there may be
-% tens of thousands of empty ones, one after the other.
+% The nearest extent that begins before ADDRESS in its block group, and its size. The item before
+% ADDRESS is an extent or one of its references, which has the address of the extent. Or it is the
+% item of a block group that begins without an extent: no extent of another one reaches beyond
+% (rule 49).
 extent_before(ADDRESS, EXTENT, SIZE) :-
-  previous(2, k(ADDRESS, extent_item, 0), k(NEAR, _, _)),
-  NEAR < ADDRESS,
-  ( no_extent_at(NEAR) ->
-      not(query(2, k(NEAR, block_group_item, _))),
-      extent_before(NEAR, EXTENT, SIZE)
-  ; EXTENT = NEAR,
-    extent_kind(KIND),
-    query(2, k(EXTENT, KIND, X)),
-    extent_length(KIND, X, SIZE) ).
-
-no_extent_at(ADDRESS) :-
-  not(query(2, k(ADDRESS, extent_item, _))),
-  not(query(2, k(ADDRESS, metadata_item, _))).
+  previous(2, k(ADDRESS, extent_item, 0), k(EXTENT, _, _)),
+  EXTENT < ADDRESS,
+  extent_kind(KIND),
+  query(2, k(EXTENT, KIND, X)),
+  extent_length(KIND, X, SIZE).
 
 % Some extent begins behind EXTENT, within SIZE bytes.
 extent_behind(EXTENT, SIZE) :-
