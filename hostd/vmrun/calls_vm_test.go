@@ -71,7 +71,7 @@ func TestGuestCalls(t *testing.T) {
 }
 
 // earlyCalls returns the number of calls that came too early, by disk and name of the call. It
-// checks that at least 100 calls were held against the disks.
+// checks that at least 100 calls were checked.
 func earlyCalls(t *testing.T, seen *guardtest.Recorder) map[string]int {
 	t.Helper()
 	early := map[string]int{}
@@ -82,7 +82,7 @@ func earlyCalls(t *testing.T, seen *guardtest.Recorder) map[string]int {
 			early[ev.Disk+" "+strings.TrimPrefix(ev.Violations[0].Rule, "calls/")]++
 			t.Log(guardtest.TextOf(ev))
 		case strings.HasPrefix(ev.Note, "calls of the guest"):
-			const format = "calls of the guest: %d held against the disks, %d of them"
+			const format = "calls of the guest: %d were checked, %d of them"
 			if _, err := fmt.Sscanf(ev.Note, format, &judged, &known); err != nil {
 				t.Error(err)
 			}
