@@ -62,18 +62,8 @@ Exit status: 0 found nothing, 1 found something, 2 wrong usage, 3 could not run.
 	c.Flags().StringVar(&cfg.Image, "image", "", "damage copies of `IMG` instead of a made image")
 	c.Flags().StringSliceVar(&cfg.Modes, "mode", nil,
 		"try only these repair `MODES` of the program, separated by commas (default: all)")
-	c.Flags().StringVar(&cfg.Damage, "damage", "",
-		"damage `WHAT`: MAP.yaml for the fields of a map; suite:DIR or image:IMG for images "+
-			"that are damaged already, such as those of a program's own tests (default: the fields "+
-			"that fsward knows)")
-	c.Flags().StringVar(&cfg.Model, "model", damage.Single,
-		"make damages by this `MODEL`: a (one field at a time), pairs (two at once), b (bytes "+
-			"that repairs of a suite's images change)")
-	c.Flags().StringVar(&cfg.Fields, "fields", "", "damage only fields whose names match `PATTERN`, "+
-		"such as ^inode.mode@ (default: all)")
+	addDamageFlags(c, &cfg)
 	addPathsFlags(c, &cfg)
-	c.Flags().StringVar(&cfg.Range, "range", "", "try only the damages with the numbers "+
-		"`FIRST-LAST`, from 0: a unit of a larger campaign (default: all)")
 	c.Flags().StringSliceVar(&cfg.Checks, "check", []string{campaign.Consistency},
 		"make these `CHECKS`, separated by commas: "+strings.Join(campaign.CheckNames(), ", "))
 	c.Flags().StringVar(&out, "out", "",
@@ -93,6 +83,21 @@ func checkProgram(cfg *campaign.Config) error {
 		return err
 	}
 	return p.Keep(cfg.Modes)
+}
+
+// addDamageFlags adds the flags that choose the damages.
+func addDamageFlags(c *cobra.Command, cfg *campaign.Config) {
+	c.Flags().StringVar(&cfg.Damage, "damage", "",
+		"damage `WHAT`: MAP.yaml for the fields of a map; suite:DIR or image:IMG for images "+
+			"that are damaged already, such as those of a program's own tests (default: the fields "+
+			"that fsward knows)")
+	c.Flags().StringVar(&cfg.Model, "model", damage.Single,
+		"make damages by this `MODEL`: a (one field at a time), pairs (two at once), b (bytes "+
+			"that repairs of a suite's images change)")
+	c.Flags().StringVar(&cfg.Fields, "fields", "", "damage only fields whose names match `PATTERN`, "+
+		"such as ^inode.mode@ (default: all)")
+	c.Flags().StringVar(&cfg.Range, "range", "", "try only the damages with the numbers "+
+		"`FIRST-LAST`, from 0: a unit of a larger campaign (default: all)")
 }
 
 // addPathsFlags adds the flags that let AFL++ choose the damages.

@@ -23,9 +23,6 @@ func inAnyOrder(ops []model.Op) bool {
 	return false
 }
 
-// maxOrders bounds the states of the model that differ in the order of operations at once.
-const maxOrders = 64
-
 // checkOrders compares the results of a step that is inAnyOrder with those of the model: each pair
 // has to give what one operation after the other gives, in one of the two orders. It changes the
 // model as the order does that explains all results and the tree.
@@ -46,7 +43,7 @@ func (c *Core) checkOrders(e *explore.Env, ops []model.Op, results []agent.Resul
 				return err
 			}
 		}
-		states = next[:min(len(next), maxOrders)]
+		states = next
 		i += len(pair) - 1
 	}
 	c.fs = states[0]
@@ -145,34 +142,39 @@ const races = 10
 // raced returns a step that performs operations again and again.
 func raced(ops []model.Op) []model.Op { return slices.Repeat(ops, races) }
 
+// A pairing makes steps in which two processes change or list the same names.
+type pairing struct {
+	t    *topology
+	free string // a free name in the root
+}
+
 // together returns steps in which two processes act at the same time: one syncs a file or a
 // directory and the other one changes it, or both change or list the same names.
 func (t *topology) together() (out [][]model.Op) {
-	fsync := model.Op{Code: model.Fsync}
+	fsync, pairs := model.Op{Code: model.Fsync}, pairing{t, t.free("/")}
 	for _, p := range t.files {
 		open := model.Op{Code: model.Open, Path: p, Flags: unix.O_RDWR}
 		for _, o := range []model.Op{
 			{Code: model.Write, Len: large, Seed: 2}, {Code: model.Ftruncate},
-			{Code: model.Rename, Path: p, To: t.free("/")}, {Code: model.Unlink, Path: p},
+			{Code: model.Rename, Path: p, To: pairs.free}, {Code: model.Unlink, Path: p},
 		} {
 			out = append(out, append(append(step(open), atOnce(fsync, o)...), model.Op{Code: model.Close}))
 		}
-		out = append(out, t.filesAtOnce(p)...)
+		out = append(out, pairs.ofFile(p)...)
 	}
 	if len(t.dirs)-1 < t.limits.Dirs {
-		mkdir := model.Op{Code: model.Mkdir, Path: t.free("/"), Mode: 0o755}
+		mkdir := model.Op{Code: model.Mkdir, Path: pairs.free, Mode: 0o755}
 		out = append(out, raced(atOnce(mkdir, mkdir, model.Op{Code: model.Rmdir, Path: mkdir.Path})))
 	}
 	for _, d := range t.dirs[1:] {
-		out = append(out, t.dirsAtOnce(d)...)
+		out = append(out, pairs.ofDir(d)...)
 	}
 	return out
 }
 
-// filesAtOnce returns steps in which two processes rename, link or remove the file p.
-func (t *topology) filesAtOnce(p string) (out [][]model.Op) {
-	x := t.free("/")
-	y := x + "y"
+// ofFile returns steps in which two processes rename, link or remove the file p.
+func (s *pairing) ofFile(p string) (out [][]model.Op) {
+	t, x, y := s.t, s.free, s.free+"y"
 	unlink := model.Op{Code: model.Unlink, Path: p}
 	rename := func(from, to string) model.Op {
 		return model.Op{Code: model.Rename, Path: from, To: to}
@@ -193,15 +195,15 @@ func (t *topology) filesAtOnce(p string) (out [][]model.Op) {
 	return out
 }
 
-// dirsAtOnce returns steps in which two processes move or remove directory d, make a name in it, or
+// ofDir returns steps in which two processes move or remove directory d, make a name in it, or
 // list it.
-func (t *topology) dirsAtOnce(d string) (out [][]model.Op) {
-	x, in := t.free("/"), t.free(d)
+func (s *pairing) ofDir(d string) (out [][]model.Op) {
+	t, x, in := s.t, s.free, s.t.free(d)
 	mkdir := model.Op{Code: model.Mkdir, Path: in, Mode: 0o755}
 	away := model.Op{Code: model.Rename, Path: d, To: x}
 	rmdir := func(p string) model.Op { return model.Op{Code: model.Rmdir, Path: p} }
 	out = append(out, raced(atOnce(away, mkdir, rmdir(path.Join(x, path.Base(in))), rmdir(in),
-		model.Op{Code: model.Rename, Path: x, To: d})), t.listedAtOnce(d))
+		model.Op{Code: model.Rename, Path: x, To: d})), listedAtOnce(d, in))
 	if t.empty[d] {
 		out = append(out, atOnce(rmdir(d), mkdir), atOnce(rmdir(d), rmdir(d)))
 	}
@@ -217,10 +219,9 @@ func (t *topology) dirsAtOnce(d string) (out [][]model.Op) {
 	return out
 }
 
-// listedAtOnce returns a step that lists directory d while a name is made and removed in it, and
-// while one is renamed. Another name stays.
-func (t *topology) listedAtOnce(d string) []model.Op {
-	in := t.free(d)
+// listedAtOnce returns a step that lists directory d while its free name in is made, renamed and
+// removed. Another name stays.
+func listedAtOnce(d, in string) []model.Op {
 	list := model.Op{Code: model.Readdir, Path: d}
 	mkdir := model.Op{Code: model.Mkdir, Path: in, Mode: 0o755}
 	stays, away := mkdir, model.Op{Code: model.Rename, Path: in, To: in + "x"}

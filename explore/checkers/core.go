@@ -213,7 +213,7 @@ func (c *Core) checkResult(o model.Op, is model.Result) error {
 			c.torn = true
 		}
 		if want.Errno != is.Errno && !isResource && !isLongTarget(o, is.Errno) &&
-			!c.isLinkLimit(o, is.Errno) {
+			!isLinkLimit(c.fs, o, is.Errno) {
 			return explore.Failuref("wrong result", "%v gives %s, and should give %s",
 				o, name(is.Errno), name(want.Errno))
 		}

@@ -35,7 +35,8 @@ func (c *Failed) Mutate(e *explore.Env) error {
 	if faults == 0 {
 		faults = 3
 	}
-	ops := c.choose(e, c.invalid()...)
+	t := c.topology()
+	ops := c.choose(e, t.invalid()...)
 	nth := e.ChooseAt(faults+1, "bio that fails")
 	before := c.fs.Clone()
 	c.faulty = nth > 0

@@ -25,6 +25,13 @@ type repetition struct {
 	dense int
 }
 
+// A repeater makes repetitions on one file and one directory.
+type repeater struct {
+	t    *topology
+	file string
+	dir  string // "" if there is only the root
+}
+
 // momentsOf is the number of moments, at equal distances, at which a repetition asks for crashes.
 const momentsOf = 8
 
@@ -39,17 +46,19 @@ func (c *Sync) repetitions() (out []repetition) {
 		return nil
 	}
 	t := c.fresh().topology()
-	out = []repetition{t.manySyncs(), t.manyRenames(), t.manyExtents()}
+	r := repeater{t: &t, file: t.files[0]}
+	out = []repetition{r.syncs(), r.renames(), r.extents()}
 	if !t.promises.NoLinks {
-		out = append(out, t.manyLinks())
+		out = append(out, r.links())
 	}
 	if !t.promises.NoXattrs {
-		out = append(out, t.manyAttributes())
+		out = append(out, r.attributes())
 	}
 	if len(t.dirs) > 1 {
-		out = append(out, t.manyNames(), t.deepPath())
+		r.dir = t.dirs[1]
+		out = append(out, r.names(), r.deepPath())
 	}
-	return append(out, t.manyCommits())
+	return append(out, r.commits())
 }
 
 // repeat runs a repetition. No step follows it.
@@ -97,72 +106,72 @@ func scattered(i, n int) int { return i * 37 % n }
 func syncAll() []model.Op { return opened("/", unix.O_RDONLY, model.Op{Code: model.Syncfs}) }
 
 // syncDir returns operations that make the names in a directory persistent.
-func (t *topology) syncDir(d string) []model.Op {
-	if t.promises.NoDirFsync {
+func (r *repeater) syncDir(d string) []model.Op {
+	if r.t.promises.NoDirFsync {
 		return syncAll()
 	}
 	return opened(d, unix.O_RDONLY, model.Op{Code: model.Fsync})
 }
 
-// syncFile returns operations that make the first file persistent.
-func (t *topology) syncFile() []model.Op {
-	return opened(t.files[0], unix.O_RDONLY, model.Op{Code: model.Fsync})
+// syncFile returns operations that make the file persistent.
+func (r *repeater) syncFile() []model.Op {
+	return opened(r.file, unix.O_RDONLY, model.Op{Code: model.Fsync})
 }
 
-// manySyncs writes a file and syncs it, again and again.
-func (t *topology) manySyncs() repetition {
+// syncs writes a file and syncs it, again and again.
+func (r *repeater) syncs() repetition {
 	return repetition{times: 160, dense: 24, ops: func(i int) []model.Op {
-		return step(model.Op{Code: model.Open, Path: t.files[0], Flags: unix.O_RDWR},
+		return step(model.Op{Code: model.Open, Path: r.file, Flags: unix.O_RDWR},
 			model.Op{Code: model.Write, Len: small, Seed: 1 + tailSeed + uint64(i)},
 			model.Op{Code: model.Fsync}, model.Op{Code: model.Close})
 	}}
 }
 
-// manyRenames gives a file one name after the other, each of which it makes persistent.
-func (t *topology) manyRenames() repetition {
+// renames gives a file one name after the other, each of which it makes persistent.
+func (r *repeater) renames() repetition {
 	return repetition{times: 96, ops: func(i int) []model.Op {
-		rename := model.Op{Code: model.Rename, Path: t.files[0], To: "/" + manyName(i, 0)}
+		rename := model.Op{Code: model.Rename, Path: r.file, To: "/" + manyName(i, 0)}
 		if i > 0 {
 			rename.Path = "/" + manyName(i-1, 0)
 		}
-		return append(step(rename), t.syncDir("/")...)
+		return append(step(rename), r.syncDir("/")...)
 	}}
 }
 
-// manyExtents writes every other block of a file, and punches these blocks again.
-func (t *topology) manyExtents() repetition {
+// extents writes every other block of a file, and punches these blocks again.
+func (r *repeater) extents() repetition {
 	const count = 100
 	times := 2 * count
-	if t.promises.NoPunch {
+	if r.t.promises.NoPunch {
 		times = count
 	}
-	return repetition{times: times, persist: t.syncFile(), ops: func(i int) []model.Op {
+	return repetition{times: times, persist: r.syncFile(), ops: func(i int) []model.Op {
 		o := model.Op{Code: model.Write, Off: 2 * model.Block * uint64(i), Len: small, Seed: 2}
 		if i >= count {
 			o = model.Op{Code: model.Fallocate, Off: 2 * model.Block * uint64(scattered(i, count)),
 				Len: model.Block, Flags: unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE}
 		}
-		return opened(t.files[0], unix.O_RDWR, o)
+		return opened(r.file, unix.O_RDWR, o)
 	}}
 }
 
-// manyLinks gives a file many names in one directory, and removes them.
-func (t *topology) manyLinks() repetition {
+// links gives a file many names in one directory, and removes them.
+func (r *repeater) links() repetition {
 	const count = 160
-	return repetition{times: 2 * count, persist: t.syncDir("/"), ops: func(i int) []model.Op {
+	return repetition{times: 2 * count, persist: r.syncDir("/"), ops: func(i int) []model.Op {
 		name := "/" + manyName(scattered(i, count), 0)
 		if i >= count {
 			return step(model.Op{Code: model.Unlink, Path: name})
 		}
-		return step(model.Op{Code: model.Link, Path: t.files[0], To: name})
+		return step(model.Op{Code: model.Link, Path: r.file, To: name})
 	}}
 }
 
-// manyAttributes sets many extended attributes of a file, and removes them.
-func (t *topology) manyAttributes() repetition {
+// attributes sets many extended attributes of a file, and removes them.
+func (r *repeater) attributes() repetition {
 	const count = 40
-	return repetition{times: 2 * count, persist: t.syncFile(), ops: func(i int) []model.Op {
-		o := model.Op{Code: model.Removexattr, Path: t.files[0],
+	return repetition{times: 2 * count, persist: r.syncFile(), ops: func(i int) []model.Op {
+		o := model.Op{Code: model.Removexattr, Path: r.file,
 			Name: "user." + manyName(scattered(i, count), 0)}
 		if i < count {
 			o.Code, o.Value = model.Setxattr, strings.Repeat("v", 50)
@@ -171,12 +180,12 @@ func (t *topology) manyAttributes() repetition {
 	}}
 }
 
-// manyNames makes many files with long names in a directory, and removes them.
-func (t *topology) manyNames() repetition {
+// names makes many files with long names in a directory, and removes them.
+func (r *repeater) names() repetition {
 	const count = 240
-	d, length := t.dirs[1], min(t.limits.Name, len(longName(0)))
-	return repetition{times: 2 * count, persist: t.syncDir(d), ops: func(i int) []model.Op {
-		name := path.Join(d, manyName(scattered(i, count), length))
+	length := min(r.t.limits.Name, len(longName(0)))
+	return repetition{times: 2 * count, persist: r.syncDir(r.dir), ops: func(i int) []model.Op {
+		name := path.Join(r.dir, manyName(scattered(i, count), length))
 		if i >= count {
 			return step(model.Op{Code: model.Unlink, Path: name})
 		}
@@ -186,20 +195,19 @@ func (t *topology) manyNames() repetition {
 }
 
 // deepPath makes directories, each in the one before, and removes them.
-func (t *topology) deepPath() repetition {
+func (r *repeater) deepPath() repetition {
 	const depth = 40
-	top := t.dirs[1]
 	return repetition{times: 2 * depth, persist: syncAll(), ops: func(i int) []model.Op {
 		if i < depth {
-			return step(model.Op{Code: model.Mkdir, Path: top + strings.Repeat("/d", 1+i), Mode: 0o755})
+			return step(model.Op{Code: model.Mkdir, Path: r.dir + strings.Repeat("/d", 1+i), Mode: 0o755})
 		}
-		return step(model.Op{Code: model.Rmdir, Path: top + strings.Repeat("/d", 2*depth-i)})
+		return step(model.Op{Code: model.Rmdir, Path: r.dir + strings.Repeat("/d", 2*depth-i)})
 	}}
 }
 
-// manyCommits makes and removes a directory, each with a syncfs.
-func (t *topology) manyCommits() repetition {
-	p := t.free("/")
+// commits makes and removes a directory, each with a syncfs.
+func (r *repeater) commits() repetition {
+	p := r.t.free("/")
 	return repetition{times: 40, ops: func(i int) []model.Op {
 		o := model.Op{Code: model.Mkdir, Path: p, Mode: 0o755}
 		if i%2 == 1 {

@@ -38,8 +38,8 @@ const minLinkMax = 8
 
 // isLinkLimit reports whether a file got no further name, because it has as many as the file system
 // allows (link(2), EMLINK).
-func (c *Core) isLinkLimit(o model.Op, errno unix.Errno) bool {
-	return o.Code == model.Link && errno == unix.EMLINK && c.fs.Links(o.Path) >= minLinkMax
+func isLinkLimit(f *model.FS, o model.Op, errno unix.Errno) bool {
+	return o.Code == model.Link && errno == unix.EMLINK && f.Links(o.Path) >= minLinkMax
 }
 
 // storageErrors are the resource errors that say that the storage failed, or that the file system
@@ -75,9 +75,9 @@ type statfs struct {
 	inodes, freeInodes            uint64
 }
 
-// statfs calls statfs(2). ok reports whether it gave an answer.
-func (c *Core) statfs(e *explore.Env) (s statfs, ok bool, err error) {
-	exit, err := e.Run("stat", "-f", "-c", "%b %f %a %S %c %d", c.At)
+// statfsOf calls statfs(2) for a path. ok reports whether it gave an answer.
+func statfsOf(e *explore.Env, path string) (s statfs, ok bool, err error) {
+	exit, err := e.Run("stat", "-f", "-c", "%b %f %a %S %c %d", path)
 	if err != nil || exit.Code != 0 {
 		return s, false, err
 	}
@@ -88,7 +88,7 @@ func (c *Core) statfs(e *explore.Env) (s statfs, ok bool, err error) {
 
 // checkSpace returns a failure if an operation found no space, and the file system has some.
 func (c *Core) checkSpace(e *explore.Env, o model.Op, errno unix.Errno) error {
-	s, ok, err := c.statfs(e)
+	s, ok, err := statfsOf(e, c.At)
 	bytes := s.available * s.size
 	if !ok || bytes < enoughBytes || s.inodes > 0 && s.freeInodes < enoughInodes {
 		return err
@@ -99,7 +99,7 @@ func (c *Core) checkSpace(e *explore.Env, o model.Op, errno unix.Errno) error {
 
 // checkCounts returns a failure if more is free than there is.
 func (c *Core) checkCounts(e *explore.Env) error {
-	s, ok, err := c.statfs(e)
+	s, ok, err := statfsOf(e, c.At)
 	if !ok || max(s.free, s.available) <= s.blocks && s.freeInodes <= s.inodes {
 		return err
 	}

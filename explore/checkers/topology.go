@@ -208,8 +208,7 @@ func (t *topology) writes(p string) (out [][]model.Op) {
 }
 
 // invalid returns operations that have to fail without an effect.
-func (c *Core) invalid() (out [][]model.Op) {
-	t := c.topology()
+func (t *topology) invalid() (out [][]model.Op) {
 	add := func(o model.Op) { out = append(out, []model.Op{o}) }
 	add(model.Op{Code: model.Unlink, Path: "/none"})
 	for _, d := range t.dirs[1:] {

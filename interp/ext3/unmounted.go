@@ -23,7 +23,7 @@ func (f *FS) observeUnmounted(w interp.Write, obs *interp.Observation) {
 		return
 	}
 	for g := f.geo.GroupOf(max(first, f.geo.FirstData)); g <= f.geo.GroupOf(last); g++ {
-		number, err := f.extended(w, g)
+		number, err := extended(f.disk, f.geo, w, g)
 		if err != nil || number == 0 {
 			continue // a tool can leave descriptors that lead nowhere
 		}
@@ -33,13 +33,14 @@ func (f *FS) observeUnmounted(w interp.Write, obs *interp.Observation) {
 	}
 }
 
-// extended returns the number of the first inode of a group that gets extents with a write, or 0.
-func (f *FS) extended(w interp.Write, group uint32) (number uint32, err error) {
-	geo := f.geo
+// extended returns the number of the first inode of a group that gets extents with a write to d, or
+// 0. The error is that of a read.
+func extended(d io.ReaderAt, geo *ondisk.Geometry, w interp.Write, group uint32) (number uint32,
+	err error) {
 	var desc [ondisk.GroupDescLen]byte
 	at := geo.Addr(geo.DescBlock(group/geo.PerDescBlock())) +
 		uint64(group%geo.PerDescBlock())*ondisk.GroupDescLen
-	if _, err := f.disk.ReadAt(desc[:], int64(at)); err != nil {
+	if _, err := d.ReadAt(desc[:], int64(at)); err != nil {
 		return 0, err
 	}
 	table, size := geo.Addr(ondisk.GroupDescOf(desc[:]).InodeTable()), uint64(geo.InodeSize)
@@ -52,8 +53,7 @@ func (f *FS) extended(w interp.Write, group uint32) (number uint32, err error) {
 			continue
 		}
 		before := make(ondisk.Inode, ondisk.InodeLen)
-		if _, err := io.ReadFull(io.NewSectionReader(f.disk, int64(off), ondisk.InodeLen),
-			before); err != nil {
+		if _, err := d.ReadAt(before, int64(off)); err != nil {
 			return 0, err
 		}
 		if before.Mode() == is.Mode() && before.Generation() == is.Generation() &&
