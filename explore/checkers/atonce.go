@@ -33,17 +33,15 @@ func (c *Core) checkOrders(e *explore.Env, ops []model.Op, results []agent.Resul
 		if i+1 < len(ops) && ops[i+1].AtOnce {
 			pair = results[i : i+2]
 		}
-		next := afterPair(states, ops[i:i+len(pair)], pair)
-		if len(next) == 0 {
+		if states = afterPair(states, ops[i:i+len(pair)], pair); len(states) == 0 {
 			return explore.Failuref("wrong result", "%s gives %s, in no order", describe(ops[i:i+len(pair)]),
 				namesOf(pair))
 		}
-		for _, r := range pair {
-			if err := c.checkCause(e, ops[i], r.Errno); err != nil {
+		for k, r := range pair {
+			if err := c.checkCause(e, ops[i+k], r.Errno); err != nil {
 				return err
 			}
 		}
-		states = next
 		i += len(pair) - 1
 	}
 	c.fs = states[0]
