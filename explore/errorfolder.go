@@ -115,9 +115,13 @@ func fileName(kind string) string {
 	return name[:min(len(name), 40)]
 }
 
-// writeFolder writes the folder of an error.
+// writeFolder writes the folder of an error. A run that was killed before it stored the error may
+// have left a folder of this name. It is removed, because a log is never overwritten.
 func (x *explorer) writeFolder(e *Error, f *failureContext) error {
 	dir := filepath.Join(x.Dir, e.Dir)
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}

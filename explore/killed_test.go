@@ -1,10 +1,12 @@
 package explore_test
 
 import (
+	"bytes"
 	"context"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -68,6 +70,8 @@ func runAndKill(t *testing.T, dir string, took time.Duration) (killed int) {
 	for {
 		c := exec.Command(os.Args[0], "-test.run=^TestKilledRunGoesOn$")
 		c.Env = append(os.Environ(), killedDir+"="+dir)
+		var output bytes.Buffer
+		c.Stdout, c.Stderr = &output, &output
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -78,11 +82,40 @@ func runAndKill(t *testing.T, dir string, took time.Duration) (killed int) {
 		timer := time.AfterFunc(patience, func() { _ = c.Process.Kill() })
 		err := c.Wait()
 		if timer.Stop() && err != nil {
-			t.Fatal(err)
+			t.Fatalf("after %d kills: %v: %s", killed, err, output.Bytes())
 		}
 		if err == nil {
 			return killed
 		}
 		killed++
+	}
+}
+
+// TestErrorFolderOfKilledRun checks that a run replaces the folder that it wrote for an error, if it
+// was killed before it stored the error.
+func TestErrorFolderOfKilledRun(t *testing.T) {
+	ctx := context.Background()
+	whole := toy(t, exploretest.EarlySync, 2, 1)
+	want, err := explore.Run(ctx, whole)
+	if err != nil || len(want.Errors) == 0 {
+		t.Fatal(want, err)
+	}
+	again := toy(t, exploretest.EarlySync, 2, 1)
+	left := filepath.Join(again.Dir, want.Errors[0].Dir)
+	if err := os.CopyFS(left, os.DirFS(filepath.Join(whole.Dir, want.Errors[0].Dir))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(left, "disk1.log"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got, err := explore.Run(ctx, again)
+	if err != nil || len(got.Errors) != len(want.Errors) {
+		t.Fatal(got, err)
+	}
+	if _, err := os.Stat(filepath.Join(left, "disk1.log")); !os.IsNotExist(err) {
+		t.Errorf("a file of the earlier folder is still there: %v", err)
+	}
+	if _, err := explore.ReadError(left); err != nil {
+		t.Error(err)
 	}
 }
