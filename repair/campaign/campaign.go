@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/google/renameio/v2"
+
 	"fsward/repair"
 	"fsward/repair/adapter"
 	"fsward/repair/damage"
@@ -67,6 +69,9 @@ type Campaign struct {
 	paths  *paths.Found
 	inputs *damage.Inputs
 	state  *state
+	lock   *os.File // the folder
+	// saveEvery is the time between two saves of the state: the work that a kill can lose.
+	saveEvery time.Duration
 }
 
 // damages are what a campaign tries, by number.
@@ -82,15 +87,15 @@ func Create(ctx context.Context, dir string, cfg Config) (c *Campaign, err error
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	c = &Campaign{Config: cfg, dir: dir, tmp: os.TempDir(), state: newState()}
+	c = &Campaign{Config: cfg, dir: dir, tmp: os.TempDir(), state: newState(), saveEvery: savePause}
 	if c.program, c.text, err = adapter.Find(cfg.Program, cfg.FS); err != nil {
 		return nil, err
 	}
 	if c.Program == "" {
 		c.Config.Program = c.program.Name
 	}
-	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return nil, fmt.Errorf("%s is not empty; to go on with a campaign: fsward fsck resume", dir)
+	if err := checkEmpty(dir); err != nil {
+		return nil, err
 	}
 	if c.Image != "" {
 		c.base, err = testimage.Open(c.Image)
@@ -109,9 +114,13 @@ func Create(ctx context.Context, dir string, cfg Config) (c *Campaign, err error
 	return c, nil
 }
 
-// saveFolder writes the files that a later Open needs.
-func (c *Campaign) saveFolder() error {
+// saveFolder makes and locks the folder, and writes the files that a later Open needs. The last one
+// is the configuration.
+func (c *Campaign) saveFolder() (err error) {
 	if err := os.MkdirAll(c.dir, 0o755); err != nil {
+		return err
+	}
+	if c.lock, err = lockFolder(c.dir); err != nil {
 		return err
 	}
 	if err := c.base.Save(filepath.Join(c.dir, baseFile)); err != nil {
@@ -127,16 +136,25 @@ func (c *Campaign) saveFolder() error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(c.dir, configFile), append(text, '\n'), 0o644)
+	return renameio.WriteFile(filepath.Join(c.dir, configFile), append(text, '\n'), 0o644)
 }
 
-// Open opens the folder of a campaign, to go on with it.
-func Open(ctx context.Context, dir string) (*Campaign, error) {
-	c := &Campaign{dir: dir, tmp: os.TempDir()}
+// Open opens the folder of a campaign, to go on with it. It returns an error if another process
+// works on the campaign.
+func Open(ctx context.Context, dir string) (c *Campaign, err error) {
 	text, err := readConfig(dir)
 	if err != nil {
 		return nil, err
 	}
+	c = &Campaign{dir: dir, tmp: os.TempDir(), saveEvery: savePause}
+	if c.lock, err = lockFolder(dir); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.Close())
+		}
+	}()
 	if err := json.Unmarshal(text, &c.Config); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, configFile), err)
 	}
@@ -156,12 +174,9 @@ func Open(ctx context.Context, dir string) (*Campaign, error) {
 		return nil, err
 	}
 	if err := c.loadDamages(); err != nil {
-		return nil, errors.Join(err, c.Close())
+		return nil, err
 	}
-	if err := c.prepare(ctx); err != nil {
-		return nil, errors.Join(err, c.Close())
-	}
-	return c, nil
+	return c, c.prepare(ctx)
 }
 
 // prepare reads the image's fields, and runs the program on the image without damage: it must call
@@ -189,8 +204,16 @@ func (c *Campaign) prepare(ctx context.Context) (err error) {
 	return err
 }
 
-// Close frees the image, and ends what checks have started.
-func (c *Campaign) Close() error { return errors.Join(c.checks.close(), c.base.Close()) }
+// Close frees the image and the folder, and ends what checks have started.
+func (c *Campaign) Close() (err error) {
+	if c.lock != nil {
+		err = c.lock.Close()
+	}
+	if c.base != nil {
+		err = errors.Join(err, c.base.Close())
+	}
+	return errors.Join(err, c.checks.close())
+}
 
 // Folder returns the path of the campaign's folder.
 func (c *Campaign) Folder() string { return c.dir }

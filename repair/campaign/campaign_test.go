@@ -20,6 +20,9 @@ func TestMain(m *testing.M) {
 	if args := slices.Concat(os.Args, []string{""}); len(args) > 5 && args[1] == "planted" {
 		os.Exit(planted(args[2], args[3], args[4], args[5]))
 	}
+	if len(os.Args) == 3 && os.Args[1] == "resume" {
+		os.Exit(resume(os.Args[2]))
+	}
 	os.Exit(m.Run())
 }
 

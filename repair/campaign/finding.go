@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/cespare/xxhash/v2"
+	"github.com/google/renameio/v2"
 
 	"fsward/interp"
 	"fsward/repair/adapter"
@@ -111,7 +112,7 @@ func (f *Finding) save(dir string, base *testimage.Image, program []byte) error 
 		return err
 	}
 	err := base.Save(filepath.Join(path, baseFile))
-	if errors.Is(err, os.ErrExist) { // of a run that ended before it wrote finding.json
+	if errors.Is(err, os.ErrExist) { // saved earlier, or by a run that ended before finding.json
 		err = nil
 	}
 	if err != nil {
@@ -133,15 +134,7 @@ func (f *Finding) save(dir string, base *testimage.Image, program []byte) error 
 	if err != nil {
 		return err
 	}
-	return replaceFile(filepath.Join(path, findingFile), append(text, '\n'))
-}
-
-// replaceFile writes a file so that a crash leaves the old or the new one.
-func replaceFile(path string, text []byte) error {
-	if err := os.WriteFile(path+".new", text, 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return renameio.WriteFile(filepath.Join(path, findingFile), append(text, '\n'), 0o644)
 }
 
 // maxFinding bounds a file of a finding, in bytes.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sys/unix"
 )
 
 // FindingDirs returns the folders of findings that a folder stands for: itself, or all of a
@@ -63,4 +65,34 @@ func readConfig(dir string) ([]byte, error) {
 		return nil, fmt.Errorf("%s is not the folder of a campaign: it has no %s", dir, configFile)
 	}
 	return text, err
+}
+
+// checkEmpty returns an error if a new campaign cannot have the folder: it has files.
+func checkEmpty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) == 0 {
+		return nil // what is wrong shows when the folder is made
+	}
+	is, err := has(dir, configFile)
+	if is || err != nil {
+		return errors.Join(fmt.Errorf("%s has a campaign; go on with it: fsward fsck resume %s", dir,
+			dir), err)
+	}
+	return fmt.Errorf("%s is not empty; a campaign needs a new folder", dir)
+}
+
+// lockFolder opens the folder of a campaign and locks it until the file is closed.
+func lockFolder(dir string) (*os.File, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		err = errors.New("another fsward works on this campaign")
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", dir, err), f.Close())
+	}
+	return f, nil
 }

@@ -45,6 +45,9 @@ func (c *Campaign) Run(ctx context.Context, limits Limits,
 	}
 	start := time.Now()
 	now := func() Progress { return c.state.snapshot(c.model, time.Since(start).Seconds()) }
+	save := func() error {
+		return c.state.save(filepath.Join(c.dir, progressFile), c.model, time.Since(start).Seconds())
+	}
 	jobs, found := make(chan job), make(chan *Finding)
 	group, failed := errgroup.WithContext(context.Background())
 	group.Go(func() error {
@@ -59,10 +62,10 @@ func (c *Campaign) Run(ctx context.Context, limits Limits,
 		defer close(found)
 		return workers.Wait()
 	})
-	group.Go(func() error { return c.report(found, now, tell) })
+	group.Go(func() error { return c.report(found, now, save, tell) })
 	err = group.Wait()
 	p = now()
-	err = errors.Join(err, c.state.save(filepath.Join(c.dir, progressFile), p))
+	err = errors.Join(err, save())
 	return p, err == nil && p.Next >= c.model.Count(), err
 }
 
@@ -70,9 +73,12 @@ func (c *Campaign) Run(ctx context.Context, limits Limits,
 func (c *Campaign) produce(ctx, failed context.Context, most uint64, jobs chan<- job) error {
 	first := c.state.progress.Next
 	for n := first; n < c.model.Count() && (most == 0 || n-first < most) && !over(ctx); n++ {
+		if c.state.isDone(n) {
+			continue
+		}
 		d, err := c.model.At(n)
 		if errors.Is(err, damage.ErrNone) {
-			c.state.finish(n, true)
+			c.state.finish(n, nil)
 			continue
 		}
 		if err != nil {
@@ -92,12 +98,13 @@ func (c *Campaign) produce(ctx, failed context.Context, most uint64, jobs chan<-
 // over reports whether a campaign's time is up, which is no error.
 func over(ctx context.Context) bool { return ctx.Err() != nil }
 
-// report calls tell until there are no more findings to come.
-func (c *Campaign) report(found <-chan *Finding, now func() Progress, tell func(Event)) error {
+// report calls tell, and saves the state, until there are no more findings to come.
+func (c *Campaign) report(found <-chan *Finding, now func() Progress, save func() error,
+	tell func(Event)) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	save := time.NewTicker(saveEvery)
-	defer save.Stop()
+	saves := time.NewTicker(c.saveEvery)
+	defer saves.Stop()
 	for {
 		select {
 		case f, ok := <-found:
@@ -107,8 +114,8 @@ func (c *Campaign) report(found <-chan *Finding, now func() Progress, tell func(
 			tell(Event{now(), f})
 		case <-tick.C:
 			tell(Event{Progress: now()})
-		case <-save.C:
-			if err := c.state.save(filepath.Join(c.dir, progressFile), now()); err != nil {
+		case <-saves.C:
+			if err := save(); err != nil {
 				return err
 			}
 		}
@@ -129,7 +136,7 @@ func (c *Campaign) work(ctx, replays, failed context.Context, limits Limits, job
 		if failed.Err() != nil {
 			continue
 		}
-		tried, err := c.tryDamage(ctx, w, j.damage, found)
+		all, err := c.tryDamage(ctx, w, j.damage, found)
 		if errors.Is(err, errLate) {
 			continue // resume tries it again
 		}
@@ -137,30 +144,31 @@ func (c *Campaign) work(ctx, replays, failed context.Context, limits Limits, job
 			drain(jobs)
 			return fmt.Errorf("%s: %w", j.damage.What, err)
 		}
-		c.state.finish(j.n, !tried)
+		c.state.finish(j.n, all)
 	}
 	return c.replayPostponed(w)
 }
 
-// tryDamage tries a damage with all modes of the program. tried is false for an image of a suite
+// tryDamage tries a damage with all modes of the program. The count is nil for an image of a suite
 // that cannot be read, or is too large. The error is errLate if the time ended before all crash
 // states were tried.
 func (c *Campaign) tryDamage(ctx context.Context, w *worker, d *damage.Damage,
-	found chan<- *Finding) (tried bool, err error) {
+	found chan<- *Finding) (all *damageCount, err error) {
 	w.damage = *d
 	if ok, err := w.use(c, d); !ok {
-		return false, err
+		return nil, err
 	}
+	all = &damageCount{}
 	for i := range c.program.Repairs {
 		m := &c.program.Repairs[i]
 		if !m.Repairs(d.Group) {
 			continue
 		}
-		if err := c.tryMode(ctx, w, d, m, found); err != nil {
-			return true, err
+		if err := c.tryMode(ctx, w, d, m, all, found); err != nil {
+			return nil, err
 		}
 	}
-	return true, nil
+	return all, nil
 }
 
 // drain takes the jobs that a failed worker leaves, so that nobody waits for it.
@@ -169,10 +177,10 @@ func drain(jobs <-chan job) {
 	}
 }
 
-// tryMode tries a damage with one mode, and saves what is found for the first time. Its errors are
-// those of tryDamage.
+// tryMode tries a damage with one mode, adds to the count of the damage, and saves what is found
+// for the first time. Its errors are those of tryDamage.
 func (c *Campaign) tryMode(ctx context.Context, w *worker, d *damage.Damage, m *adapter.Mode,
-	found chan<- *Finding) error {
+	all *damageCount, found chan<- *Finding) error {
 	t, err := w.try(d.Patches, m)
 	if err != nil {
 		return err
@@ -180,9 +188,10 @@ func (c *Campaign) tryMode(ctx context.Context, w *worker, d *damage.Damage, m *
 	if t.failures, err = w.unknown(t, d, m); err != nil {
 		return err
 	}
-	c.state.tried(t, pathOf(w.program, m, t.runs[0]), w.states.Swap(0))
+	all.add(t, pathOf(w.program, m, t.runs[0]), w.states.Swap(0))
 	for _, failure := range t.failures {
 		f := c.finding(d, m, t, failure)
+		all.found = append(all.found, f.Dir)
 		if !c.state.claim(f) {
 			continue
 		}
@@ -252,10 +261,10 @@ func (c *Campaign) settle(w *worker, f *Finding, d *damage.Damage, m *adapter.Mo
 	if at < 0 {
 		return true, nil // how often it shows is counted later
 	}
-	key := f.key()
+	earlier := f.Dir
 	f.Messages, f.Varies = common(f.Messages, t.failures[at].Messages), true
 	f.Dir = f.folder()
-	return c.state.regroup(key, f), nil
+	return c.state.regroup(earlier, f), nil
 }
 
 // pathOf returns a hash of what a run of a mode did, as far as its messages show it.

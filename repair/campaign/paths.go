@@ -56,7 +56,7 @@ func (c *Campaign) regroup(f *Finding, patches []interp.Patch) (bool, error) {
 	if c.inputs == nil {
 		return true, nil
 	}
-	old := f.key()
+	old := f.Dir
 	var err error
 	if f.Group, f.Damage, err = c.inputs.Describe(patches); err != nil {
 		return false, err

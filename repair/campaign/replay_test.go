@@ -37,7 +37,7 @@ func TestReplaysAfterTheTime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := c.tryMode(over, w, d, &c.program.Repairs[0], found); err != nil {
+			if err := c.tryMode(over, w, d, &c.program.Repairs[0], &damageCount{}, found); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -45,7 +45,7 @@ func LoadResults(dir string) (*Results, error) {
 		return nil, err
 	}
 	for _, f := range r.Findings {
-		if of := s.findings[f.key()]; of != nil {
+		if of := s.findings[f.Dir]; of != nil {
 			f.Count = of.Count
 		}
 		r.Version, r.Program = f.Version, f.Program

@@ -108,7 +108,8 @@ func TestCutReplays(t *testing.T) {
 		t.Errorf("shown %d times of %d", f.Shown, f.Replays)
 	}
 	late = 0
-	err = c.tryMode(t.Context(), w, &damage.Damage{Patches: damaged}, m, make(chan *Finding, 8))
+	err = c.tryMode(t.Context(), w, &damage.Damage{Patches: damaged}, m, &damageCount{},
+		make(chan *Finding, 8))
 	if !errors.Is(err, errLate) {
 		t.Errorf("a repair that was cut short: %v", err)
 	}

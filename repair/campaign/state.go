@@ -3,11 +3,14 @@ package campaign
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/google/renameio/v2"
 )
 
 // Progress counts what a campaign did.
@@ -35,8 +38,9 @@ type state struct {
 	mu       sync.Mutex
 	progress Progress
 	paths    map[uint64]struct{}
-	findings map[string]*Finding // by key
-	renamed  map[string]string   // keys of findings whose group has changed, and the new ones
+	findings map[string]*Finding // by folder
+	counts   map[string]uint64   // trials that showed a finding, by its folder, which may be missing
+	renamed  map[string]string   // folders of findings whose group has changed, and the new ones
 	done     map[uint64]bool     // damages after progress.Next that were tried
 }
 
@@ -45,11 +49,12 @@ type saved struct {
 	Progress
 	Seen  []uint64          `json:"seen"`  // hashes of paths
 	Found map[string]uint64 `json:"found"` // count by folder
+	Done  []uint64          `json:"done"`  // damages after Next that were tried
 }
 
 func newState() *state {
 	return &state{paths: map[uint64]struct{}{}, findings: map[string]*Finding{},
-		renamed: map[string]string{}, done: map[uint64]bool{}}
+		counts: map[string]uint64{}, renamed: map[string]string{}, done: map[uint64]bool{}}
 }
 
 // loadState reads the state in the folder of a campaign, with its findings.
@@ -67,40 +72,63 @@ func loadState(dir string) (*state, error) {
 	for _, h := range in.Seen {
 		s.paths[h] = struct{}{}
 	}
+	for _, n := range in.Done {
+		s.done[n] = true
+	}
+	if in.Found != nil {
+		s.counts = in.Found
+	}
 	list, err := LoadFindings(dir)
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range list {
-		f.Count = max(in.Found[f.Dir], 1)
-		s.findings[f.key()] = f
+		s.findings[f.Dir] = f
+		f.Count = max(s.counts[f.Dir], 1)
 	}
 	s.progress.Findings = len(s.findings)
 	return s, nil
 }
 
-// tried counts a trial of a mode.
-func (s *state) tried(t *trial, path, crashStates uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.progress.Runs += uint64(len(t.runs))
-	for _, r := range t.runs {
-		s.progress.CPU += r.CPU.Seconds()
-	}
-	if len(t.failures) > 0 {
-		s.progress.Failures++
-	}
-	s.progress.States += crashStates
-	s.paths[path] = struct{}{}
-	s.progress.Paths = len(s.paths)
+// A damageCount counts the trials of one damage. They count for the campaign when all have ended,
+// so that a campaign that is killed and resumed counts each damage once.
+type damageCount struct {
+	runs, states, failures uint64
+	cpu                    time.Duration
+	paths                  []uint64 // of first runs
+	found                  []string // folders of findings, one for each trial that showed one
 }
 
-// finish counts a damage that was tried with all modes, or, if skipped, changes nothing.
-func (s *state) finish(n uint64, skipped bool) {
+// add counts a trial, with its path and the crash states that it tried.
+func (a *damageCount) add(t *trial, path, states uint64) {
+	a.runs += uint64(len(t.runs))
+	for _, r := range t.runs {
+		a.cpu += r.CPU
+	}
+	if len(t.failures) > 0 {
+		a.failures++
+	}
+	a.states += states
+	a.paths = append(a.paths, path)
+}
+
+// finish counts a damage that was tried with all modes. Without a count it was skipped.
+func (s *state) finish(n uint64, a *damageCount) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !skipped {
+	if a != nil {
 		s.progress.Damages++
+		s.progress.Runs += a.runs
+		s.progress.States += a.states
+		s.progress.Failures += a.failures
+		s.progress.CPU += a.cpu.Seconds()
+		for _, h := range a.paths {
+			s.paths[h] = struct{}{}
+		}
+		s.progress.Paths = len(s.paths)
+		for _, dir := range a.found {
+			s.counts[s.current(dir)]++
+		}
 	}
 	s.done[n] = true
 	for s.done[s.progress.Next] {
@@ -109,50 +137,69 @@ func (s *state) finish(n uint64, skipped bool) {
 	}
 }
 
-// claim counts a failure. It reports whether it is the first of its group, which the caller then
-// completes and saves.
+// isDone reports whether a damage was tried.
+func (s *state) isDone(n uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return n < s.progress.Next || s.done[n]
+}
+
+// current returns the folder that a finding has now.
+func (s *state) current(dir string) string {
+	if now, ok := s.renamed[dir]; ok {
+		return now
+	}
+	return dir
+}
+
+// claim reports whether a failure is the first of its group, which the caller then completes and
+// saves.
 func (s *state) claim(f *Finding) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := f.key()
-	if now, ok := s.renamed[key]; ok {
-		key = now
-	}
-	if have := s.findings[key]; have != nil {
-		have.Count++
+	dir := s.current(f.Dir)
+	if s.findings[dir] != nil {
 		return false
 	}
 	f.Count = 1
-	s.findings[key] = f
+	s.findings[dir] = f
 	s.progress.Findings = len(s.findings)
 	return true
 }
 
-// regroup keeps a finding by its key, and not by an earlier one. It returns false if there is
-// another finding with that key, which then counts what this one counted.
+// regroup keeps a finding by its folder, and not by an earlier one. It returns false if there is
+// another finding with that folder, which then counts what this one counted.
 func (s *state) regroup(earlier string, f *Finding) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := f.key()
-	if key == earlier {
+	if f.Dir == earlier {
 		return true
 	}
 	delete(s.findings, earlier)
-	s.renamed[earlier] = key
-	have := s.findings[key]
-	if have != nil {
-		have.Count += f.Count
-	} else {
-		s.findings[key] = f
+	for from, to := range s.renamed {
+		if to == earlier {
+			s.renamed[from] = f.Dir
+		}
+	}
+	s.renamed[earlier] = f.Dir
+	s.counts[f.Dir] += s.counts[earlier]
+	delete(s.counts, earlier)
+	isNew := s.findings[f.Dir] == nil
+	if isNew {
+		s.findings[f.Dir] = f
 	}
 	s.progress.Findings = len(s.findings)
-	return have == nil
+	return isNew
 }
 
 // snapshot returns the progress at a moment.
 func (s *state) snapshot(m damages, seconds float64) Progress {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.at(m, seconds)
+}
+
+func (s *state) at(m damages, seconds float64) Progress {
 	p := s.progress
 	p.Seconds += seconds
 	p.First, p.Count = m.First(), m.Count()
@@ -160,24 +207,18 @@ func (s *state) snapshot(m damages, seconds float64) Progress {
 	return p
 }
 
-// save writes the state.
-func (s *state) save(path string, p Progress) error {
+// save writes the state at a moment.
+func (s *state) save(path string, m damages, seconds float64) error {
 	s.mu.Lock()
-	out := saved{Progress: p, Found: map[string]uint64{}}
-	for h := range s.paths {
-		out.Seen = append(out.Seen, h)
-	}
-	for _, f := range s.findings {
-		out.Found[f.Dir] = f.Count
-	}
+	out := saved{Progress: s.at(m, seconds), Found: maps.Clone(s.counts),
+		Seen: slices.Sorted(maps.Keys(s.paths)), Done: slices.Sorted(maps.Keys(s.done))}
 	s.mu.Unlock()
-	slices.Sort(out.Seen)
 	text, err := json.Marshal(out)
 	if err != nil {
 		return err
 	}
-	return replaceFile(path, append(text, '\n'))
+	return renameio.WriteFile(path, append(text, '\n'), 0o644)
 }
 
-// saveEvery is the time between two saves of the state.
-const saveEvery = 5 * time.Second
+// savePause is Campaign.saveEvery, but for tests.
+const savePause = 5 * time.Second

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/google/renameio/v2"
 	"github.com/klauspost/compress/zstd"
 	"golang.org/x/sys/unix"
 )
@@ -99,19 +100,26 @@ func (m *Image) CopyTo(f *os.File) error {
 	return nil
 }
 
-// Save writes the image to a new file, compressed with zstd.
+// Save writes the image to a new file, compressed with zstd. After a crash, the file is whole or
+// absent. The error is os.ErrExist if there is one.
 func (m *Image) Save(path string) (err error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if _, err := os.Lstat(path); err == nil {
+		return &os.PathError{Op: "create", Path: path, Err: os.ErrExist}
+	}
+	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+	defer func() { err = errors.Join(err, f.Cleanup()) }()
 	w, err := zstd.NewWriter(f, zstd.WithWindowSize(8<<20))
 	if err != nil {
 		return err
 	}
 	_, err = w.Write(m.data)
-	return errors.Join(err, w.Close())
+	if err = errors.Join(err, w.Close()); err != nil {
+		return err
+	}
+	return f.CloseAtomicallyReplace()
 }
 
 // Load reads an image that Save wrote. Its bytes are in an unnamed file until Close.
