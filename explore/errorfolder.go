@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -113,6 +114,14 @@ var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
 func fileName(kind string) string {
 	name := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(kind), "-"), "-")
 	return name[:min(len(name), 40)]
+}
+
+// number returns the number of an error in its run, from 1. It is the first part of the folder's
+// name.
+func (e *Error) number() int {
+	first, _, _ := strings.Cut(e.Dir, "-")
+	n, _ := strconv.Atoi(first) // 0 sorts before all others
+	return n
 }
 
 // writeFolder writes the folder of an error. A run that was killed before it stored the error may

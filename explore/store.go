@@ -1,11 +1,13 @@
 package explore
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -148,6 +150,8 @@ func (s *store) errors() (out []Error, err error) {
 			return err
 		})
 	})
+	// The store sorts folders as text: 1000 comes before 101.
+	slices.SortStableFunc(out, func(a, b Error) int { return cmp.Compare(a.number(), b.number()) })
 	return out, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 )
@@ -68,4 +69,27 @@ func firstSteps(t *testing.T, s *store) int {
 		t.Fatal(err)
 	}
 	return len(st.Steps)
+}
+
+// The errors of a run come in the order in which it found them.
+func TestOrderOfErrors(t *testing.T) {
+	s, err := openStore(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	want := []string{"001-a", "101-a", "999-a", "1000-a", "1001-a"}
+	for _, dir := range want {
+		if err := s.update(func(c *change) error { return c.saveError(&Error{Dir: dir}) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := s.errors()
+	var got []string
+	for _, e := range list {
+		got = append(got, e.Dir)
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v", got, err)
+	}
 }
