@@ -25,10 +25,11 @@ import (
 func replayWithBug(t *testing.T, rec guardtest.Recorded, engine, bug string,
 	n int) (*guard.Event, string) {
 	t.Helper()
-	rules, err := guard.RulesConfig{Engine: engine}.Load()
+	rules, err := loaded.take(engine)
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer loaded.giveBack(engine, rules)
 	base, err := blocktap.OpenImage(rec.Base)
 	if err != nil {
 		t.Fatal(err)
