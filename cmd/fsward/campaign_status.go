@@ -87,7 +87,7 @@ func (f *campaignFlags) printStatus(ctx context.Context, c *cobra.Command, q *ca
 func statusTable(out io.Writer, s *campaign.Status) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "campaign\t%s: %s %s\n", s.Name, s.Kind, strings.Join(s.Args, " "))
-	fmt.Fprintf(w, "state\t%s\n", s.State)
+	fmt.Fprintf(w, "state\t%s%s\n", s.State, idleCampaign(s))
 	exact := "exact"
 	if !s.Exact() {
 		exact = fmt.Sprintf("NOT EXACT: %d counted twice, %d bad messages", s.Doubled, s.Bad)
@@ -97,15 +97,41 @@ func statusTable(out io.Writer, s *campaign.Status) error {
 	fmt.Fprintf(w, "units\t%d waiting, %d with a worker, %d results, %d split, "+
 		"%d differ when repeated\n", s.Waiting, s.Leased, s.Results, s.Splits, s.Differences)
 	fmt.Fprintf(w, "findings\t%d errors, %d surprises\n", s.Errors, s.Surprise)
-	if s.Rate > 0 {
-		left := time.Duration(float64(s.Left) / s.Rate * float64(time.Second)).Round(time.Second)
-		fmt.Fprintf(w, "rate\t%.2f cases a second; the rest needs %v at this rate\n", s.Rate, left)
+	switch {
+	case s.Rate > 0 && s.Left > 0:
+		fmt.Fprintf(w, "rate\t%.2f cases a second; the rest needs %s at this rate\n", s.Rate,
+			longTime(float64(s.Left)/s.Rate))
+	case s.Rate > 0:
+		fmt.Fprintf(w, "rate\t%.2f cases a second\n", s.Rate)
+	case s.Left > 0:
+		fmt.Fprintf(w, "rate\tnot known before the first unit is done\n")
 	}
 	for _, k := range s.Workers {
 		fmt.Fprintf(w, "worker\t%s: %d units, %d cases, last %v ago\n", k.Worker, k.Units, k.Tested,
 			time.Since(k.Last).Round(time.Second))
 	}
 	return w.Flush()
+}
+
+// idleCampaign says how a campaign continues that is not paused, and has no worker. A unit stays
+// with a worker that was killed for half a minute.
+func idleCampaign(s *campaign.Status) string {
+	if s.State != string(campaign.Running) || s.Leased > 0 || s.Left == 0 {
+		return ""
+	}
+	return ", but no worker has a unit: fsward campaign resume or fsward worker continues"
+}
+
+// longTime returns a number of seconds for people: in days if it is more than two.
+func longTime(seconds float64) string {
+	const hour, day = 3600, 24 * 3600
+	switch {
+	case seconds > 2*day:
+		return fmt.Sprintf("%.1f days", seconds/day)
+	case seconds > 2*hour:
+		return fmt.Sprintf("%.1f hours", seconds/hour)
+	}
+	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
 }
 
 func campaignResultsCommand() *cobra.Command {
