@@ -156,12 +156,16 @@ Exit status: as that of fsward campaign start.`,
 // and prints the status.
 func (f *campaignFlags) test(ctx context.Context, c *cobra.Command, client *campaign.Client,
 	q *campaign.Queue, w *workerFlags) error {
-	queued, err := q.Submit(ctx)
-	if err != nil {
+	if _, err := q.Submit(ctx); err != nil {
 		return fmt.Errorf("the units: %w", err)
 	}
-	name := q.Definition.Name
-	fmt.Fprintf(c.ErrOrStderr(), "%s: %d units are queued\n", name, queued)
+	name, t := q.Definition.Name, q.NewTally()
+	s, err := q.Status(ctx, t)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "%s: %d of %d cases are left; %d units are in the queue, and %d "+
+		"with a worker\n", name, s.Left, s.Size, s.Waiting, s.Leased)
 	if r, err := q.Record(ctx); err == nil && r.State == campaign.Paused {
 		fmt.Fprintf(c.ErrOrStderr(), "%s is paused: fsward campaign resume lets it go on\n", name)
 	}
@@ -175,7 +179,6 @@ func (f *campaignFlags) test(ctx context.Context, c *cobra.Command, client *camp
 			return err
 		}
 	}
-	t := q.NewTally()
 	// A request to end reaches the worker through ctx, and the status is of interest then, too.
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), statusTime)
 	defer cancel()
