@@ -23,7 +23,7 @@ func TestStatusTellsTheRate(t *testing.T) {
 	} {
 		var out strings.Builder
 		s := &campaign.Status{Tally: &campaign.Tally{}, Size: c.left, Left: c.left, Rate: c.rate}
-		if err := statusTable(&out, s); err != nil {
+		if err := statusTable(&out, s, false); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(out.String(), c.want) {
@@ -32,23 +32,28 @@ func TestStatusTellsTheRate(t *testing.T) {
 	}
 }
 
-// TestStatusTellsIdle checks that a status says how a campaign continues whose workers were killed.
+// TestStatusTellsIdle checks that a status says how a campaign continues whose workers were killed,
+// and that their units wait.
 func TestStatusTellsIdle(t *testing.T) {
 	for _, c := range []struct {
-		state  campaign.State
-		leased uint64
-		want   bool
+		state campaign.State
+		idle  bool
+		says  bool
+		units string
 	}{
-		{campaign.Running, 0, true}, {campaign.Running, 1, false}, {campaign.Paused, 0, false},
+		{campaign.Running, true, true, "9 waiting, 0 with a worker"},
+		{campaign.Running, false, false, "8 waiting, 1 with a worker"},
+		{campaign.Paused, true, false, "9 waiting, 0 with a worker"},
 	} {
 		var out strings.Builder
 		s := &campaign.Status{Tally: &campaign.Tally{}, State: string(c.state), Size: 9, Left: 9,
-			Waiting: 9, Leased: c.leased}
-		if err := statusTable(&out, s); err != nil {
+			Waiting: 8, Leased: 1}
+		if err := statusTable(&out, s, c.idle); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(out.String(), "fsward campaign resume"); got != c.want {
-			t.Errorf("%s, %d leased: got\n%s", c.state, c.leased, &out)
+		says := strings.Contains(out.String(), "fsward campaign resume")
+		if says != c.says || !strings.Contains(out.String(), c.units) {
+			t.Errorf("%s, idle %v: got\n%s", c.state, c.idle, &out)
 		}
 	}
 }
