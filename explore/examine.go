@@ -146,6 +146,9 @@ func (by *examiner) check(ctx context.Context,
 		x.totals.Pruned++
 		return nil, 0, nil
 	}
+	if x.pulse.due() {
+		x.emit(x.pulse.event())
+	}
 	x.totals.CrashStates++
 	if x.CrashFrom == FromWriteSet && len(c.Early()) > 0 {
 		x.totals.Early++

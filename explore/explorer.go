@@ -19,8 +19,8 @@ type explorer struct {
 	errors       []Error
 	causes       causeTable
 	began        time.Time
-	before       float64   // seconds of earlier parts of the run
-	lastProgress time.Time // of the last "progress" event
+	before       float64 // seconds of earlier parts of the run
+	pulse        pulse
 	growth       []Growth
 	memo         memo
 	recollection recollection
@@ -33,9 +33,6 @@ type explorer struct {
 
 // stopped returns an error if the run must stop.
 func (x *explorer) stopped() error { return x.stop.Err() }
-
-// progressEvery is the minimum time between two "progress" events.
-const progressEvery = 2 * time.Second
 
 // Run explores until nothing is left, cfg.Runs is reached, or ctx ends, which is not an error. It
 // returns what it found in the summary.
@@ -168,13 +165,12 @@ func (x *explorer) loop(ctx context.Context) (complete bool, err error) {
 		if st == nil {
 			return true, nil
 		}
-		if time.Since(x.lastProgress) > progressEvery {
-			x.lastProgress = time.Now()
-			free, err := x.session.target.available(ctx)
-			if err != nil {
+		x.pulse.depth = len(st.Steps) + 1
+		if x.pulse.due() {
+			if x.pulse.available, err = x.session.target.available(ctx); err != nil {
 				return false, err
 			}
-			x.emit(Event{Event: "progress", Depth: len(st.Steps) + 1, Available: free})
+			x.emit(x.pulse.event())
 		}
 		if err := x.runChild(ctx, key, st); err != nil {
 			return false, err

@@ -111,11 +111,11 @@ func campaignStateCommand(verb string, state campaign.State, short string) *cobr
 		Example: "  fsward campaign " + verb + " --dir ext3-seq-1",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return f.withQueue(c, func(ctx context.Context, _ *campaign.Client, q *campaign.Queue) error {
+			return f.withQueue(c, func(ctx context.Context, k *campaign.Client, q *campaign.Queue) error {
 				if err := q.SetState(ctx, state); err != nil {
 					return err
 				}
-				return f.printStatus(ctx, c, q, q.NewTally())
+				return f.printStatus(ctx, c, k, q, q.NewTally())
 			})
 		},
 	}
@@ -156,12 +156,17 @@ Exit status: as that of fsward campaign start.`,
 // and prints the status.
 func (f *campaignFlags) test(ctx context.Context, c *cobra.Command, client *campaign.Client,
 	q *campaign.Queue, w *workerFlags) error {
-	queued, err := q.Submit(ctx)
-	if err != nil {
+	if _, err := q.Submit(ctx); err != nil {
 		return fmt.Errorf("the units: %w", err)
 	}
-	name := q.Definition.Name
-	fmt.Fprintf(c.ErrOrStderr(), "%s: %d units are queued\n", name, queued)
+	name, t := q.Definition.Name, q.NewTally()
+	s, err := q.Status(ctx, t)
+	if err != nil {
+		return err
+	}
+	waiting, leased := unitsOf(s, client.Alone())
+	fmt.Fprintf(c.ErrOrStderr(), "%s: %d of %d cases are left; %d units are in the queue, and %d "+
+		"with a worker\n", name, s.Left, s.Size, waiting, leased)
 	if r, err := q.Record(ctx); err == nil && r.State == campaign.Paused {
 		fmt.Fprintf(c.ErrOrStderr(), "%s is paused: fsward campaign resume lets it go on\n", name)
 	}
@@ -175,11 +180,10 @@ func (f *campaignFlags) test(ctx context.Context, c *cobra.Command, client *camp
 			return err
 		}
 	}
-	t := q.NewTally()
 	// A request to end reaches the worker through ctx, and the status is of interest then, too.
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), statusTime)
 	defer cancel()
-	if err := f.printStatus(after, c, q, t); err != nil {
+	if err := f.printStatus(after, c, client, q, t); err != nil {
 		return err
 	}
 	if w.guests == 0 {

@@ -36,10 +36,10 @@ Exit status: 0, or 3 if the numbers are not exact.`,
   fsward campaign status --nats tls://nats.example.com --name btrfs-seq-2 --watch`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return f.withQueue(c, func(ctx context.Context, _ *campaign.Client, q *campaign.Queue) error {
+			return f.withQueue(c, func(ctx context.Context, k *campaign.Client, q *campaign.Queue) error {
 				t := q.NewTally()
 				for {
-					err := f.printStatus(ctx, c, q, t)
+					err := f.printStatus(ctx, c, k, q, t)
 					if err != nil || !watch || t.Done() {
 						return err
 					}
@@ -61,9 +61,9 @@ Exit status: 0, or 3 if the numbers are not exact.`,
 	return c
 }
 
-// printStatus prints how far a campaign is.
-func (f *campaignFlags) printStatus(ctx context.Context, c *cobra.Command, q *campaign.Queue,
-	t *campaign.Tally) error {
+// printStatus prints how far a campaign is. The caller runs no units.
+func (f *campaignFlags) printStatus(ctx context.Context, c *cobra.Command, k *campaign.Client,
+	q *campaign.Queue, t *campaign.Tally) error {
 	s, err := q.Status(ctx, t)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (f *campaignFlags) printStatus(ctx context.Context, c *cobra.Command, q *ca
 			Exact bool `json:"exact"`
 		}{"campaign", s, s.Exact()})
 	} else {
-		err = statusTable(c.OutOrStdout(), s)
+		err = statusTable(c.OutOrStdout(), s, k.Alone())
 	}
 	if err == nil && !s.Exact() {
 		return outcome(change.Undecided)
@@ -83,11 +83,22 @@ func (f *campaignFlags) printStatus(ctx context.Context, c *cobra.Command, q *ca
 	return err
 }
 
-// statusTable prints a status for people.
-func statusTable(out io.Writer, s *campaign.Status) error {
+// unitsOf returns the number of units that wait, and of those that workers have. idle: nobody runs
+// units. The queue still counts those that a stopped worker had as given away, until another one
+// asks for them.
+func unitsOf(s *campaign.Status, idle bool) (waiting, leased uint64) {
+	if idle {
+		return s.Waiting + s.Leased, 0
+	}
+	return s.Waiting, s.Leased
+}
+
+// statusTable prints a status for people. idle: nobody runs units.
+func statusTable(out io.Writer, s *campaign.Status, idle bool) error {
+	waiting, leased := unitsOf(s, idle)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "campaign\t%s: %s %s\n", s.Name, s.Kind, strings.Join(s.Args, " "))
-	fmt.Fprintf(w, "state\t%s\n", s.State)
+	fmt.Fprintf(w, "state\t%s%s\n", s.State, continued(s, idle))
 	exact := "exact"
 	if !s.Exact() {
 		exact = fmt.Sprintf("NOT EXACT: %d counted twice, %d bad messages", s.Doubled, s.Bad)
@@ -95,17 +106,42 @@ func statusTable(out io.Writer, s *campaign.Status) error {
 	fmt.Fprintf(w, "cases\t%d = %d tested + %d could not be run + %d left (%s)\n", s.Size, s.Tested,
 		s.Poisoned, s.Left, exact)
 	fmt.Fprintf(w, "units\t%d waiting, %d with a worker, %d results, %d split, "+
-		"%d differ when repeated\n", s.Waiting, s.Leased, s.Results, s.Splits, s.Differences)
+		"%d differ when repeated\n", waiting, leased, s.Results, s.Splits, s.Differences)
 	fmt.Fprintf(w, "findings\t%d errors, %d surprises\n", s.Errors, s.Surprise)
-	if s.Rate > 0 {
-		left := time.Duration(float64(s.Left) / s.Rate * float64(time.Second)).Round(time.Second)
-		fmt.Fprintf(w, "rate\t%.2f cases a second; the rest needs %v at this rate\n", s.Rate, left)
+	switch {
+	case s.Rate > 0 && s.Left > 0:
+		fmt.Fprintf(w, "rate\t%.2f cases a second; the rest needs %s at this rate\n", s.Rate,
+			longTime(float64(s.Left)/s.Rate))
+	case s.Rate > 0:
+		fmt.Fprintf(w, "rate\t%.2f cases a second\n", s.Rate)
+	case s.Left > 0:
+		fmt.Fprintf(w, "rate\tnot known before the first unit is done\n")
 	}
 	for _, k := range s.Workers {
 		fmt.Fprintf(w, "worker\t%s: %d units, %d cases, last %v ago\n", k.Worker, k.Units, k.Tested,
 			time.Since(k.Last).Round(time.Second))
 	}
 	return w.Flush()
+}
+
+// continued says how a campaign continues that is not paused, and for which nobody runs units.
+func continued(s *campaign.Status, idle bool) string {
+	if s.State != string(campaign.Running) || !idle {
+		return ""
+	}
+	return ", but no worker runs: fsward campaign resume continues"
+}
+
+// longTime returns a number of seconds for people: in days if it is more than two.
+func longTime(seconds float64) string {
+	const hour, day = 3600, 24 * 3600
+	switch {
+	case seconds > 2*day:
+		return fmt.Sprintf("%.1f days", seconds/day)
+	case seconds > 2*hour:
+		return fmt.Sprintf("%.1f hours", seconds/hour)
+	}
+	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
 }
 
 func campaignResultsCommand() *cobra.Command {

@@ -90,3 +90,25 @@ func TestNoRoom(t *testing.T) {
 		t.Errorf("%+v, %v", list, err)
 	}
 }
+
+// TestAlone checks that a process knows whether another one uses the queue of its folder.
+func TestAlone(t *testing.T) {
+	dir := t.TempDir()
+	first := connect(t, dir)
+	if !first.Alone() {
+		t.Error("the only process is not alone")
+	}
+	second, err := Connect(t.Context(), Address{Dir: dir}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.Alone() || second.Alone() {
+		t.Error("one of two processes is alone")
+	}
+	second.Close()
+	for end := time.Now().Add(time.Minute); !first.Alone(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("a process that ended still counts")
+		}
+	}
+}

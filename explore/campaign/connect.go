@@ -147,6 +147,17 @@ func (c *Client) Trouble() error {
 	return nil
 }
 
+// Alone reports whether nobody else uses the queue of the folder: this process has its server, and
+// no other one is connected. It is false for a server at a URL.
+func (c *Client) Alone() bool {
+	if c.folder == nil {
+		return false
+	}
+	c.folder.mu.Lock()
+	defer c.folder.mu.Unlock()
+	return c.folder.server != nil && c.folder.server.nats.NumClients() <= 1
+}
+
 // Close ends the connection, and the server if it is in this process.
 func (c *Client) Close() {
 	if c.conn != nil {

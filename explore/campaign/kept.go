@@ -33,7 +33,7 @@ type keptTally struct {
 	Split   []span            `json:"split"`
 	Workers []WorkerTally     `json:"workers"`
 	Found   map[string]uint64 `json:"found"`
-	First   time.Time         `json:"first"`
+	Active  time.Duration     `json:"active"`
 	Last    time.Time         `json:"last"`
 }
 
@@ -43,7 +43,7 @@ func (k *keptTally) check() error {
 	case !hashPattern.MatchString(k.Digest):
 		return fmt.Errorf("the campaign %.20q", k.Digest)
 	case k.Done.size()+k.Doubled != c.Tested+c.Poisoned || uint64(len(k.Split)) != c.Splits,
-		c.Results+c.Differences+c.Bad != k.Read, !(c.Seconds >= 0):
+		c.Results+c.Differences+c.Bad != k.Read, !(c.Seconds >= 0), k.Active < 0:
 		return errors.New("the numbers do not add up")
 	}
 	for _, w := range k.Workers {
@@ -66,7 +66,7 @@ func (q *Queue) keep(ctx context.Context) error {
 		return err
 	}
 	k := &keptTally{Digest: q.digest, Read: t.read, Counts: *t, Doubled: t.doubled, Done: t.done,
-		Workers: t.Workers(), Found: t.found, First: t.first, Last: t.last}
+		Workers: t.Workers(), Found: t.found, Active: t.active, Last: t.last}
 	for s := range t.splits {
 		k.Split = append(k.Split, s)
 	}
@@ -120,7 +120,7 @@ func (t *Tally) restore(ctx context.Context, last uint64) error {
 	*t = k.Counts
 	t.queue, t.read, t.doubled, t.done = q, k.Read, k.Doubled, k.Done
 	t.splits, t.workers, t.found = make(map[span]bool), make(map[string]*WorkerTally), k.Found
-	t.first, t.last = k.First, k.Last
+	t.active, t.last = k.Active, k.Last
 	for _, s := range k.Split {
 		t.splits[s] = true
 	}

@@ -79,7 +79,7 @@ func finished(t *testing.T, n uint64) *Queue {
 // normal returns a tally whose times are in UTC.
 func normal(t *Tally) *Tally {
 	n := *t
-	n.first, n.last = t.first.UTC(), t.last.UTC()
+	n.last = t.last.UTC()
 	n.workers = make(map[string]*WorkerTally)
 	for name, w := range t.workers {
 		c := *w

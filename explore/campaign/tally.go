@@ -28,7 +28,7 @@ type Tally struct {
 	splits  map[span]bool // units that were split
 	workers map[string]*WorkerTally
 	found   map[string]uint64 // how often each finding was found
-	first   time.Time         // when the unit of the first result began
+	active  time.Duration     // in which a unit ran, as far as results say
 	last    time.Time         // of a result
 	read    uint64            // number of the last message that was read
 }
@@ -106,9 +106,8 @@ func (t *Tally) add(subject string, data []byte, at time.Time) {
 	}
 	t.Results++
 	t.Seconds += r.Seconds
-	if t.first.IsZero() {
-		t.first = at.Add(-time.Duration(r.Seconds * float64(time.Second)))
-	}
+	ran := time.Duration(r.Seconds * float64(time.Second))
+	t.active += max(0, min(ran, at.Sub(t.last))) // the clock of the server may be set back
 	t.last = at
 	switch r.Outcome {
 	case Split:
@@ -161,11 +160,11 @@ func (t *Tally) Left() uint64 { return t.queue.Definition.Size() - t.done.size()
 // Done reports whether every index has a result.
 func (t *Tally) Done() bool { return t.Left() == 0 }
 
-// Rate returns how many indexes were tested a second, from the begin of the unit of the first
-// result to the last result; 0: it is not known.
+// Rate returns how many indexes were tested a second, while units ran: the time between a stop and
+// the next resume does not count. 0: it is not known.
 func (t *Tally) Rate() float64 {
-	if span := t.last.Sub(t.first).Seconds(); span > 0 {
-		return float64(t.Tested) / span
+	if t.active > 0 {
+		return float64(t.Tested) / t.active.Seconds()
 	}
 	return 0
 }

@@ -27,6 +27,25 @@ func TestDoubledIsNotDone(t *testing.T) {
 	}
 }
 
+// TestRateLeavesOutStops checks that the rate of a campaign does not count the time in which it was
+// stopped, and counts the time of two units that run together once.
+func TestRateLeavesOutStops(t *testing.T) {
+	d := testDefinition("a", 4, 1)
+	q := &Queue{Definition: d, digest: d.Digest()}
+	tally, begin := q.NewTally(), time.Now()
+	for i, end := range []time.Duration{10, 20, 3620, 3625} { // in seconds
+		u := Unit{q.digest, uint64(i), uint64(i)}
+		text, err := encode(&Result{Unit: u, Outcome: Tested, Worker: "w", Seconds: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tally.add(resultSubject(d.Name, u.ID()), text, begin.Add(end*time.Second))
+	}
+	if got, want := tally.Rate(), 4.0/35; tally.Bad != 0 || got < want*0.99 || got > want*1.01 {
+		t.Errorf("%d bad messages, %v a second; want %v", tally.Bad, got, want)
+	}
+}
+
 // TestFindingsCutShort checks that a list of findings that ends early is no list.
 func TestFindingsCutShort(t *testing.T) {
 	entries := make(chan jetstream.KeyValueEntry, 1)

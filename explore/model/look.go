@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -49,7 +50,24 @@ func Look(do Perform, dir string, f *FS) (*Observed, error) {
 // An xattrKey identifies an extended attribute of a file.
 type xattrKey struct{ path, name string }
 
-// readXattrs reads the extended attributes of the files that want them, in two batches.
+// maxXattrReads is the number of reads of extended attributes in one batch. The agent keeps a
+// buffer of 64 KiB for each until the batch ends, in a guest that has a few hundred MiB.
+const maxXattrReads = 512
+
+// inBatches performs reads of extended attributes, and returns their results.
+func inBatches(do Perform, ops []agent.Op) (out []agent.Result, err error) {
+	for part := range slices.Chunk(ops, maxXattrReads) {
+		results, err := do(part...)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, results...)
+	}
+	return out, nil
+}
+
+// readXattrs reads the extended attributes of the files that want them: first their names, then
+// their values.
 func (s *Observed) readXattrs(do Perform, dir string, wants []Want) error {
 	keys, err := listXattrs(do, dir, wants)
 	if err != nil || len(keys) == 0 {
@@ -59,7 +77,7 @@ func (s *Observed) readXattrs(do Perform, dir string, wants []Want) error {
 	for i, k := range keys {
 		get[i] = agent.Getxattr(path.Join(dir, k.path), k.name)
 	}
-	values, err := do(get...)
+	values, err := inBatches(do, get)
 	if err != nil {
 		return err
 	}
@@ -95,7 +113,7 @@ func listXattrs(do Perform, dir string, wants []Want) (keys []xattrKey, err erro
 	if len(list) == 0 {
 		return nil, nil
 	}
-	results, err := do(list...)
+	results, err := inBatches(do, list)
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,8 @@ type Observed struct {
 	// unreadable has the error of each path that a directory lists and that cannot be read, or not
 	// completely. These paths, and all below them, are not in nodes.
 	unreadable map[string]unix.Errno
+	// links has the other names of an inode with several, by the name that Wants lists.
+	links map[string][]*node
 }
 
 // Unreadable describes the first file that is listed and cannot be read, or returns "".
@@ -140,7 +142,8 @@ type Want struct {
 
 // Wants lists what Equal and Allowed need beside the tree, in order of paths: the extended
 // attributes of all files but symbolic links, and the contents of files whose checksum is not that
-// of a file that f has now. Files larger than MaxContent are left out.
+// of a file that f has now. Files larger than MaxContent are left out. Extended attributes belong
+// to the inode, so Wants asks for those of the first name alone.
 func (s *Observed) Wants(f *FS) (out []Want) {
 	sums := make(map[[sha256.Size]byte]bool)
 	for _, n := range f.tree.inodes {
@@ -157,7 +160,29 @@ func (s *Observed) Wants(f *FS) (out []Want) {
 		}
 	}
 	slices.SortFunc(out, func(a, b Want) int { return cmp.Compare(a.Path, b.Path) })
-	return out
+	s.wantOncePerInode(out)
+	return slices.DeleteFunc(out, func(w Want) bool { return !w.Xattrs && !w.Data })
+}
+
+// wantOncePerInode asks for the extended attributes of the first name of each inode only. A file
+// with thousands of names then costs as much as one with a single name.
+func (s *Observed) wantOncePerInode(wants []Want) {
+	s.links = make(map[string][]*node)
+	first := make(map[agent.Entry]string)
+	for i, w := range wants {
+		n := s.nodes[below(w.Path)]
+		if n.Links < 2 || n.kind() == Dir {
+			continue
+		}
+		key := n.Entry
+		key.Path = ""
+		if p, is := first[key]; is {
+			s.links[p] = append(s.links[p], n)
+			wants[i].Xattrs = false
+			continue
+		}
+		first[key] = w.Path
+	}
 }
 
 // SetData sets the content of a file. The path is one of Wants.
@@ -166,9 +191,14 @@ func (s *Observed) SetData(p string, data []byte) {
 	n.data, n.complete = data, uint64(len(data)) == n.Size && sha256.Sum256(data) == n.Sum
 }
 
-// SetXattrs sets the extended attributes of a file in the namespace "user.". The path is one of
-// Wants.
-func (s *Observed) SetXattrs(p string, x map[string]string) { s.nodes[below(p)].xattrs = x }
+// SetXattrs sets the extended attributes of a file in the namespace "user.", for all its names. The
+// path is one of Wants.
+func (s *Observed) SetXattrs(p string, x map[string]string) {
+	s.nodes[below(p)].xattrs = x
+	for _, n := range s.links[p] {
+		n.xattrs = x
+	}
+}
 
 // below returns an absolute path relative to the root.
 func below(p string) string { return path.Join(".", p) }

@@ -1,7 +1,9 @@
 package model_test
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -82,5 +84,77 @@ func TestUnreadable(t *testing.T) {
 	err = after(t, posix, "mkdir /d; creat /f; mkdir /u").Equal(s)
 	if !errors.As(err, &m) || m.Kind != "unreadable" {
 		t.Errorf("Equal with unreadable files: %v", err)
+	}
+}
+
+// TestXattrsOfLinks: the extended attributes of a file are read once, whatever the number of its
+// names, and count for each name. Files that only have the same inode number are read each.
+func TestXattrsOfLinks(t *testing.T) {
+	const names = 2000
+	entries := []agent.Entry{{Path: ".", Mode: dirMode, Inode: 1, Links: 2}}
+	for i := range names {
+		entries = append(entries, agent.Entry{Path: fmt.Sprintf("l%d", i), Mode: fileMode, Inode: 2,
+			Links: names, Sum: sha256.Sum256(nil)})
+	}
+	entries = append(entries, agent.Entry{Path: "m", Mode: fileMode, Inode: 2, Links: 1,
+		Sum: sha256.Sum256(nil)})
+	reads := 0
+	do := func(ops ...agent.Op) (out []agent.Result, err error) {
+		for _, o := range ops {
+			r := agent.Result{Data: []byte("user.a\x00")}
+			switch o.Code {
+			case agent.Tree("").Code:
+				r.Data = agent.EncodeTree(entries)
+			case agent.Getxattr("", "").Code:
+				r.Data = []byte("1")
+			default:
+				reads++
+			}
+			out = append(out, r)
+		}
+		return out, nil
+	}
+	s, err := model.Look(do, "/m", model.New(posix))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reads != 3 {
+		t.Errorf("the attributes of the root and of two files take %d reads", reads)
+	}
+	for _, p := range []string{"/", "/l0", "/l1999", "/m"} {
+		if s.Xattrs(p)["user.a"] != "1" {
+			t.Errorf("%s has the attributes %q", p, s.Xattrs(p))
+		}
+	}
+}
+
+// TestXattrsInBatches: one batch reads the attributes of a bounded number of files.
+func TestXattrsInBatches(t *testing.T) {
+	entries := []agent.Entry{{Path: ".", Mode: dirMode, Inode: 1, Links: 2}}
+	for i := range 2000 {
+		entries = append(entries, agent.Entry{Path: fmt.Sprintf("f%d", i), Mode: fileMode,
+			Inode: uint64(i) + 2, Links: 1, Sum: sha256.Sum256(nil)})
+	}
+	do := func(ops ...agent.Op) (out []agent.Result, err error) {
+		if len(ops) > 512 {
+			t.Errorf("a batch has %d operations", len(ops))
+		}
+		for _, o := range ops {
+			r := agent.Result{Data: []byte("user.a\x00")}
+			if o.Code == agent.Tree("").Code {
+				r.Data = agent.EncodeTree(entries)
+			}
+			out = append(out, r)
+		}
+		return out, nil
+	}
+	s, err := model.Look(do, "/m", model.New(posix))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []string{"/f0", "/f1999"} {
+		if s.Xattrs(p) == nil {
+			t.Errorf("%s has no attributes", p)
+		}
 	}
 }

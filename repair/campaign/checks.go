@@ -9,6 +9,7 @@ import (
 
 	"fsward/repair"
 	"fsward/repair/adapter"
+	"fsward/repair/fieldmap"
 	"fsward/repair/linux"
 	"fsward/repair/testimage"
 	"fsward/repair/tree"
@@ -22,11 +23,12 @@ const (
 	Interrupt   = "interrupted"
 	Mount       = "mounts"
 	Complete    = "completeness"
+	Copy        = "copies"
 )
 
 // CheckNames lists the checks that a campaign can make.
 func CheckNames() []string {
-	return []string{Consistency, Harmless, Agree, Interrupt, Mount, Complete}
+	return []string{Consistency, Harmless, Agree, Interrupt, Mount, Complete, Copy}
 }
 
 // checks are the questions that are asked about each damage, besides the second run.
@@ -35,6 +37,8 @@ type checks struct {
 	agree bool
 	rules *rules    // nil: fsward does not interpret the file system, or agree is not asked
 	tree  tree.Tree // of the image without damage; nil: harmless is not asked
+	// copies are the fields that stand in several copies; empty: they are not asked about.
+	copies []*fieldmap.Copied
 	// interrupt asks about repairs that a crash interrupts, once for each path.
 	interrupt bool
 	// view is what Linux finds on the image without damage; nil: it is not asked.
@@ -60,6 +64,8 @@ func newChecks(names []string, fs string, base *testimage.Image) (*checks, error
 		case Agree:
 			c.agree = true
 			c.rules, err = newRules(fs, base)
+		case Copy:
+			c.copies, err = newCopies(fs, base)
 		case Interrupt:
 			c.interrupt = true
 		case Mount:
@@ -87,6 +93,9 @@ func (c *checks) whole() (names []string) {
 	}
 	if c.election != nil {
 		names = append(names, Complete)
+	}
+	if c.copies != nil {
+		names = append(names, Copy)
 	}
 	return names
 }

@@ -40,6 +40,8 @@ func planted(bug, mode, path, undo string) int {
 	switch bug {
 	case "loses":
 		return losesFile(mode, path)
+	case "trusts":
+		return trustsFirst(mode, path)
 	case "lies":
 		return 0
 	}
@@ -228,4 +230,30 @@ statuses:
   - {is: [7], outcome: partly}
   - {is: [8], outcome: operational}
 `, fs, bound, self, bug, self, bug, self, bug, self, bug), err
+}
+
+// trustsFirst makes the superblocks of XFS like the first one, and calls that a repair.
+func trustsFirst(mode, path string) int {
+	b, err := os.ReadFile(path)
+	if err != nil || len(b) < 512 {
+		return 8
+	}
+	be := binary.BigEndian
+	const dblocks = 8
+	group := int(be.Uint32(b[84:])) * int(be.Uint32(b[4:]))
+	differs := false
+	for at := group; at > 0 && at+512 <= len(b); at += group {
+		differs = differs || !bytes.Equal(b[dblocks:dblocks+8], b[at+dblocks:at+dblocks+8])
+		copy(b[at+dblocks:], b[dblocks:dblocks+8])
+	}
+	switch {
+	case !differs:
+		return 0
+	case mode == "check":
+		return 4
+	}
+	if os.WriteFile(path, b, 0o600) != nil {
+		return 8
+	}
+	return 1
 }

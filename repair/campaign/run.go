@@ -32,6 +32,7 @@ const (
 	Mounts      = "mounts"      // the program says clean, and Linux does not mount or write it
 	Undo        = "undo"        // the undo file of a repair does not give the damaged image back
 	Incomplete  = "incomplete"  // repairs of other file systems recover more
+	Trust       = "trust"       // a damaged copy counts more than the sound ones
 )
 
 // sanitized matches the report of a sanitizer of clang or gcc.

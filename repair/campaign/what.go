@@ -22,6 +22,7 @@ var sentences = map[string]string{
 	Mounts:      "The program calls the file system clean, but Linux cannot use it.",
 	Undo:        "The undo file of a repair does not give the damaged image back.",
 	Incomplete:  "The program recovers less than those of other file systems.",
+	Trust:       "The program keeps the value of a damaged copy although most copies had another.",
 }
 
 // Bounds of the lines in what.txt: of each output, and of the bytes that the damage changes.

@@ -38,6 +38,7 @@ type Map struct {
 	BigEndian  bool                 `yaml:"big_endian"`
 	Structures map[string]Structure `yaml:"structures"`
 	Places     []Place              `yaml:"places"`
+	Copies     []Copies             `yaml:"copies"`
 }
 
 // A Structure is a list of fields.
@@ -104,6 +105,11 @@ func Parse(text []byte) (*Map, error) {
 	}
 	if err := m.checkPlaces(m.Places, 0); err != nil {
 		return nil, fmt.Errorf("field map %s: %w", m.FileSystem, err)
+	}
+	for i := range m.Copies {
+		if err := m.Copies[i].check(m); err != nil {
+			return nil, fmt.Errorf("field map %s: %w", m.FileSystem, err)
+		}
 	}
 	return m, nil
 }

@@ -63,6 +63,15 @@ func (s *scope) look(name string) (uint64, error) {
 
 // Find returns the fields and the checksums of the image. It reports places that lie outside it.
 func (m *Map) Find(disk Disk) ([]*Found, Seals, error) {
+	f, _, err := m.find(disk)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f.found, f.seals, nil
+}
+
+// find follows the places of the map. The scope has the values of their fields.
+func (m *Map) find(disk Disk) (*finder, *scope, error) {
 	f := &finder{m: m, disk: disk}
 	top := &scope{values: map[string]uint64{"size": disk.Size()}}
 	for i := range m.Places {
@@ -71,7 +80,7 @@ func (m *Map) Find(disk Disk) ([]*Found, Seals, error) {
 			return nil, nil, err
 		}
 	}
-	return f.found, f.seals, nil
+	return f, top, nil
 }
 
 // number computes an expression, or returns a default for an empty one.
@@ -148,16 +157,7 @@ func (f *finder) read(p *Place, s *scope) error {
 }
 
 func (f *finder) value(off uint64, width int) (uint64, error) {
-	if off >= f.disk.Size() || f.disk.Size()-off < uint64(width) {
-		return 0, fmt.Errorf("address %d lies outside the image", off)
-	}
-	b := make([]byte, 8)
-	if f.m.BigEndian {
-		_, err := f.disk.ReadAt(b[8-width:], int64(off))
-		return binary.BigEndian.Uint64(b), err
-	}
-	_, err := f.disk.ReadAt(b[:width], int64(off))
-	return binary.LittleEndian.Uint64(b), err
+	return readNumber(f.disk, off, width, f.m.BigEndian)
 }
 
 func kindOf(p *Place, s *scope) (string, error) {

@@ -43,16 +43,15 @@ const (
 
 // Run runs a unit.
 func (r *Runner) Run(ctx context.Context, t campaign.Task) (campaign.Done, error) {
-	dir, err := os.MkdirTemp(r.Work, "unit-")
+	dir, err := newUnitFolder(r.Work)
 	if err != nil {
 		return campaign.Done{}, err
 	}
-	remove := func() error { return os.RemoveAll(dir) }
-	d, err := r.run(ctx, t, dir)
+	d, err := r.run(ctx, t, dir.path)
 	if err != nil {
-		return d, errors.Join(err, remove())
+		return d, errors.Join(err, dir.remove())
 	}
-	d.Remove = remove
+	d.Remove = dir.remove
 	return d, nil
 }
 
