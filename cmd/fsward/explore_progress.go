@@ -131,6 +131,11 @@ func processCrashes(t explore.Totals) string {
 	return ifCounted(", %s", t.ProcessCrashes, "process crash")
 }
 
+// mountFaults says how many calls inside the kernel failed in a mount before a recovery, if any.
+func mountFaults(t explore.Totals) string {
+	return ifCounted(", %s that failed in a mount before the recovery", t.MountFaults, "call")
+}
+
 // unjudged says how many crash states and steps were not judged, if any.
 func unjudged(t explore.Totals) string {
 	return ifAny(", %d not judged", t.Unjudged)
@@ -227,7 +232,7 @@ func (p *exploreProgress) explored(sum explore.Summary, dir string) {
 		fmt.Fprintf(p.out, "%s%s, %s%s%s%s%s%s%s%s, %s%s in %.0f s; %s\n",
 			repair.Count(sum.States, "state"), familiar(sum.Totals),
 			repair.Count(sum.CrashStates, "crash state"), sampled(sum.Totals), early(sum.Totals),
-			cutShort(sum.Totals), processCrashes(sum.Totals), unjudged(sum.Totals),
+			cutShort(sum.Totals), processCrashes(sum.Totals)+mountFaults(sum.Totals), unjudged(sum.Totals),
 			committed(sum.Totals), covered(sum.Totals), repair.Count(sum.Broken(), "error"),
 			surprised(&sum), sum.Seconds, how)
 		for _, e := range sum.Errors {
