@@ -11,7 +11,7 @@ func Count[N int | int64 | uint32 | uint64](n N, noun string) string {
 	switch {
 	case n == 1:
 		return "1 " + noun
-	case isY:
+	case isY && !strings.ContainsAny(stem[len(stem)-1:], "aeiou"):
 		return fmt.Sprintf("%d %sies", n, stem)
 	case strings.HasSuffix(noun, "sh"):
 		return fmt.Sprintf("%d %ses", n, noun)

@@ -59,7 +59,8 @@ func TestCount(t *testing.T) {
 		noun, want string
 	}{
 		{0, "run", "0 runs"}, {1, "run", "1 run"}, {2, "run", "2 runs"},
-		{1, "entry", "1 entry"}, {2, "entry", "2 entries"}, {2, "process crash", "2 process crashes"},
+		{1, "entry", "1 entry"}, {2, "entry", "2 entries"}, {2, "replay", "2 replays"},
+		{2, "process crash", "2 process crashes"},
 	} {
 		if got := Count(c.n, c.noun); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
