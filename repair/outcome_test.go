@@ -54,9 +54,16 @@ func TestOutcomeText(t *testing.T) {
 }
 
 func TestCount(t *testing.T) {
-	for n, want := range []string{"0 runs", "1 run", "2 runs"} {
-		if got := Count(n, "run"); got != want {
-			t.Errorf("%q, want %q", got, want)
+	for _, c := range []struct {
+		n          int
+		noun, want string
+	}{
+		{0, "run", "0 runs"}, {1, "run", "1 run"}, {2, "run", "2 runs"},
+		{1, "entry", "1 entry"}, {2, "entry", "2 entries"}, {2, "replay", "2 replays"},
+		{2, "process crash", "2 process crashes"},
+	} {
+		if got := Count(c.n, c.noun); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }

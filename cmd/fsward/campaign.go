@@ -9,6 +9,7 @@ import (
 
 	"fsward/change"
 	"fsward/explore/campaign"
+	"fsward/repair"
 )
 
 func campaignCommand() *cobra.Command {
@@ -165,8 +166,8 @@ func (f *campaignFlags) test(ctx context.Context, c *cobra.Command, client *camp
 		return err
 	}
 	waiting, leased := unitsOf(s, client.Alone())
-	fmt.Fprintf(c.ErrOrStderr(), "%s: %d of %d cases are left; %d units are in the queue, and %d "+
-		"with a worker\n", name, s.Left, s.Size, waiting, leased)
+	fmt.Fprintf(c.ErrOrStderr(), "%s: %d of %s left; %s in the queue, and %d with a worker\n", name,
+		s.Left, repair.Count(s.Size, "case"), repair.Count(waiting, "unit"), leased)
 	if r, err := q.Record(ctx); err == nil && r.State == campaign.Paused {
 		fmt.Fprintf(c.ErrOrStderr(), "%s is paused: fsward campaign resume lets it go on\n", name)
 	}

@@ -105,9 +105,11 @@ func statusTable(out io.Writer, s *campaign.Status, idle bool) error {
 	}
 	fmt.Fprintf(w, "cases\t%d = %d tested + %d could not be run + %d left (%s)\n", s.Size, s.Tested,
 		s.Poisoned, s.Left, exact)
-	fmt.Fprintf(w, "units\t%d waiting, %d with a worker, %d results, %d split, "+
-		"%d differ when repeated\n", waiting, leased, s.Results, s.Splits, s.Differences)
-	fmt.Fprintf(w, "findings\t%d errors, %d surprises\n", s.Errors, s.Surprise)
+	fmt.Fprintf(w, "units\t%d waiting, %d with a worker, %s, %d split, "+
+		"%d differ when repeated\n", waiting, leased, repair.Count(s.Results, "result"), s.Splits,
+		s.Differences)
+	fmt.Fprintf(w, "findings\t%s, %s\n", repair.Count(s.Errors, "error"),
+		repair.Count(s.Surprise, "surprise"))
 	switch {
 	case s.Rate > 0 && s.Left > 0:
 		fmt.Fprintf(w, "rate\t%.2f cases a second; the rest needs %s at this rate\n", s.Rate,
@@ -118,7 +120,8 @@ func statusTable(out io.Writer, s *campaign.Status, idle bool) error {
 		fmt.Fprintf(w, "rate\tnot known before the first unit is done\n")
 	}
 	for _, k := range s.Workers {
-		fmt.Fprintf(w, "worker\t%s: %d units, %d cases, last %v ago\n", k.Worker, k.Units, k.Tested,
+		fmt.Fprintf(w, "worker\t%s: %s, %s, last %v ago\n", k.Worker,
+			repair.Count(k.Units, "unit"), repair.Count(k.Tested, "case"),
 			time.Since(k.Last).Round(time.Second))
 	}
 	return w.Flush()
@@ -218,8 +221,8 @@ func (f *campaignFlags) printFinding(ctx context.Context, c *cobra.Command, q *c
 	if e.Surprise {
 		class = "surprise"
 	}
-	_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %s (%s; %d times, first in unit %s)\n", class, e.Kind,
-		e.Key, t.Found(e.Key), e.Unit)
+	_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %s (%s; %s, first in unit %s)\n", class, e.Kind,
+		e.Key, repair.Count(t.Found(e.Key), "time"), e.Unit)
 	for _, line := range []string{e.Scope, e.Property, e.Skeleton, e.Summary, dir, e.Note} {
 		if err == nil && line != "" {
 			_, err = fmt.Fprintf(c.OutOrStdout(), "  %s\n", strings.ReplaceAll(line, "\n", "\n  "))

@@ -8,6 +8,7 @@ import (
 
 	"fsward/hostd/daemon"
 	"fsward/hostd/guard"
+	"fsward/repair"
 )
 
 const daemonHelp = `Guards the disks of several guests in one process, as fsward guard does for one.
@@ -47,7 +48,7 @@ func daemonCommand() *cobra.Command {
 				return usageError{err, c.CommandPath()}
 			}
 			if check {
-				fmt.Fprintf(c.OutOrStdout(), "%s: %d guests\n", file, len(cfg.guests))
+				fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", file, repair.Count(len(cfg.guests), "guest"))
 				return nil
 			}
 			return runDaemon(c, cfg)

@@ -14,15 +14,17 @@ import (
 	"fsward/explore/b3"
 	"fsward/explore/machine"
 	"fsward/explore/spec"
+	"fsward/repair"
 )
 
 // printPhases prints the rate of a run of workloads, and how its time divides.
 func printPhases(w io.Writer, sum *explore.Summary) {
 	s := sum.Seconds
 	rest := s - sum.Restoring - sum.Running - sum.Forming - sum.Judging - sum.Recovering
-	fmt.Fprintf(w, "%d workloads, %.1f a second: restore %.1f s, generate and run %.1f s, "+
+	fmt.Fprintf(w, "%s, %.1f a second: restore %.1f s, generate and run %.1f s, "+
 		"form %.1f s, judge %.1f s, recover %.1f s, check %.1f s, the rest %.1f s; "+
-		"%d of %d crash states recovered, %d become the disk of another\n", sum.Runs,
+		"%d of %d crash states recovered, %d become the disk of another\n",
+		repair.Count(sum.Runs, "workload"),
 		float64(sum.Runs)/max(s, 1e-9), sum.Restoring, sum.Running, sum.Forming, sum.Judging,
 		sum.Recovering-sum.Checking, sum.Checking, rest, sum.Recovered, sum.CrashStates, sum.Alike)
 }

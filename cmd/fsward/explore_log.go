@@ -27,6 +27,7 @@ import (
 	"fsward/hostd/offline"
 	"fsward/hostd/output"
 	"fsward/invariants/bundle"
+	"fsward/repair"
 )
 
 // exploreLog is explore log as its flags describe it.
@@ -290,8 +291,8 @@ func (p *logProgress) progress(t audit.Totals) {
 	p.last = time.Now()
 	done := float64(t.Entries) / float64(max(t.OfEntries, 1))
 	left := time.Duration(t.Seconds * (1 - done) / max(done, 1e-9) * float64(time.Second))
-	fmt.Fprintf(p.err, "%6.0fs  entry %d of %d; %d states (%.0f/s), %d violated, %d undecided; "+
-		"about %v left\n", t.Seconds, t.Entries, t.OfEntries, t.States,
+	fmt.Fprintf(p.err, "%6.0fs  entry %d of %d; %s (%.0f/s), %d violated, %d undecided; "+
+		"about %v left\n", t.Seconds, t.Entries, t.OfEntries, repair.Count(t.States, "state"),
 		float64(t.States)/max(t.Seconds, 1e-9), t.Violated, t.Undecided, left.Round(time.Second))
 }
 
@@ -307,8 +308,8 @@ func (p *logProgress) found(f *audit.Finding, dir string) error {
 	if f.Volume != "" {
 		on = " on " + f.Volume
 	}
-	_, err := fmt.Fprintf(p.out, "found: %s%s after entry %d of %s, %d writes missing\n  %s\n", f.Kind,
-		on, f.After.Entry, filepath.Base(f.After.Log), len(f.Missing),
+	_, err := fmt.Fprintf(p.out, "found: %s%s after entry %d of %s, %s missing\n  %s\n", f.Kind,
+		on, f.After.Entry, filepath.Base(f.After.Log), repair.Count(len(f.Missing), "write"),
 		strings.ReplaceAll(f.Text, "\n", "\n  "))
 	if err == nil && dir != "" {
 		_, err = fmt.Fprintf(p.out, "  %s\n", dir)
@@ -325,7 +326,7 @@ func (p *logProgress) audited(sum *audit.Summary) {
 		return
 	}
 	for _, f := range sum.Findings {
-		fmt.Fprintf(p.out, "%d states: %s\n", f.Count, f.Kind)
+		fmt.Fprintf(p.out, "%s: %s\n", repair.Count(f.Count, "state"), f.Kind)
 	}
 	for _, v := range sum.Volumes {
 		if v.NotAudited != "" {
@@ -339,8 +340,9 @@ func (p *logProgress) audited(sum *audit.Summary) {
 	if sum.Checked > 0 {
 		checked = fmt.Sprintf(", %d checked in a guest", sum.Checked)
 	}
-	fmt.Fprintf(p.out, "%s, %d of %d entries: %d states at %d moments (%d sampled)%s; %d violated, "+
-		"%d undecided; %.0f states a second\n", sum.FS, sum.Entries, sum.OfEntries, sum.States,
-		sum.Points, sum.Sampled, checked, sum.Violated, sum.Undecided,
+	fmt.Fprintf(p.out, "%s, %d of %d entries: %s at %s (%d sampled)%s; %d violated, "+
+		"%d undecided; %.0f states a second\n", sum.FS, sum.Entries, sum.OfEntries,
+		repair.Count(sum.States, "state"), repair.Count(sum.Points, "moment"), sum.Sampled,
+		checked, sum.Violated, sum.Undecided,
 		float64(sum.States)/max(sum.Seconds, 1e-9))
 }

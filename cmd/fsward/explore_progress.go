@@ -9,6 +9,7 @@ import (
 
 	"fsward/explore"
 	"fsward/hostd/output"
+	"fsward/repair"
 )
 
 // exploreProgress prints the events of a run and its summary.
@@ -48,8 +49,8 @@ func (p *exploreProgress) event(e explore.Event) {
 			p.errors++
 			what = "found"
 		}
-		fmt.Fprintf(p.out, "%s: %s (%s; shown in %d of %d replays)\n  %s\n", what, e.Error.Kind,
-			e.Error.Dir, e.Error.Shown, e.Error.Replays,
+		fmt.Fprintf(p.out, "%s: %s (%s; shown in %d of %s)\n  %s\n", what, e.Error.Kind,
+			e.Error.Dir, e.Error.Shown, repair.Count(e.Error.Replays, "replay"),
 			strings.ReplaceAll(e.Error.Summary, "\n", "\n  "))
 	case "diverged", "strayed", "coverage":
 		p.notice(e.Event + ": " + e.Text)
@@ -65,11 +66,12 @@ func (p *exploreProgress) event(e explore.Event) {
 		}
 		took := time.Since(p.began)
 		rate := float64(e.CrashStates-p.first.CrashStates) / max(took.Seconds(), 1e-9)
-		fmt.Fprintf(p.err, "%6.0fs  %d states, %d waiting, depth %d; %d runs; "+
-			"%d crash states (%.1f/s)%s%s, %d pruned%s; %d errors; %s%s%s\n",
-			took.Seconds(), e.States, e.Waiting, e.Depth, e.Runs,
-			e.CrashStates, rate, early(e.Totals),
-			processCrashes(e.Totals)+unjudged(e.Totals), e.Pruned, covered(e.Totals), p.errors,
+		fmt.Fprintf(p.err, "%6.0fs  %s, %d waiting, depth %d; %s; %s (%.1f/s)%s%s, "+
+			"%d pruned%s; %s; %s%s%s\n",
+			took.Seconds(), repair.Count(e.States, "state"), e.Waiting, e.Depth,
+			repair.Count(e.Runs, "run"), repair.Count(e.CrashStates, "crash state"), rate, early(e.Totals),
+			processCrashes(e.Totals)+unjudged(e.Totals), e.Pruned, covered(e.Totals),
+			repair.Count(p.errors, "error"),
 			p.estimate(e.Totals, took), available(e), p.quiet())
 	}
 }
@@ -89,21 +91,29 @@ func (p *exploreProgress) notice(line string) {
 }
 
 // ifAny formats a number; "": it is 0.
-func ifAny[N int | uint64](format string, n N) string {
+func ifAny(format string, n uint64) string {
 	if n == 0 {
 		return ""
 	}
 	return fmt.Sprintf(format, n)
 }
 
+// ifCounted formats a number with its noun, as repair.Count gives both; "": it is 0.
+func ifCounted(format string, n uint64, noun string) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(format, repair.Count(n, noun))
+}
+
 // surprised says how many surprises a run found, if any.
 func surprised(sum *explore.Summary) string {
-	return ifAny(" and %d surprises", len(sum.Errors)-sum.Broken())
+	return ifCounted(" and %s", uint64(len(sum.Errors)-sum.Broken()), "surprise")
 }
 
 // sampled says how many moments had more crash states than were tried, if any.
 func sampled(t explore.Totals) string {
-	return ifAny(" (%d moments sampled)", t.Sampled)
+	return ifCounted(" (%s sampled)", t.Sampled, "moment")
 }
 
 // early says how many crash states have blocks that had not been submitted, if any.
@@ -118,7 +128,12 @@ func cutShort(t explore.Totals) string {
 
 // processCrashes says how many process crashes were tried, if any.
 func processCrashes(t explore.Totals) string {
-	return ifAny(", %d process crashes", t.ProcessCrashes)
+	return ifCounted(", %s", t.ProcessCrashes, "process crash")
+}
+
+// mountFaults says how many calls inside the kernel failed in a mount before a recovery, if any.
+func mountFaults(t explore.Totals) string {
+	return ifCounted(", %s that failed in a mount before the recovery", t.MountFaults, "call")
 }
 
 // unjudged says how many crash states and steps were not judged, if any.
@@ -133,7 +148,7 @@ func familiar(t explore.Totals) string {
 
 // covered says how many edges of the kernel's code were reached, if they are recorded.
 func covered(t explore.Totals) string {
-	return ifAny("; %d edges of kernel code", t.Edges)
+	return ifCounted("; %s of kernel code", t.Edges, "edge")
 }
 
 // committed says how many recovered trees were compared with the last commit, if any could be.
@@ -141,16 +156,17 @@ func committed(t explore.Totals) string {
 	if t.CommitKnown+t.CommitUnknown == 0 {
 		return ""
 	}
-	text := fmt.Sprintf(", %d trees compared with the last commit", t.CommitKnown)
+	text := fmt.Sprintf(", %s compared with the last commit", repair.Count(t.CommitKnown, "tree"))
 	if t.CommitUnknown > 0 {
 		text += fmt.Sprintf(" (and %d not, since it cannot be read)", t.CommitUnknown)
 	}
-	text += fmt.Sprintf(", with the contents of %d files", t.CommitContents)
+	text += fmt.Sprintf(", with the contents of %s", repair.Count(t.CommitContents, "file"))
 	if t.CommitUnread > 0 {
 		text += fmt.Sprintf(" (and not of %d)", t.CommitUnread)
 	}
 	if t.CommitLogged > 0 {
-		text += fmt.Sprintf("; %d entries left out, which a log may change", t.CommitLogged)
+		text += fmt.Sprintf("; %s left out, which a log may change",
+			repair.Count(t.CommitLogged, "entry"))
 	}
 	return text
 }
@@ -213,12 +229,14 @@ func (p *exploreProgress) explored(sum explore.Summary, dir string) {
 		case p.runs > 0 && sum.Runs >= p.runs:
 			how = "its runs are done"
 		}
-		fmt.Fprintf(p.out, "%d states%s, %d crash states%s%s%s%s%s%s%s, %d errors%s in %.0f s; %s\n",
-			sum.States, familiar(sum.Totals), sum.CrashStates, sampled(sum.Totals), early(sum.Totals),
-			cutShort(sum.Totals), processCrashes(sum.Totals), unjudged(sum.Totals),
-			committed(sum.Totals), covered(sum.Totals), sum.Broken(), surprised(&sum), sum.Seconds, how)
+		fmt.Fprintf(p.out, "%s%s, %s%s%s%s%s%s%s%s, %s%s in %.0f s; %s\n",
+			repair.Count(sum.States, "state"), familiar(sum.Totals),
+			repair.Count(sum.CrashStates, "crash state"), sampled(sum.Totals), early(sum.Totals),
+			cutShort(sum.Totals), processCrashes(sum.Totals)+mountFaults(sum.Totals), unjudged(sum.Totals),
+			committed(sum.Totals), covered(sum.Totals), repair.Count(sum.Broken(), "error"),
+			surprised(&sum), sum.Seconds, how)
 		for _, e := range sum.Errors {
-			fmt.Fprintf(p.out, "  %s, %d times: %s\n", e.Kind, e.Count, e.ReplayCommand(dir))
+			fmt.Fprintf(p.out, "  %s, %s: %s\n", e.Kind, repair.Count(e.Count, "time"), e.ReplayCommand(dir))
 		}
 		return
 	}

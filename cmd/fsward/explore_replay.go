@@ -13,6 +13,7 @@ import (
 	"fsward/explore/spec"
 	"fsward/hostd/guard"
 	"fsward/hostd/output"
+	"fsward/repair"
 )
 
 func exploreReplayCommand() *cobra.Command {
@@ -87,7 +88,8 @@ func (f *exploreFlags) replay(c *cobra.Command, list []*replaying) error {
 	}
 	for _, r := range list {
 		if len(list) > 1 && !f.json {
-			fmt.Fprintf(c.OutOrStdout(), "found %d times of %d: %s\n", r.found, r.times, r.dir)
+			fmt.Fprintf(c.OutOrStdout(), "found %s of %d: %s\n", repair.Count(r.found, "time"), r.times,
+				r.dir)
 		}
 	}
 	return replayOutcome(list, failed)

@@ -72,6 +72,22 @@ func TestSampleIsSaid(t *testing.T) {
 	}
 }
 
+// TestOneIsSaid: one of each is in the singular, and what failed before a recovery is counted.
+func TestOneIsSaid(t *testing.T) {
+	var out strings.Builder
+	p := exploreProgress{out: &out}
+	p.explored(explore.Summary{Complete: true, Totals: explore.Totals{States: 1, Runs: 1,
+		CrashStates: 1, Sampled: 1, ProcessCrashes: 2, MountFaults: 1, Edges: 1, CommitKnown: 1,
+		CommitContents: 1, CommitLogged: 2}}, "dir")
+	const want = "1 state, 1 crash state (1 moment sampled), 2 process crashes, 1 call that failed in " +
+		"a mount before the recovery, 1 tree compared with the last commit, with the contents of 1 " +
+		"file; 2 entries left out, which a log may change; 1 edge of kernel code, 0 errors in 0 s; " +
+		"everything else is explored\n"
+	if out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}
+
 // TestUndecidedIsSaid: a run that has examined nothing says so on stderr and in JSON.
 func TestUndecidedIsSaid(t *testing.T) {
 	for _, asJSON := range []bool{false, true} {

@@ -10,6 +10,7 @@ import (
 
 	"fsward/change"
 	"fsward/hostd/output"
+	"fsward/repair"
 	"fsward/repair/campaign"
 )
 
@@ -123,7 +124,8 @@ func replayAll(ctx context.Context, dirs []string, times int, asJSON bool) error
 		}
 	}
 	if !asJSON {
-		fmt.Printf("%d of %d findings showed %d times of %d\n", good, len(dirs), times, times)
+		fmt.Printf("%d of %d findings showed %s of %d\n", good, len(dirs),
+			repair.Count(times, "time"), times)
 	}
 	if failed == nil && good < len(dirs) {
 		return outcome(change.Violated)

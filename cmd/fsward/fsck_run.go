@@ -252,7 +252,8 @@ func (p *fsckProgress) tested(sum campaign.Progress, complete bool) error {
 	}
 	how := "everything was tried"
 	if !complete {
-		how = fmt.Sprintf("%d damages are left: fsward fsck resume %s", sum.Count-sum.Next, p.dir)
+		how = fmt.Sprintf("%s left: fsward fsck resume %s",
+			repair.Count(sum.Count-sum.Next, "damage"), p.dir)
 	}
 	fmt.Fprintf(p.out, "%s in %.0f s; %s\n", counts(sum), sum.Seconds, how)
 	return nil

@@ -9,6 +9,7 @@ import (
 	"fsward/hostd/guard"
 	"fsward/hostd/memory"
 	"fsward/hostd/offline"
+	"fsward/repair"
 )
 
 func replayCommand() *cobra.Command {
@@ -85,8 +86,9 @@ func printVerdicts(sum *offline.Replayed, asJSON bool) error {
 	if asJSON {
 		return printJSON(sum)
 	}
-	fmt.Printf("%d commits, %d violated, %d undecided, %d records in %s\n", sum.Commits,
-		sum.Violated, sum.Undecided, sum.Records, time.Duration(sum.NS).Round(time.Millisecond))
+	fmt.Printf("%s, %d violated, %d undecided, %s in %s\n", repair.Count(sum.Commits, "commit"),
+		sum.Violated, sum.Undecided, repair.Count(sum.Records, "record"),
+		time.Duration(sum.NS).Round(time.Millisecond))
 	return nil
 }
 

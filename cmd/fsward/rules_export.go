@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fsward/hostd/offline"
+	"fsward/repair"
 )
 
 func rulesExportCommand() *cobra.Command {
@@ -20,7 +21,7 @@ the built-in ones, use --add-rules instead of a copy.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			n, err := offline.ExportRules(args[0])
 			if err == nil {
-				fmt.Fprintf(c.OutOrStdout(), "%d files in %s\n", n, args[0])
+				fmt.Fprintf(c.OutOrStdout(), "%s in %s\n", repair.Count(n, "file"), args[0])
 			}
 			return err
 		},

@@ -7,6 +7,7 @@ import (
 
 	"fsward/change"
 	"fsward/hostd/offline"
+	"fsward/repair"
 )
 
 func rulesLintCommand() *cobra.Command {
@@ -51,7 +52,8 @@ not run.`,
 				fmt.Println(f)
 			}
 			if builtin > 0 && !asJSON {
-				fmt.Fprintf(c.ErrOrStderr(), "%d remarks about built-in rules are left out\n", builtin)
+				fmt.Fprintf(c.ErrOrStderr(), "left out: %s about built-in rules\n",
+					repair.Count(builtin, "remark"))
 			}
 			if errors > 0 {
 				return outcome(change.Violated)

@@ -8,6 +8,7 @@ import (
 
 	"fsward/hostd/daemon"
 	"fsward/hostd/guard"
+	"fsward/repair"
 )
 
 func statusCommand() *cobra.Command {
@@ -84,7 +85,7 @@ func printSelf(self daemon.Self) {
 		if a.Guest != "" {
 			name = a.Guest + "/" + name
 		}
-		fmt.Printf("crash states of %s: %d findings; %s\n", name, a.Findings, a.Totals)
+		fmt.Printf("crash states of %s: %s; %s\n", name, repair.Count(a.Findings, "finding"), a.Totals)
 		if a.Error != "" {
 			fmt.Printf("the audit of %s has ended: %s\n", name, a.Error)
 		}

@@ -12,6 +12,7 @@ import (
 	"fsward/explore/campaign"
 	"fsward/explore/campaign/child"
 	"fsward/hostd/output"
+	"fsward/repair"
 )
 
 // workerFlags are the flags of every command that runs units.
@@ -113,7 +114,7 @@ func printWorker(c *cobra.Command, e campaign.Event, asJSON bool) {
 	}
 	text := e.Text
 	if e.Event == "tested" {
-		text = fmt.Sprintf("%d findings in %.1f s", e.Findings, e.Seconds)
+		text = fmt.Sprintf("%s in %.1f s", repair.Count(e.Findings, "finding"), e.Seconds)
 	}
 	where := ""
 	switch {

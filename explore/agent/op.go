@@ -59,6 +59,8 @@ const (
 	opWriteback
 	opFillDisk
 	opFreeDisk
+	opFillInodes
+	opFreeInodes
 	opClock
 	opTogether
 	opDiskMake

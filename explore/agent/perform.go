@@ -169,7 +169,11 @@ func change(o *Op) error {
 	case opFillDisk:
 		return fillDisk(o.s)
 	case opFreeDisk:
-		return unix.Unlink(o.s)
+		return freeDisk(o.s)
+	case opFillInodes:
+		return fillInodes(o.s)
+	case opFreeInodes:
+		return freeInodes(o.s)
 	}
 	return unix.ENOSYS
 }

@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"fsward/explore/ramdisk"
 )
 
 // opText holds the text of each operation. The verbs stand for its fields: %s, %t and %u for its
@@ -52,8 +56,10 @@ var opText = [opEnd]string{
 	opUnmount:            "umount %s",
 	opDropCaches:         "drop caches",
 	opWriteback:          "wait until the kernel has written back",
-	opFillDisk:           "allocate all space to %s",
-	opFreeDisk:           "free the space of %s",
+	opFillDisk:           "fill the disk at %s",
+	opFreeDisk:           "free the space at %s",
+	opFillInodes:         "use all inodes at %s",
+	opFreeInodes:         "free the inodes at %s",
 	opClock:              "read the clock",
 	opTogether:           "perform two operations at once",
 	opDiskMake:           "make disk %n of %a bytes",
@@ -67,7 +73,6 @@ var opText = [opEnd]string{
 	opDiskPages:          "read disk %n from page %a to %b",
 	opDiskSet:            "set disk %n page %a, %d",
 	opDiskForget:         "forget the cache of disk %n",
-	opDiskInject:         "inject disk %n",
 	opDiskClear:          "clear rules of disk %n",
 	opDiskGuard:          "guard disk %n %a",
 	opDiskAnswer:         "answer bio %a of disk %n: %b",
@@ -88,10 +93,51 @@ var opText = [opEnd]string{
 	opKernelFindings:     "list what checks of the kernel found",
 }
 
+// ruleText says what a rule of DiskInject does, and to which bios.
+func ruleText(o *Op) string {
+	r, err := o.rule()
+	if err != nil {
+		return "no rule"
+	}
+	var ops []string
+	for _, op := range r.Ops {
+		ops = append(ops, op.String())
+	}
+	kind := strings.Join(ops, " or ")
+	if len(ops) == int(ramdisk.Zeroes) { // all that there are
+		kind = "bio"
+	}
+	which := fmt.Sprintf("%s %d", kind, r.Nth)
+	switch {
+	case r.Times > 1<<32: // more than any run has
+		which += " and all after it"
+	case r.Times > 1:
+		which += fmt.Sprintf(" to %d", r.Nth+r.Times-1)
+	}
+	name := "error " + strconv.FormatUint(uint64(r.Error), 10)
+	if known := unix.ErrnoName(unix.Errno(r.Error)); known != "" {
+		name = known
+	}
+	switch {
+	case r.Action == ramdisk.DropFlush:
+		return fmt.Sprintf("drop flush %d", r.Nth)
+	case r.Action == ramdisk.Delay:
+		return fmt.Sprintf("delay %s by %d ms", which, r.Arg)
+	case r.Action == ramdisk.Tear && r.Error == 0:
+		return fmt.Sprintf("tear %s at sector %d", which, r.Arg)
+	case r.Action == ramdisk.Tear:
+		return fmt.Sprintf("tear %s at sector %d, with %s", which, r.Arg, name)
+	}
+	return fmt.Sprintf("fail %s with %s", which, name)
+}
+
 // String returns the text of an operation for people.
 func (o Op) String() string {
 	if first, second, ok := o.Both(); ok {
 		return fmt.Sprintf("at once: %v, and %v", first, second)
+	}
+	if o.Code == opDiskInject {
+		return fmt.Sprintf("inject disk %d: %s", o.n, ruleText(&o))
 	}
 	if o.Code >= opEnd || opText[o.Code] == "" {
 		return fmt.Sprintf("operation %d", o.Code)

@@ -3,6 +3,8 @@ package agent
 import (
 	"strings"
 	"testing"
+
+	"fsward/explore/ramdisk"
 )
 
 // TestOpText checks that each operation has a text, and the texts of some operations.
@@ -13,11 +15,22 @@ func TestOpText(t *testing.T) {
 		}
 	}
 	for want, op := range map[string]Op{
-		"mkdir /a 0755":                      Mkdir("/a", 0o755),
-		"rename /a /b 1":                     Rename("/a", "/b", 1),
-		"open 3: /a flags 0102":              Open(3, "/a", 0o102, 0o644),
-		"write 3: at 4096, 2 bytes":          Write(3, 4096, []byte("%s")),
-		"fill 0: at 1, 2 bytes, seed 3":      Fill(0, 1, 2, 3),
+		"mkdir /a 0755":                 Mkdir("/a", 0o755),
+		"rename /a /b 1":                Rename("/a", "/b", 1),
+		"open 3: /a flags 0102":         Open(3, "/a", 0o102, 0o644),
+		"write 3: at 4096, 2 bytes":     Write(3, 4096, []byte("%s")),
+		"fill 0: at 1, 2 bytes, seed 3": Fill(0, 1, 2, 3),
+		"inject disk 2: fail read or write 3 with EIO": DiskInject(2, ramdisk.Rule{
+			Action: ramdisk.Fail, Ops: []ramdisk.Op{ramdisk.Read, ramdisk.Write}, Nth: 3, Times: 1,
+			Error: 5}),
+		"inject disk 0: fail write 1 and all after it with ENOSPC": DiskInject(0, ramdisk.Rule{
+			Action: ramdisk.Fail, Ops: []ramdisk.Op{ramdisk.Write}, Nth: 1, Times: 1 << 40, Error: 28}),
+		"inject disk 0: fail write 2 to 5 with EIO": DiskInject(0, ramdisk.Rule{
+			Action: ramdisk.Fail, Ops: []ramdisk.Op{ramdisk.Write}, Nth: 2, Times: 4, Error: 5}),
+		"inject disk 0: tear write 2 at sector 1": DiskInject(0, ramdisk.Rule{
+			Action: ramdisk.Tear, Ops: []ramdisk.Op{ramdisk.Write}, Nth: 2, Times: 1, Arg: 1}),
+		"inject disk 0: drop flush 4": DiskInject(0, ramdisk.Rule{
+			Action: ramdisk.DropFlush, Nth: 4, Times: 1}),
 		"fallocate 1: mode 2, at 3, 4 bytes": Fallocate(1, 2, 3, 4),
 	} {
 		if got := op.String(); got != want {

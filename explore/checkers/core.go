@@ -60,9 +60,11 @@ type Core struct {
 	Limits   Limits
 	Watched  bool // each step is followed by a look at the whole tree: see watch
 
-	fs *model.FS
-	// full: the last step with FillDisk has not had its FreeDisk yet.
-	full bool
+	fs    *model.FS
+	lacks shortage
+	// did are the operations of the last step that may have had an effect: one that found no space or
+	// no inode has none, but for a write.
+	did []model.Op
 	// torn: a write or a sync failed, so that the content of a file is unknown. No further step is
 	// done.
 	torn bool
@@ -72,7 +74,7 @@ type Core struct {
 
 // Init begins with an empty model.
 func (c *Core) Init(*explore.Env) error {
-	c.Limits, c.torn, c.faulty, c.full = c.Limits.withDefaults(), false, false, false
+	c.Limits, c.torn, c.faulty, c.lacks = c.Limits.withDefaults(), false, false, shortage{}
 	c.fs = model.New(c.Promises)
 	return nil
 }
@@ -138,10 +140,11 @@ func (c *Core) stepAnd(e *explore.Env, ops []model.Op, then []agent.Op) ([]agent
 
 // checkResults compares the results of operations with those of the model, and changes the model.
 func (c *Core) checkResults(e *explore.Env, ops []model.Op, results []agent.Result) error {
-	if inAnyOrder(ops) {
+	if c.did = ops; inAnyOrder(ops) {
 		return c.checkOrders(e, ops, results)
 	}
 	defer c.fs.CloseAll()
+	c.did = nil
 	for i, o := range ops {
 		is := model.Result{Errno: results[i].Errno}
 		if is.Errno == 0 {
@@ -150,9 +153,10 @@ func (c *Core) checkResults(e *explore.Env, ops []model.Op, results []agent.Resu
 		if err := c.checkResult(o, is); err != nil {
 			return err
 		}
-		if o.Code == model.FillDisk || o.Code == model.FreeDisk {
-			c.full = o.Code == model.FillDisk
+		if is.Errno != unix.ENOSPC || writesBack(o.Code) {
+			c.did = append(c.did, o)
 		}
+		c.lacks.note(o)
 		if err := c.checkCause(e, o, is.Errno); err != nil {
 			return err
 		}
@@ -207,7 +211,7 @@ func (c *Core) checkResult(o model.Op, is model.Result) error {
 		want := c.fs.Clone().Apply(o)
 		isResource := isResourceError(o.Code, is.Errno)
 		switch {
-		case o.Code == model.Write && is.Errno == unix.ENOSPC && c.full:
+		case o.Code == model.Write && is.Errno == unix.ENOSPC && c.lacks.space:
 			c.fs.Refused(o)
 		case writesBack(o.Code) && isResource:
 			c.torn = true

@@ -46,7 +46,7 @@ func (c *Failed) Mutate(e *explore.Env) error {
 		return err
 	}
 	if c.torn {
-		err = c.checkPartial(e, before.Clone(), ops)
+		err = c.checkPartial(e, before.Clone())
 	} else {
 		err = c.Same(e)
 	}
@@ -55,7 +55,7 @@ func (c *Failed) Mutate(e *explore.Env) error {
 		return askErr
 	}
 	if stopped {
-		err = c.checkStopped(e, before, ops)
+		err = c.checkStopped(e, before)
 	}
 	if nth > 0 || stopped {
 		c.torn = true // the file system may be read-only now: no further step
@@ -76,8 +76,8 @@ func (c *Failed) stopped(e *explore.Env, err error) (bool, error) {
 
 // checkStopped mounts a file system that has stopped itself again, and checks the tree: nothing
 // that was forced to the disk is missing, and the rest is as after a crash.
-func (c *Failed) checkStopped(e *explore.Env, before *model.FS, ops []model.Op) error {
-	for _, o := range ops {
+func (c *Failed) checkStopped(e *explore.Env, before *model.FS) error {
+	for _, o := range c.did {
 		before.ApplyVolatile(o)
 	}
 	before.CloseAll()
@@ -89,9 +89,9 @@ func (c *Failed) checkStopped(e *explore.Env, before *model.FS, ops []model.Op) 
 
 // checkPartial checks the tree after a failed write: each sector has its old or its new content,
 // and everything else is as before.
-func (c *Failed) checkPartial(e *explore.Env, before *model.FS, ops []model.Op) error {
+func (c *Failed) checkPartial(e *explore.Env, before *model.FS) error {
 	before.Synced()
-	for _, o := range ops {
+	for _, o := range c.did {
 		before.ApplyVolatile(o)
 	}
 	before.CloseAll()

@@ -142,7 +142,8 @@ func (f *fake) do(s *exploretest.System, o model.Op) model.Result {
 		}
 		f.log(o)
 	case model.Close, model.Read, model.Readdir, model.Readlink, model.Getxattr,
-		model.SyncFileRange, model.FillDisk, model.FreeDisk, model.Mmaptail:
+		model.SyncFileRange, model.FillDisk, model.FreeDisk, model.FillInodes, model.FreeInodes,
+		model.Mmaptail:
 	case model.Fsync, model.Fdatasync, model.Syncfs, model.Sync, model.Msync:
 		return f.sync(s, o, r)
 	default:

@@ -41,9 +41,9 @@ func linuxCores() map[string]Core {
 	all := slices.Concat(few, []model.Feature{model.ZeroRange, model.Full})
 	features := map[string][]model.Feature{
 		"tmpfs": few,
-		"ext2":  few,
-		"ext3":  few,
-		"ext4":  slices.Concat(all, []model.Feature{model.Shift}),
+		"ext2":  slices.Concat(few, []model.Feature{model.Full, model.Inodes}),
+		"ext3":  slices.Concat(few, []model.Feature{model.Full, model.Inodes}),
+		"ext4":  slices.Concat(all, []model.Feature{model.Shift, model.Inodes}),
 		"btrfs": slices.Concat(all, []model.Feature{model.Reflink}),
 		"xfs":   slices.Concat(all, []model.Feature{model.Shift, model.Reflink}),
 	}
@@ -63,7 +63,7 @@ func TestStepsAsLinux(t *testing.T) {
 	for fs, core := range linuxCores() {
 		t.Run(fs, func(t *testing.T) {
 			e := onThisMachine(t)
-			core.At = newDir(t, modeltest.Mounted(t, fs), 0) // the root of tmpfs has another mode
+			core.At = newDir(t, modeltest.MountedSmall(t, fs), 0) // the root of tmpfs has another mode
 			rounds := 8
 			if testing.Short() {
 				rounds = 1

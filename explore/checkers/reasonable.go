@@ -44,7 +44,7 @@ func (c *Reasonable) stepWithCrashes(e *explore.Env, ops []model.Op) error {
 	if err := c.Step(e, ops); err != nil {
 		return err
 	}
-	for _, o := range ops {
+	for _, o := range c.did {
 		during.ApplyVolatile(o)
 	}
 	during.CloseAll()

@@ -61,7 +61,7 @@ func (c *Core) checkCause(e *explore.Env, o model.Op, errno unix.Errno) error {
 	case slices.Contains(storageErrors, errno):
 		return explore.Failuref("error without a cause", "%v gives %s, and nothing failed", o,
 			name(errno))
-	case c.full && errno == unix.ENOSPC:
+	case errno == unix.ENOSPC && c.lacks.excuses(o):
 	case o.Code == model.Setxattr: // attributes have a space of their own, which may be full
 	case errno == unix.ENOSPC, errno == unix.EDQUOT:
 		return c.checkSpace(e, o, errno)
@@ -90,7 +90,7 @@ func statfsOf(e *explore.Env, path string) (s statfs, ok bool, err error) {
 func (c *Core) checkSpace(e *explore.Env, o model.Op, errno unix.Errno) error {
 	s, ok, err := statfsOf(e, c.At)
 	bytes := s.available * s.size
-	if !ok || bytes < enoughBytes || s.inodes > 0 && s.freeInodes < enoughInodes {
+	if !ok || bytes < enoughBytes || makesName(o) && s.inodes > 0 && s.freeInodes < enoughInodes {
 		return err
 	}
 	return explore.Failuref("error without a cause",

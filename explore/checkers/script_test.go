@@ -224,7 +224,8 @@ check: "true"
 	if err := s.Mutate(e); !errors.As(err, &failed) {
 		t.Errorf("the failed command is %v", err)
 	}
-	want := "drop caches, inject disk 0, inject disk 2, read, " +
+	want := "drop caches, inject disk 0: fail bio 1 and all after it with EIO, " +
+		"inject disk 2: fail bio 1 and all after it with EIO, read, " +
 		"clear rules of disk 0, clear rules of disk 2"
 	if got := strings.Join(did, ", "); got != want {
 		t.Errorf("the machine did %q, want %q", got, want)

@@ -270,7 +270,8 @@ func (c *Core) syncs(ops []model.Op) (out [][]model.Op) {
 	p := subject(ops)
 	switch first := ops[0]; {
 	case first.Code == model.Close || first.Code == model.DropCaches ||
-		first.Code == model.Writeback || first.Code == model.FillDisk:
+		first.Code == model.Writeback || first.Code == model.FillDisk ||
+		first.Code == model.FillInodes:
 		return out
 	case first.Path == "": // on a held file
 		return append(out, step(model.Op{Code: model.Fsync, Slot: first.Slot}),

@@ -16,8 +16,9 @@ import (
 
 // Use uses the recovered tree: see use.
 func (c *Core) Use(e *explore.Env) error {
-	// What filled the disk goes first: everything else needs space.
-	if _, err := e.Try(agent.FreeDisk(path.Join(c.At, model.FillName)), agent.Sync()); err != nil {
+	// What filled the disk goes first: everything else needs space and inodes.
+	free := []agent.Op{agent.FreeDisk(c.At), agent.FreeInodes(c.At), agent.Sync()}
+	if _, err := e.Try(free...); err != nil {
 		return err
 	}
 	if err := c.checkCounts(e); err != nil {

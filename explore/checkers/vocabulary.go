@@ -50,6 +50,8 @@ var groups = []struct {
 	{"edges", "punch, zero, allocate and truncate in the middle of blocks; write behind the end " +
 		"through a mapping, and make the file larger", (*topology).edges},
 	{fullDisk, "fill the disk, write and remove files, and free the space", (*topology).onFullDisk},
+	{noInodes, "use all inodes, write, make, link and remove files, and free the inodes",
+		(*topology).withoutInodes},
 	{knownBugs, "with the checker sync: first run the workloads of known bugs, one in each first step",
 		func(*topology) [][]model.Op { return nil }},
 	{tours, "with the checker sync: first perform the operations of each group one after the other, " +

@@ -113,10 +113,22 @@ func (c *Component) Recover(e *explore.Env) error {
 		out := string(exit.Stdout) + string(exit.Stderr)
 		if what := repairs(out); what != "" {
 			e.Surprise(explore.Repaired, explore.Recovered, fmt.Sprintf("%s\n%s: exit status %d\n%s",
-				what, c.Kind.Recover, exit.Code, strings.TrimSpace(out)))
+				what, c.Kind.Recover, exit.Code, firstLines(strings.TrimSpace(out), maxRepairs)))
 		}
 	}
 	return nil
+}
+
+// maxRepairs bounds the lines of a recovery that a surprise quotes. recovery.log has all.
+const maxRepairs = 40
+
+// firstLines returns at most n lines of a text, and the number of the others.
+func firstLines(text string, n int) string {
+	lines := strings.Split(text, "\n")
+	if len(lines) <= n {
+		return text
+	}
+	return fmt.Sprintf("%s\nlines left out: %d", strings.Join(lines[:n], "\n"), len(lines)-n)
 }
 
 // routine matches lines of an fsck that are not about damage: the names of its passes, its answers,

@@ -216,3 +216,15 @@ func TestRepairs(t *testing.T) {
 		}
 	}
 }
+
+// A recovery that repairs much does not fill the summary of its surprise.
+func TestFirstLines(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\nb":       "a\nb",
+		"a\nb\nc\nd": "a\nb\nlines left out: 2",
+	} {
+		if got := firstLines(text, 2); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

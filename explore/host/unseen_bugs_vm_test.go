@@ -58,7 +58,12 @@ var unseenBugs = []plant{
 	{bug: "bytes written behind the end by a mapping appear", fs: "btrfs", surprise: true,
 		ops: beyondEnd},
 	{bug: "a punched range keeps the bytes of its first block", ops: wrongPunch},
-	{bug: "fsync on a full disk does nothing", ops: noFsyncWhenFull},
+	{bug: "fsync on a full disk does nothing", ops: noFsyncAfter(agent.FillDisk(""))},
+	{bug: "fsync on a full disk without fallocate does nothing", fs: "ext3",
+		ops: noFsyncAfter(agent.FillDisk(""))},
+	{bug: "fsync without free inodes does nothing", fs: "ext3",
+		ops: noFsyncAfter(agent.FillInodes(""))},
+	{bug: "a write without free inodes finds no space", result: noSpaceAfter(agent.FillInodes(""))},
 	{bug: "an appending write comes late", ops: lateAppend},
 
 	// What no operation changes.
@@ -75,8 +80,8 @@ var unseenBugs = []plant{
 	{bug: "symlink gives ENOSPC though there is space",
 		result: says(agent.Symlink("", ""), unix.ENOSPC)},
 	{bug: "close gives EIO though nothing failed", result: says(agent.Close(0), unix.EIO)},
-	{bug: "the space of removed files is not free", result: noSpaceAgain(),
-		after: noSpaceAgain()},
+	{bug: "the space of removed files is not free", result: noSpaceAfter(agent.FreeDisk("")),
+		after: noSpaceAfter(agent.FreeDisk(""))},
 	{bug: "chmod does not change the time of status", result: rewrittenFiles(func(e *agent.Entry) {
 		if e.Mode&0o777 == 0o700 {
 			e.Ctime = 1e18
@@ -218,32 +223,35 @@ var wrongPunch = fixed(func(o agent.Op) []agent.Op {
 	return []agent.Op{o}
 })
 
-// noFsyncWhenFull makes fsync do nothing after the disk was filled.
-func noFsyncWhenFull() rewrite {
-	full := false
-	return fixed(func(o agent.Op) []agent.Op {
-		switch {
-		case is(o, agent.FillDisk("")):
-			full = true
-		case is(o, agent.FreeDisk("")), is(o, agent.Mount("", "", "", 0, "")):
-			full = false
-		case is(o, agent.Fsync(0)) && full:
-			return nothing()
-		}
-		return []agent.Op{o}
-	})()
+// noFsyncAfter makes fsync do nothing after an operation that fills something, until it is freed.
+func noFsyncAfter(fill agent.Op) func() rewrite {
+	return func() rewrite {
+		full := false
+		return fixed(func(o agent.Op) []agent.Op {
+			switch {
+			case is(o, fill):
+				full = true
+			case is(o, agent.FreeDisk("")), is(o, agent.FreeInodes("")),
+				is(o, agent.Mount("", "", "", 0, "")):
+				full = false
+			case is(o, agent.Fsync(0)) && full:
+				return nothing()
+			}
+			return []agent.Op{o}
+		})()
+	}
 }
 
-// noSpaceAgain lets writes find no space after a full disk got space again.
-func noSpaceAgain() func(o agent.Op, r agent.Result) agent.Result {
-	freed := false
+// noSpaceAfter lets writes find no space after an operation.
+func noSpaceAfter(what agent.Op) func(o agent.Op, r agent.Result) agent.Result {
+	after := false
 	return func(o agent.Op, r agent.Result) agent.Result {
 		switch {
 		case is(o, agent.Mount("", "", "", 0, "")):
-			freed = false
-		case is(o, agent.FreeDisk("")) && r.Errno == 0:
-			freed = true
-		case is(o, agent.Fill(0, 0, 0, 0)) && freed:
+			after = false
+		case is(o, what) && r.Errno == 0:
+			after = true
+		case is(o, agent.Fill(0, 0, 0, 0)) && after:
 			return agent.Result{Errno: unix.ENOSPC}
 		}
 		return r

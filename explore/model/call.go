@@ -1,7 +1,6 @@
 package model
 
 import (
-	"path"
 	"strings"
 	"time"
 
@@ -56,9 +55,13 @@ func (o Op) Call(root string) agent.Op {
 	case Writeback:
 		return agent.Writeback()
 	case FillDisk:
-		return agent.FillDisk(path.Join(root, FillName))
+		return agent.FillDisk(root)
 	case FreeDisk:
-		return agent.FreeDisk(path.Join(root, FillName))
+		return agent.FreeDisk(root)
+	case FillInodes:
+		return agent.FillInodes(root)
+	case FreeInodes:
+		return agent.FreeInodes(root)
 	case Linkat:
 		return agent.Linkat(o.Slot, root+o.To)
 	}
@@ -127,7 +130,7 @@ func FromCall(root string, call agent.Op) (o Op, ok bool) {
 		o.To = s[1]
 	case Linkat:
 		o.Path, o.To = "", s[0]
-	case FillDisk, FreeDisk:
+	case FillDisk, FreeDisk, FillInodes, FreeInodes:
 		o.Path = ""
 	case Setxattr, Getxattr, Removexattr:
 		o.Name, o.Value = s[1], string(data)

@@ -21,10 +21,11 @@ const (
 	Reflink   Feature = "reflink"    // FICLONERANGE and FIDEDUPERANGE
 	Times     Feature = "times"      // times of all changes, as exact as the kernel's clock
 	Full      Feature = "full"       // it can be used when it is full
+	Inodes    Feature = "inodes"     // it has few inodes, and can be used when none is free
 )
 
 var features = []Feature{Nodes, Tmpfile, Direct, Whiteout, ACL, ZeroRange, Shift, Reflink, Times,
-	Full}
+	Full, Inodes}
 
 // Has reports whether the file system has a feature.
 func (p Promises) Has(f Feature) bool { return slices.Contains(p.Features, f) }

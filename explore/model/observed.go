@@ -45,14 +45,11 @@ type node struct {
 // MaxContent bounds the content that is read of one file, in bytes.
 const MaxContent = 64 << 20
 
-// FillName is the name in the root directory of the file that has all free space after FillDisk.
-const FillName = "fsward-fill"
-
 // Observe returns the tree of the entries of an agent.Tree. It leaves out lost+found, everything
-// that fsck put there, the file of FillDisk, and the names in the root directory that match own,
-// patterns of path.Match.
+// that fsck put there, the files of FillDisk and FillInodes, and the names in the root directory
+// that match own, patterns of path.Match.
 func Observe(entries []agent.Entry, own ...string) (*Observed, error) {
-	own = append([]string{"lost+found", FillName}, own...)
+	own = append([]string{"lost+found", agent.FillName, agent.EmptyNames}, own...)
 	s := &Observed{
 		nodes:      make(map[string]*node, len(entries)),
 		names:      make(map[uint64]uint64),

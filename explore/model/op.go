@@ -51,8 +51,10 @@ const (
 	Sync               // no arguments
 	DropCaches         // no arguments
 	Writeback          // no arguments
-	FillDisk           // no arguments: all free space goes to the file FillName
+	FillDisk           // no arguments: all free space goes to a file that Observe leaves out
 	FreeDisk           // no arguments: it goes back
+	FillInodes         // no arguments: all free inodes go to such files
+	FreeInodes         // no arguments: they go back
 	codeCount
 )
 
@@ -61,7 +63,7 @@ var codeNames = [codeCount]string{
 	"utimes", "truncate", "setxattr", "getxattr", "removexattr", "readdir", "open", "close", "read",
 	"write", "ftruncate", "fallocate", "dwrite", "mmapwrite", "mmaptail", "msync", "sync_file_range",
 	"clone", "dedupe", "linkat", "mknod", "fsync", "fdatasync", "syncfs", "sync", "drop_caches",
-	"writeback", "fill_disk", "free_disk",
+	"writeback", "fill_disk", "free_disk", "fill_inodes", "free_inodes",
 }
 
 // Block is a multiple of the block size of each file system that the explorer makes, in bytes.

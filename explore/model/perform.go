@@ -40,7 +40,7 @@ func (v *volume) perform(o Op) (r Result) {
 		r.Errno = v.open(o)
 	case Sync:
 		v.disk.sync(&v.tree, v.now)
-	case DropCaches, Writeback, FillDisk, FreeDisk:
+	case DropCaches, Writeback, FillDisk, FreeDisk, FillInodes, FreeInodes:
 	default:
 		if o.onSlot() {
 			return v.onFile(o)

@@ -60,7 +60,8 @@ func committedTree(c *oracle.Committed) *explore.CommittedTree {
 	for _, f := range c.Entries {
 		tree.Entries[f.Path] = agent.Entry{Path: f.Path, Mode: f.Mode, Links: f.Links, UID: f.UID,
 			GID: f.GID, Size: f.Size, Inode: f.Inode, Sum: f.Sum}
-		if f.Known {
+		// The agent makes no sum of agent.FillName.
+		if f.Known && f.Path != agent.FillName {
 			tree.Contents[f.Path] = true
 		}
 		if f.Damage != "" {
