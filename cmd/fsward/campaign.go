@@ -162,7 +162,7 @@ func (f *campaignFlags) test(ctx context.Context, c *cobra.Command, client *camp
 		return fmt.Errorf("the units: %w", err)
 	}
 	name := q.Definition.Name
-	fmt.Fprintf(c.ErrOrStderr(), "%s: queued %s\n", name, repair.Count(queued, "unit"))
+	fmt.Fprintf(c.ErrOrStderr(), "%s: %s queued\n", name, repair.Count(queued, "unit"))
 	if r, err := q.Record(ctx); err == nil && r.State == campaign.Paused {
 		fmt.Fprintf(c.ErrOrStderr(), "%s is paused: fsward campaign resume lets it go on\n", name)
 	}

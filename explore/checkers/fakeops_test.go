@@ -133,11 +133,11 @@ func (f *fake) do(s *exploretest.System, o model.Op) model.Result {
 		} else if o.Flags&unix.O_TRUNC != 0 {
 			f.log(model.Op{Code: model.Ftruncate, Path: o.Path})
 		}
-	case model.Write, model.Dwrite, model.Mmapwrite, model.Ftruncate, model.Fallocate:
+	case model.Write, model.Dwrite, model.Dwrites, model.Mmapwrite, model.Ftruncate, model.Fallocate:
 		if o.Path = f.path(o.Slot); o.Path == "" {
 			return r // the file has no name, and is gone after a crash
 		}
-		if o.Slot = 0; o.Code == model.Dwrite || o.Code == model.Mmapwrite {
+		if o.Slot = 0; o.Code == model.Dwrite || o.Code == model.Dwrites || o.Code == model.Mmapwrite {
 			o.Code = model.Write
 		}
 		f.log(o)
@@ -245,6 +245,12 @@ func (f *fake) doWrong(o model.Op) (r model.Result, ok bool) {
 		return model.Result{Errno: errno}, true
 	}
 	switch {
+	case f.bug == "a direct write leaves the position in the file" && o.Code == model.Dwrites:
+		half := o
+		half.Len /= 2
+		r = f.fs.Apply(half)
+		r.Value = o.Len
+		return r, true
 	case f.bug == "a write to an unlinked file fails" && o.Code == model.Write:
 		if f.path(o.Slot) == "" {
 			return model.Result{Errno: unix.EBADF}, true
