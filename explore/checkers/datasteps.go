@@ -18,7 +18,7 @@ func (t *topology) directWrites() (out [][]model.Op) {
 	for _, p := range t.files {
 		out = append(out, opened(p, unix.O_RDWR, write), opened(p, unix.O_RDWR|unix.O_DSYNC, write))
 		twice := write
-		twice.Code = model.Dwrites
+		twice.Code, twice.Seed = model.Dwrites, 1 // not the bytes that the others write
 		out = append(out, opened(p, unix.O_RDWR|unix.O_SYNC, twice))
 	}
 	return out
