@@ -51,7 +51,7 @@ var groups = []struct {
 		"through a mapping, and make the file larger", (*topology).edges},
 	{fullDisk, "fill the disk, write and remove files, and free the space", (*topology).onFullDisk},
 	{noInodes, "use all inodes, write, make, link and remove files, and free the inodes",
-		(*topology).withoutInodes},
+		withoutInodes},
 	{knownBugs, "with the checker sync: first run the workloads of known bugs, one in each first step",
 		func(*topology) [][]model.Op { return nil }},
 	{tours, "with the checker sync: first perform the operations of each group one after the other, " +
@@ -151,7 +151,7 @@ func (t *topology) heldSteps() (out [][]model.Op) {
 	for _, p := range t.files {
 		out = append(out, t.heldOpen(p)...)
 	}
-	out = append(out, t.removedDirs()...)
+	out = append(out, removedDirs(t)...)
 	if _, is := t.fs.Held()[held]; is {
 		for _, o := range []model.Op{
 			{Code: model.Write, Len: large, Seed: 2}, {Code: model.Ftruncate}, {Code: model.Fsync},
@@ -170,7 +170,7 @@ func (t *topology) heldSteps() (out [][]model.Op) {
 
 // removedDirs returns steps that remove a directory, with the only file in it, and sync it by a
 // descriptor that was open before.
-func (t *topology) removedDirs() (out [][]model.Op) {
+func removedDirs(t *topology) (out [][]model.Op) {
 	if t.promises.NoDirFsync {
 		return nil
 	}
