@@ -42,6 +42,7 @@ var (
 	writeCode    = agent.Write(0, 0, nil).Code
 	fillCode     = agent.Fill(0, 0, 0, 0).Code
 	dwriteCode   = agent.Dwrite(0, 0, 0, 0).Code
+	dwritesCode  = agent.Dwrites(0, 0, 0, 0).Code
 	msyncCode    = agent.Msync(0, 0, 0).Code
 	linkatCode   = agent.Linkat(0, "").Code
 	unlinkCode   = agent.Unlink("").Code
@@ -107,7 +108,7 @@ func promises(ops []agent.Op) []promise {
 			}
 		case syncCode, syncfsCode:
 			out[i] = promise{name: name, call: call, scope: durable.All}
-		case writeCode, fillCode, dwriteCode:
+		case writeCode, fillCode, dwriteCode, dwritesCode:
 			if how := files[slot].through; how != "" && !files.nameless(slot) {
 				out[i] = promise{name: how, call: call + " through " + how, scope: durable.Own}
 			}

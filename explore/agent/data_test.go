@@ -138,3 +138,22 @@ func TestHeldFiles(t *testing.T) {
 		t.Errorf("%s %d bytes", diff, len(got[2].Data))
 	}
 }
+
+// TestWriteHalves: both halves are written, one behind the other.
+func TestWriteHalves(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "f")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if n, err := writeHalves(int(f.Fd()), []byte("abcd"), 2); n != 4 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	if is, err := os.ReadFile(name); string(is) != "\x00\x00abcd" || err != nil {
+		t.Errorf("%q, %v", is, err)
+	}
+	if n, err := writeHalves(-1, []byte("abcd"), 0); n != 0 || err == nil {
+		t.Errorf("of a closed file: %d, %v", n, err)
+	}
+}

@@ -72,7 +72,7 @@ func (p *performer) file(o *Op) (value uint64, data []byte, err error) {
 	case fd < 0:
 		return 0, nil, unix.EBADF
 	case o.b > MaxData && (o.Code == opRead || o.Code == opFill || o.Code == opDwrite ||
-		o.Code == opMmapwrite || o.Code == opMmaptail):
+		o.Code == opDwrites || o.Code == opMmapwrite || o.Code == opMmaptail):
 		return 0, nil, unix.EINVAL
 	}
 	switch o.Code {
@@ -89,7 +89,7 @@ func (p *performer) file(o *Op) (value uint64, data []byte, err error) {
 		b := make([]byte, o.b)
 		Pattern(b, o.a, o.c)
 		value, err = counted(unix.Pwrite(fd, b, int64(o.a)))
-	case opDwrite:
+	case opDwrite, opDwrites:
 		value, err = directWrite(fd, o)
 	case opMmapwrite:
 		err = mappedWrite(fd, o)
@@ -132,7 +132,7 @@ func fileCall(fd int, o *Op) error {
 // directAlign is the alignment in memory that every disk accepts for O_DIRECT.
 const directAlign = 4096
 
-// directWrite performs Dwrite.
+// directWrite performs Dwrite and Dwrites.
 func directWrite(fd int, o *Op) (uint64, error) {
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
 	if err != nil {
@@ -148,9 +148,32 @@ func directWrite(fd int, o *Op) (uint64, error) {
 		return 0, err
 	}
 	Pattern(b[:o.b], o.a, o.c)
-	n, err := unix.Pwrite(fd, b[:o.b], int64(o.a))
+	write := func() (int, error) { return unix.Pwrite(fd, b[:o.b], int64(o.a)) }
+	if o.Code == opDwrites {
+		write = func() (int, error) { return writeHalves(fd, b[:o.b], int64(o.a)) }
+	}
+	n, err := write()
 	_, restored := unix.FcntlInt(uintptr(fd), unix.F_SETFL, flags)
 	return uint64(max(n, 0)), errors.Join(err, restored, unix.Munmap(b))
+}
+
+// writeHalves writes both halves of b, one after the other, from an offset of the file on. It returns
+// the number of bytes that were written.
+func writeHalves(fd int, b []byte, off int64) (n int, err error) {
+	if _, err := unix.Seek(fd, off, unix.SEEK_SET); err != nil {
+		return 0, err
+	}
+	for _, half := range [][]byte{b[:len(b)/2], b[len(b)/2:]} {
+		done, err := unix.Write(fd, half)
+		n += max(done, 0)
+		if n > 0 && err != nil {
+			return n, nil // as a short write
+		}
+		if err != nil || done < len(half) {
+			return n, err
+		}
+	}
+	return n, nil
 }
 
 // mapped maps a range of a file, from the begin of its first page on, and returns the offset of

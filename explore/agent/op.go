@@ -40,6 +40,7 @@ const (
 	opFtruncate
 	opFallocate
 	opDwrite
+	opDwrites
 	opMmapwrite
 	opMmaptail
 	opMsync

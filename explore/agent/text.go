@@ -39,6 +39,7 @@ var opText = [opEnd]string{
 	opFtruncate:          "ftruncate %n: %a",
 	opFallocate:          "fallocate %n: mode %a, at %b, %c bytes",
 	opDwrite:             "dwrite %n: at %a, %b bytes, seed %c",
+	opDwrites:            "dwrites %n: at %a, %b bytes in two calls, seed %c",
 	opMmapwrite:          "mmapwrite %n: at %a, %b bytes, seed %c",
 	opMmaptail:           "mmap the last page %n: %b bytes behind the end, seed %c",
 	opMsync:              "msync %n: from %a, %b bytes",

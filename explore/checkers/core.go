@@ -238,7 +238,8 @@ func (c *Core) checkResult(o model.Op, is model.Result) error {
 // it fails, that data may be lost: "data written to it may have been lost" (fsync(2), EIO).
 func writesBack(c model.Code) bool {
 	switch c {
-	case model.Write, model.Dwrite, model.Mmapwrite, model.Msync, model.SyncFileRange, model.Fallocate,
+	case model.Write, model.Dwrite, model.Dwrites, model.Mmapwrite, model.Msync,
+		model.SyncFileRange, model.Fallocate,
 		model.Clone, model.Dedupe, model.Fsync, model.Fdatasync, model.Syncfs, model.Sync:
 		return true
 	}

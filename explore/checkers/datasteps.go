@@ -9,7 +9,7 @@ import (
 	"fsward/explore/model"
 )
 
-// directWrites returns steps that write with O_DIRECT, also synchronously.
+// directWrites returns steps that write with O_DIRECT, also synchronously, in one call or in two.
 func (t *topology) directWrites() (out [][]model.Op) {
 	if !t.promises.Has(model.Direct) {
 		return nil
@@ -17,6 +17,9 @@ func (t *topology) directWrites() (out [][]model.Op) {
 	write := model.Op{Code: model.Dwrite, Len: 2 * model.Block, Seed: 2}
 	for _, p := range t.files {
 		out = append(out, opened(p, unix.O_RDWR, write), opened(p, unix.O_RDWR|unix.O_DSYNC, write))
+		twice := write
+		twice.Code, twice.Seed = model.Dwrites, 1 // not the bytes that the others write
+		out = append(out, opened(p, unix.O_RDWR|unix.O_SYNC, twice))
 	}
 	return out
 }

@@ -76,7 +76,11 @@ func (f *fake) perform(s *exploretest.System, call agent.Op) agent.Result {
 	if r, failed := f.failedCall(o); failed {
 		return r
 	}
-	r := f.do(s, o)
+	do := f.do
+	if f.bug == "a direct write leaves the position in the file" && o.Code == model.Dwrites {
+		do = f.firstHalf
+	}
+	r := do(s, o)
 	return agent.Result{Errno: r.Errno, Value: r.Value, Data: []byte(r.Data)}
 }
 
@@ -133,11 +137,11 @@ func (f *fake) do(s *exploretest.System, o model.Op) model.Result {
 		} else if o.Flags&unix.O_TRUNC != 0 {
 			f.log(model.Op{Code: model.Ftruncate, Path: o.Path})
 		}
-	case model.Write, model.Dwrite, model.Mmapwrite, model.Ftruncate, model.Fallocate:
+	case model.Write, model.Dwrite, model.Dwrites, model.Mmapwrite, model.Ftruncate, model.Fallocate:
 		if o.Path = f.path(o.Slot); o.Path == "" {
 			return r // the file has no name, and is gone after a crash
 		}
-		if o.Slot = 0; o.Code == model.Dwrite || o.Code == model.Mmapwrite {
+		if o.Slot = 0; o.Code == model.Dwrite || o.Code == model.Dwrites || o.Code == model.Mmapwrite {
 			o.Code = model.Write
 		}
 		f.log(o)
@@ -160,6 +164,15 @@ func (f *fake) do(s *exploretest.System, o model.Op) model.Result {
 		flags&unix.O_SYNC == unix.O_DSYNC && f.bug != "O_DSYNC ignored":
 		return f.sync(s, o, r)
 	}
+	return r
+}
+
+// firstHalf performs the first half of a write, and says that it was all of it.
+func (f *fake) firstHalf(_ *exploretest.System, o model.Op) model.Result {
+	all := o.Len
+	o.Len /= 2
+	r := f.fs.Apply(o)
+	r.Value = all
 	return r
 }
 

@@ -45,7 +45,7 @@ func makesName(o model.Op) bool {
 // withoutInodes returns steps that use all inodes. They write a file and force it to the disk, make
 // another one with the inode of a removed one, give a file another name, or make files and
 // directories, which may fail until the inodes are free again.
-func (t *topology) withoutInodes() (out [][]model.Op) {
+func withoutInodes(t *topology) (out [][]model.Op) {
 	if !t.promises.Has(model.Inodes) {
 		return nil
 	}

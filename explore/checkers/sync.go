@@ -131,7 +131,7 @@ func forced(ops []model.Op) bool {
 	switch last.Code {
 	case model.Fsync, model.Fdatasync, model.Msync:
 		return true
-	case model.Write, model.Dwrite:
+	case model.Write, model.Dwrite, model.Dwrites:
 		return ops[0].Code == model.Open && ops[0].Flags&unix.O_DSYNC != 0
 	}
 	return false

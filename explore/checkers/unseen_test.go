@@ -79,6 +79,9 @@ var someBugs = []unseenBug{
 	{bug: "a refused mkdir leaves its name", checker: "sync", only: noInodes},
 	{bug: "a write needs a free inode", checker: "sync", only: noInodes},
 	{bug: "inodes do not become free", checker: "sync", only: noInodes},
+	// Classes of bugs that Linux has had since 6.1.
+	{bug: "a direct write leaves the position in the file", checker: "sync", only: "direct"},
+	{bug: "fsync of a removed directory brings it back", checker: "sync", only: "held"},
 	// Errors.
 	{bug: "mkdir finds no space", checker: "sync", basic: true},
 	{bug: "fsync fails without a cause", checker: "sync", basic: true},
@@ -99,6 +102,7 @@ type unseenState struct {
 	full    bool            // the disk is full
 	freed   bool            // it was full
 	inodes  inodeState
+	rmdir   string // the directory that was removed last
 	many    manyState
 }
 
@@ -125,6 +129,11 @@ func (f *fake) unseenChange(o model.Op) model.Op {
 		u.tail.Off, _ = f.fs.Size(f.path(o.Slot))
 	}
 	switch {
+	case o.Code == model.Rmdir:
+		u.rmdir = o.Path
+	case f.bug == "fsync of a removed directory brings it back" && o.Code == model.Fsync &&
+		u.rmdir != "" && f.path(o.Slot) == "":
+		f.log(model.Op{Code: model.Mkdir, Path: u.rmdir, Mode: 0o755})
 	case f.bug == "a punched block keeps its bytes" && o.Flags == punch && o.Off%model.Block != 0:
 		o.Flags = unix.FALLOC_FL_KEEP_SIZE
 	case f.bug == "bytes behind the end appear" && o.Code == model.Ftruncate && u.tail.Len > 0:

@@ -51,7 +51,7 @@ var groups = []struct {
 		"through a mapping, and make the file larger", (*topology).edges},
 	{fullDisk, "fill the disk, write and remove files, and free the space", (*topology).onFullDisk},
 	{noInodes, "use all inodes, write, make, link and remove files, and free the inodes",
-		(*topology).withoutInodes},
+		withoutInodes},
 	{knownBugs, "with the checker sync: first run the workloads of known bugs, one in each first step",
 		func(*topology) [][]model.Op { return nil }},
 	{tours, "with the checker sync: first perform the operations of each group one after the other, " +
@@ -151,6 +151,7 @@ func (t *topology) heldSteps() (out [][]model.Op) {
 	for _, p := range t.files {
 		out = append(out, t.heldOpen(p)...)
 	}
+	out = append(out, removedDirs(t)...)
 	if _, is := t.fs.Held()[held]; is {
 		for _, o := range []model.Op{
 			{Code: model.Write, Len: large, Seed: 2}, {Code: model.Ftruncate}, {Code: model.Fsync},
@@ -163,6 +164,28 @@ func (t *topology) heldSteps() (out [][]model.Op) {
 	}
 	for _, p := range t.files {
 		out = append(out, step(model.Op{Code: model.Open, Slot: held, Path: p, Flags: unix.O_RDWR}))
+	}
+	return out
+}
+
+// removedDirs returns steps that remove a directory, with the only file in it, and sync it by a
+// descriptor that was open before.
+func removedDirs(t *topology) (out [][]model.Op) {
+	if t.promises.NoDirFsync {
+		return nil
+	}
+	for _, d := range t.dirs[1:] {
+		inside := slices.DeleteFunc(slices.Concat(t.files, t.links, t.dirs[1:], t.long[d]),
+			func(p string) bool { return path.Dir(p) != d })
+		ops := step(model.Op{Code: model.Open, Path: d})
+		switch {
+		case len(inside) == 1 && !slices.Contains(t.dirs, inside[0]):
+			ops = append(ops, model.Op{Code: model.Unlink, Path: inside[0]})
+		case len(inside) > 0:
+			continue
+		}
+		out = append(out, append(ops, model.Op{Code: model.Rmdir, Path: d},
+			model.Op{Code: model.Fsync}, model.Op{Code: model.Close}))
 	}
 	return out
 }

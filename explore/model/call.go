@@ -89,6 +89,8 @@ func (o Op) slotCall() agent.Op {
 		return agent.Syncfs(o.Slot)
 	case Dwrite:
 		return agent.Dwrite(o.Slot, o.Off, uint32(o.Len), o.Seed)
+	case Dwrites:
+		return agent.Dwrites(o.Slot, o.Off, uint32(o.Len), o.Seed)
 	case Mmapwrite:
 		return agent.Mmapwrite(o.Slot, o.Off, uint32(o.Len), o.Seed)
 	case Mmaptail:
@@ -169,7 +171,7 @@ func (o *Op) setNumbers(n [4]uint64) {
 		o.Flags, o.Mode = int(n[0])&^unix.O_NONBLOCK, uint32(n[1])
 	case Read, Msync:
 		o.Off, o.Len = n[0], n[1]
-	case Write, Dwrite, Mmapwrite:
+	case Write, Dwrite, Dwrites, Mmapwrite:
 		o.Off, o.Len, o.Seed = n[0], n[1], n[2]
 	case Mmaptail:
 		o.Len, o.Seed = n[1], n[2]

@@ -37,6 +37,7 @@ const (
 	Ftruncate          // Slot, Len
 	Fallocate          // Slot, Flags (its mode), Off, Len
 	Dwrite             // as Write, with O_DIRECT; Off and Len are multiples of Block
+	Dwrites            // as Dwrite, in two calls; Len is a multiple of two blocks
 	Mmapwrite          // as Write, through a mapping; the range is within the file
 	Mmaptail           // Slot, Len, Seed: a write behind the end, through a mapping of the last page
 	Msync              // Slot, Off, Len
@@ -59,11 +60,12 @@ const (
 )
 
 var codeNames = [codeCount]string{
-	"invalid", "mkdir", "rmdir", "unlink", "rename", "link", "symlink", "readlink", "chmod", "chown",
-	"utimes", "truncate", "setxattr", "getxattr", "removexattr", "readdir", "open", "close", "read",
-	"write", "ftruncate", "fallocate", "dwrite", "mmapwrite", "mmaptail", "msync", "sync_file_range",
-	"clone", "dedupe", "linkat", "mknod", "fsync", "fdatasync", "syncfs", "sync", "drop_caches",
-	"writeback", "fill_disk", "free_disk", "fill_inodes", "free_inodes",
+	"invalid", "mkdir", "rmdir", "unlink", "rename", "link", "symlink", "readlink", "chmod",
+	"chown", "utimes", "truncate", "setxattr", "getxattr", "removexattr", "readdir", "open",
+	"close", "read", "write", "ftruncate", "fallocate", "dwrite", "dwrites", "mmapwrite",
+	"mmaptail", "msync", "sync_file_range", "clone", "dedupe", "linkat", "mknod", "fsync",
+	"fdatasync", "syncfs", "sync", "drop_caches", "writeback", "fill_disk", "free_disk",
+	"fill_inodes", "free_inodes",
 }
 
 // Block is a multiple of the block size of each file system that the explorer makes, in bytes.
@@ -118,7 +120,7 @@ func (o Op) String() string {
 		add("%s", time.Unix(0, o.Mtime).UTC().Format(time.DateTime))
 	case Truncate, Ftruncate:
 		add("%d", o.Len)
-	case Read, Write, Fallocate, Dwrite, Mmapwrite, Msync, SyncFileRange:
+	case Read, Write, Fallocate, Dwrite, Dwrites, Mmapwrite, Msync, SyncFileRange:
 		add("%d, %d", o.Off, o.Len)
 	case Clone, Dedupe:
 		add("%d, #%d, %d, %d", o.Off, o.From, o.FromOff, o.Len)
@@ -144,7 +146,11 @@ func (o Op) String() string {
 
 // isPattern reports whether an operation writes a pattern of Seed.
 func (o Op) isPattern() bool {
-	return o.Code == Write || o.Code == Dwrite || o.Code == Mmapwrite || o.Code == Mmaptail
+	switch o.Code {
+	case Write, Dwrite, Dwrites, Mmapwrite, Mmaptail:
+		return true
+	}
+	return false
 }
 
 // onSlot reports whether an operation is one on an open file.

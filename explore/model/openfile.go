@@ -126,7 +126,7 @@ func (v *volume) onFile(o Op) (r Result) {
 			return Result{Errno: unix.EINVAL}
 		}
 		n.resize(o.Len, v.now)
-	case Write, Dwrite, Mmapwrite:
+	case Write, Dwrite, Dwrites, Mmapwrite:
 		return v.write(slot, n, o)
 	case Mmaptail:
 		r.Errno = n.mmaptail(slot, o, v.now)
@@ -209,7 +209,8 @@ func (v *volume) writable(slot *file, n *inode, o Op) unix.Errno {
 	switch {
 	case o.Code == Mmapwrite:
 		return n.mappable(slot, o)
-	case o.Code == Dwrite && (n.kind == Dir || n.kind == File && !v.promises.Has(Direct)):
+	case (o.Code == Dwrite || o.Code == Dwrites) &&
+		(n.kind == Dir || n.kind == File && !v.promises.Has(Direct)):
 		return unix.EINVAL // F_SETFL refuses O_DIRECT
 	case int64(o.Off) < 0:
 		return unix.EINVAL

@@ -153,6 +153,9 @@ func (g *Generator) dataOp() model.Op {
 		o.Code, o.Off, o.Len = model.Msync, uint64(g.IntN(5000)), uint64(g.IntN(5000))
 	case 3, 4:
 		o.Code, o.Off, o.Len = model.Dwrite, g.blocks(0), g.blocks(0)
+		if g.IntN(2) == 0 {
+			o.Code, o.Len = model.Dwrites, 2*o.Len
+		}
 	case 5:
 		o.Code, o.Off, o.Len, o.Flags = model.SyncFileRange, g.blocks(0), g.blocks(0), g.IntN(9)
 	case 6, 7:
