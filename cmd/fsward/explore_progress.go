@@ -89,6 +89,13 @@ func (p *exploreProgress) notice(line string) {
 	}
 }
 
+// say prints a line for people.
+func (p *exploreProgress) say(text string) {
+	if !p.json {
+		fmt.Fprintln(p.err, text)
+	}
+}
+
 // ifAny formats a number; "": it is 0.
 func ifAny[N int | uint64](format string, n N) string {
 	if n == 0 {
