@@ -35,6 +35,7 @@ type workloadDescriber struct {
 	run     spec.Run
 	dir     string // of the run
 	machine *machine.Machine
+	say     func(text string) // prints what it does, which can take minutes
 
 	recovery explore.System // explore.Config.Recovery
 }
@@ -64,6 +65,7 @@ func (d *workloadDescriber) describe(ctx context.Context, list []explore.Error) 
 		}
 		small := w
 		if !e.Surprise { // there are many
+			d.say(fmt.Sprintf("%s: leaving out what it does not need, for at most %v", e.Dir, minimizeTime))
 			if small, err = d.minimize(ctx, e, w); err != nil {
 				return err
 			}

@@ -62,3 +62,28 @@ func TestMinimizeEnds(t *testing.T) {
 		t.Errorf("%d steps, %v", len(small), err)
 	}
 }
+
+// TestDescribeSaysWhatItDoes checks that the search for a smaller workload, which can take minutes,
+// is announced, and once for each finding.
+func TestDescribeSaysWhatItDoes(t *testing.T) {
+	var said []string
+	d := workloadDescriber{dir: t.TempDir(), say: func(text string) { said = append(said, text) },
+		run: spec.Run{Spec: spec.Spec{Layers: []spec.Layer{{Component: "btrfs"}}},
+			Workloads: &spec.Workloads{Set: "seq-2", From: 100, To: 200}}}
+	list := []explore.Error{{Dir: "001-lost", Kind: "lost"}, {Dir: "002-size", Surprise: true}}
+	for _, e := range list {
+		if err := os.Mkdir(filepath.Join(d.dir, e.Dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 2 {
+		if err := d.describe(ctx, list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(said) != 1 || !strings.HasPrefix(said[0], "001-lost: leaving out") {
+		t.Errorf("said %q", said)
+	}
+}

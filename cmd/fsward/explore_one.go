@@ -70,7 +70,8 @@ func (f *exploreFlags) exploreIn(c *cobra.Command, m *machine.Machine, x *explor
 		}
 		x.progress.began = time.Now()
 		if x.sum, err = explore.Run(ctx, x.cfg); err == nil && x.run.Workloads != nil {
-			d := workloadDescriber{run: x.run, dir: x.dir, machine: m, recovery: x.cfg.Recovery}
+			d := workloadDescriber{run: x.run, dir: x.dir, machine: m, say: x.progress.say,
+				recovery: x.cfg.Recovery}
 			err = d.describe(c.Context(), x.sum.Errors)
 		}
 		x.done = err == nil

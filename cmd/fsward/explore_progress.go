@@ -26,6 +26,7 @@ type exploreProgress struct {
 	last      time.Time
 	crashes   uint64    // as last printed
 	crashed   time.Time // when the last new crash state came
+	crashedIn uint64    // runs that had ended then
 	errors    int
 	notices   map[string]int // how often each text was to be printed
 }
@@ -62,7 +63,7 @@ func (p *exploreProgress) event(e explore.Event) {
 		}
 		p.last = time.Now()
 		if e.CrashStates != p.crashes || p.crashed.IsZero() {
-			p.crashes, p.crashed = e.CrashStates, time.Now()
+			p.crashes, p.crashed, p.crashedIn = e.CrashStates, time.Now(), e.Runs
 		}
 		took := time.Since(p.began)
 		rate := float64(e.CrashStates-p.first.CrashStates) / max(took.Seconds(), 1e-9)
@@ -72,7 +73,7 @@ func (p *exploreProgress) event(e explore.Event) {
 			repair.Count(e.Runs, "run"), repair.Count(e.CrashStates, "crash state"), rate, early(e.Totals),
 			processCrashes(e.Totals)+unjudged(e.Totals), e.Pruned, covered(e.Totals),
 			repair.Count(p.errors, "error"),
-			p.estimate(e.Totals, took), available(e), p.quiet())
+			p.estimate(e.Totals, took), available(e), p.quiet(e.Runs))
 	}
 }
 
@@ -87,6 +88,13 @@ func (p *exploreProgress) notice(line string) {
 		fmt.Fprintln(p.err, line)
 	case 10, 100, 1000, 10000:
 		fmt.Fprintf(p.err, "%s (%d times)\n", line, n)
+	}
+}
+
+// say prints a line for people.
+func (p *exploreProgress) say(text string) {
+	if !p.json {
+		fmt.Fprintln(p.err, text)
 	}
 }
 
@@ -179,9 +187,10 @@ func available(e explore.Event) string {
 	return fmt.Sprintf("; the guest has %d MiB left", e.Available>>20)
 }
 
-// quiet says that nothing can be found at present, and why.
-func (p *exploreProgress) quiet() string {
-	if since := time.Since(p.crashed); since > 2*progressLine {
+// quiet says that nothing can be found at present, and why. In the middle of one long step it says
+// nothing.
+func (p *exploreProgress) quiet(runs uint64) string {
+	if since := time.Since(p.crashed); since > 2*progressLine && runs > p.crashedIn {
 		return fmt.Sprintf("; for %v no step asked for a crash that was not tried before",
 			since.Round(time.Second))
 	}

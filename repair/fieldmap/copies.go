@@ -7,7 +7,7 @@ import (
 )
 
 // Copies describes a number that an image has several times: in copies of a structure, as the
-// superblock of XFS in each group, or as the sum of another field and what the image says elsewhere.
+// superblock of XFS in each group, or as the sum of a field and what the image says elsewhere.
 type Copies struct {
 	Name    string   `yaml:"name"`
 	Records []Record `yaml:"records"`
