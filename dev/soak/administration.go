@@ -9,9 +9,12 @@ var administration = slices.Concat(onAny, onBtrfs, onExt3)
 // reformats returns scripts for the unmounted disk, which end with another file system of the same
 // type.
 func reformats(r *round) string {
-	make := "mkfs.ext3 -q -F $FIRST"
-	if r.fs == "btrfs" {
-		make = "mkfs.btrfs -q -f $FIRST"
+	again := "mkfs.ext3 -q -F $FIRST"
+	switch {
+	case r.fs == "btrfs":
+		again = "mkfs.btrfs -q -f $DISKS"
+	case r.variant.noJournal:
+		again = "mkfs.ext2 -q -F $FIRST"
 	}
 	scripts := []string{
 		"wipefs -qa $FIRST; ",
@@ -22,7 +25,7 @@ func reformats(r *round) string {
 		"head -c 1M /dev/zero | dd of=$FIRST conv=notrunc,fsync status=none; ",
 		"mkfs.ext4 -q -F $FIRST; ",
 	}
-	return scripts[r.random.IntN(len(scripts))] + make
+	return scripts[r.random.IntN(len(scripts))] + again
 }
 
 var onAny = []workload{
@@ -109,7 +112,7 @@ var onAny = []workload{
 	{name: "remounts", script: `
 		for o in ro rw noatime,nodiratime strictatime lazytime nolazytime sync async ro rw \
 			commit=1 commit=300; do
-			mount -o remount,$o .; if [ $o != ro ]; then echo $o >> f; mkdir -p d$o; fi
+			mount -o remount,$o . || continue; if [ $o != ro ]; then echo $o >> f; mkdir -p d$o; fi
 		done; $LOAD -seconds 3`},
 }
 

@@ -114,9 +114,9 @@ const quota = `
 	wait $load; repquota -u $PWD | grep -q '^#'; quotaoff -ug $PWD`
 
 // btrfsTools returns a command that an administrator runs on an unmounted file system. Some change
-// its UUIDs: in the superblocks, or in every block, in place. The commands may fail: btrfstune finds
-// no space in RAID0, and two others take a metadata UUID for a seed device (btrfs-progs 6.2). After
-// a refusal they would too, but the guard reports that.
+// its UUIDs: in the superblocks, or in every block, in place. The commands may fail: btrfstune
+// finds no space in RAID0, and two others take a metadata UUID for a seed device (btrfs-progs 6.2).
+// After a refusal they would too, but the guard reports that.
 func btrfsTools(r *round) string {
 	uuid := fmt.Sprintf("%08x-1111-4222-8333-444455556666", r.random.Uint32())
 	tools := []string{
