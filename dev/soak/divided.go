@@ -60,7 +60,7 @@ func (r *dividedRound) name() string { return r.layout + ", ext3 and btrfs" }
 // run guards the disk, runs the script on it and checks the result. Every volume must be as the
 // guard says in the end.
 func (r *dividedRound) run(ctx context.Context) (counts, error) {
-	dir := filepath.Join(r.dir, fmt.Sprintf("round-%d", r.number))
+	dir := filepath.Join(r.dir, r.folder(r.number))
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return counts{}, err
 	}
@@ -70,7 +70,7 @@ func (r *dividedRound) run(ctx context.Context) (counts, error) {
 		return counts{}, err
 	}
 	seen := &collector{}
-	changes, err := r.guarded(ctx, image, filepath.Join(dir, "log"), seen)
+	changes, err := r.guarded(ctx, image, dir, seen)
 	if err == nil {
 		_, err = offline.CheckVolumes(ctx, []string{image}, offline.CheckConfig{FS: detect.Auto},
 			func(*guard.Progress) {}, func(ev *guard.Event) {
@@ -82,22 +82,20 @@ func (r *dividedRound) run(ctx context.Context) (counts, error) {
 	got, alarms := seen.result()
 	got.rounds, got.changes = 1, changes
 	err = errors.Join(alarms, err)
-	if err != nil && r.keep != "" {
-		err = errors.Join(err, os.MkdirAll(r.keep, 0o755),
-			load.Command(ctx, "cp", "-r", "--sparse=always", dir, r.keep))
-	}
-	return got, err
+	return got, r.keepFailed(ctx, dir, err)
 }
 
 // guarded runs the script on a disk under the guard, and returns how often it changed the tables.
-func (r *dividedRound) guarded(ctx context.Context, image, log string,
+func (r *dividedRound) guarded(ctx context.Context, image, dir string,
 	seen *collector) (changes int, err error) {
 	cfg := guard.Config{FS: detect.Auto, Verify: true, DataOrdered: true, Sinks: []guard.Sink{seen},
 		Policies: guard.Policies{OnViolation: guard.OnRefuse},
 		Disks:    []guard.DiskSpec{{Name: "disk", Path: image}}}
-	if r.keep != "" {
-		cfg.Record = log
+	closed, err := r.record(&cfg, dir)
+	if err != nil {
+		return 0, err
 	}
+	defer func() { err = errors.Join(err, closed()) }()
 	d, err := guard.Open(cfg, r.log)
 	if err != nil {
 		return 0, err

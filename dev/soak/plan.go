@@ -43,7 +43,11 @@ func newPlan(ctx context.Context, c *config) (*plan, error) {
 	}
 	var loads []workload
 	var names []string
-	for _, l := range workloads {
+	table := workloads
+	if c.administrator {
+		table = administration
+	}
+	for _, l := range table {
 		if l.fits(c) {
 			names = append(names, l.name)
 			if c.only == "" || c.only == l.name {
@@ -53,6 +57,9 @@ func newPlan(ctx context.Context, c *config) (*plan, error) {
 	}
 	if len(loads) == 0 {
 		return nil, fmt.Errorf("no load %q: the loads are %s", c.only, strings.Join(names, ", "))
+	}
+	if c.administrator {
+		return &plan{c, administrationPairs(c, chosen, loads)}, nil
 	}
 	// Each load is combined with each variant. Both change from one pair to the next.
 	p := &plan{config: c}

@@ -72,7 +72,7 @@ func (c *collector) result() (counts, error) {
 // run makes the file system, puts it under load with the guard, and checks the result with the file
 // system's own checker and with fsward check.
 func (r *round) run(ctx context.Context) (counts, error) {
-	dir := filepath.Join(r.dir, fmt.Sprintf("round-%d", r.number))
+	dir := filepath.Join(r.dir, r.folder(r.number))
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return counts{}, err
 	}
@@ -97,15 +97,11 @@ func (r *round) run(ctx context.Context) (counts, error) {
 		}
 	}
 	seen := &collector{}
-	err := r.guarded(ctx, images, filepath.Join(dir, "log"), seen)
+	err := r.guarded(ctx, images, dir, seen)
 	got, alarms := seen.result()
 	got.rounds = 1
 	err = errors.Join(alarms, err)
-	if err != nil && r.keep != "" {
-		err = errors.Join(err, os.MkdirAll(r.keep, 0o755),
-			load.Command(ctx, "cp", "-r", "--sparse=always", dir, r.keep))
-	}
-	return got, err
+	return got, r.keepFailed(ctx, dir, err)
 }
 
 // make makes the file system at the size at which the load starts, and then enlarges the images to
@@ -124,20 +120,24 @@ func (r *round) make(ctx context.Context, images []string) error {
 }
 
 // guarded runs the load on images under the guard and checks the result.
-func (r *round) guarded(ctx context.Context, images []string, log string, seen *collector) error {
+func (r *round) guarded(ctx context.Context, images []string, dir string,
+	seen *collector) (err error) {
 	cfg := guard.Config{
 		FS:          detect.Auto,
 		Policies:    guard.Policies{OnViolation: guard.OnRefuse},
 		Verify:      true,
+		LagTimeout:  guard.DefaultLagTimeout,
 		Sinks:       []guard.Sink{seen},
 		DataOrdered: !slices.Contains(r.variant.mount, "data=writeback"),
 	}
 	for i, image := range images {
 		cfg.Disks = append(cfg.Disks, guard.DiskSpec{Name: fmt.Sprintf("disk%d", i), Path: image})
 	}
-	if r.keep != "" {
-		cfg.Record = log
+	closed, err := r.record(&cfg, dir)
+	if err != nil {
+		return err
 	}
+	defer func() { err = errors.Join(err, closed()) }()
 	run := load.Run{
 		FS:      r.fs,
 		Type:    r.variant.mountType,

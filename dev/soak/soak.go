@@ -46,6 +46,8 @@ func run() error {
 	flag.IntVar(&cfg.disks, "disks", 1, "make only file systems on at least `N` disks")
 	flag.StringVar(&cfg.variant, "variant", "",
 		"make only the variants with this `TEXT` in their names")
+	flag.BoolVar(&cfg.administrator, "administrator", false,
+		"run each script of what administrators and programs do once, instead of loads")
 	flag.BoolVar(&cfg.guest, "guest", false,
 		"use the kernel of a guest, user-mode Linux 6.1, instead of the host's")
 	flag.Func("layout", "divide a blank disk by these `LAYOUTS`, with an ext3 and a Btrfs on it "+
@@ -89,13 +91,15 @@ type config struct {
 	layouts     []string // of divided disks; nil: file systems have whole disks
 	disks       int      // minimum number of disks of a file system
 	guest       bool
-	machine     *uml.Machine // of the guest; nil for the host's own kernel
-	ops         int          // operations of each worker; 0: time is the limit
-	keep        string       // folder for the images and the log of a failed round; "" for none
-	dir         string       // folder for the files of a round
-	fsload      string       // path of the program
-	out         io.Writer
-	log         *zap.Logger
+	// administrator: run each script of administration once, also after one that failed
+	administrator bool
+	machine       *uml.Machine // of the guest; nil for the host's own kernel
+	ops           int          // operations of each worker; 0: time is the limit
+	keep          string       // folder for the images and the log of a failed round; "" for none
+	dir           string       // folder for the files of a round
+	fsload        string       // path of the program
+	out           io.Writer
+	log           *zap.Logger
 
 	start time.Time
 }
@@ -128,7 +132,7 @@ type runner interface {
 	run(ctx context.Context) (counts, error)
 }
 
-// rounds returns a function that returns the n-th round.
+// rounds returns a function that returns the n-th round, nil after the last one.
 func (c *config) rounds(ctx context.Context) (func(n int) runner, error) {
 	if c.layouts != nil {
 		return func(n int) runner { return c.dividedRound(n) }, nil
@@ -137,41 +141,57 @@ func (c *config) rounds(ctx context.Context) (func(n int) runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(n int) runner { return plan.round(n) }, nil
+	return func(n int) runner {
+		if c.administrator && n >= len(plan.pairs) {
+			return nil
+		}
+		return plan.round(n)
+	}, nil
 }
 
-// soak runs rounds until enough commits were checked, the time is up, or a round fails.
+// soak runs rounds until enough commits were checked, the time is up, or a round fails. Scripts of
+// administration all run.
 func (c *config) soak(ctx context.Context) (total counts, err error) {
 	c.start = time.Now()
 	round, err := c.rounds(ctx)
 	if err != nil {
 		return total, err
 	}
+	var failed error
 	for n := 0; total.checked() < c.commits && ctx.Err() == nil; n++ {
 		if c.time > 0 && time.Since(c.start) >= c.time {
 			break
 		}
 		r := round(n)
+		if r == nil {
+			break
+		}
 		got, err := r.run(ctx)
 		total.add(got)
 		if err != nil {
-			return total, fmt.Errorf("round %d (%s), repeat it with -seed %d: %w", n, r.name(), c.seed, err)
+			err = fmt.Errorf("round %d (%s), repeat it with -seed %d: %w", n, r.name(), c.seed, err)
+			if !c.administrator {
+				return total, err
+			}
+			failed = errors.Join(failed, err)
+			fmt.Fprintf(c.out, "soak: %v\n", err)
+			continue
 		}
 		done := total.checked()
-		fmt.Fprintf(c.out, "soak: round %d, %s: %d commits, %d log commits; in all %d of %d%s\n",
-			n, r.name(), got.commits, got.logCommits, done, c.commits, c.estimate(done))
+		fmt.Fprintf(c.out, "soak: round %d, %s: %d commits, %d log commits; in all %d%s\n",
+			n, r.name(), got.commits, got.logCommits, done, c.estimate(done))
 	}
 	if total.checked() == 0 {
 		return total, errors.New("no commit was checked")
 	}
-	return total, ctx.Err()
+	return total, errors.Join(failed, ctx.Err())
 }
 
 // estimate returns a phrase with the remaining time at the present rate, and "" if it is unknown.
 func (c *config) estimate(done int) string {
-	if done == 0 || done >= c.commits {
+	if done == 0 || done >= c.commits || c.administrator {
 		return ""
 	}
 	left := time.Duration(float64(time.Since(c.start)) * float64(c.commits-done) / float64(done))
-	return fmt.Sprintf(", about %v left", left.Round(time.Second))
+	return fmt.Sprintf(" of %d, about %v left", c.commits, left.Round(time.Second))
 }

@@ -37,6 +37,7 @@ func TestSoakCut(t *testing.T) {
 		{"btrfs", "mixed", 2, 800, 10},
 		{"btrfs", "mixtures", 1, 0, 1},
 		{"btrfs", "shapes", 1, 1, 3},
+		{"btrfs", "tools", 1, 100, 10},
 		{"ext3", "mixed", 1, 800, 10},
 		{"ext3", "sync", 1, 300, 30},
 		{"ext3", "full", 1, 500, 10},

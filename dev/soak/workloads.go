@@ -15,6 +15,7 @@ type workload struct {
 	name     string
 	script   string
 	small    bool     // needs a file system that it can fill
+	spare    bool     // needs blank disks that it may add
 	fs       string   // the only file system that it is for; "": any
 	journal  bool     // needs a journal
 	guest    bool     // needs the guest's kernel: capabilities or drivers that the host's may lack
@@ -36,6 +37,7 @@ var workloads = []workload{
 	{name: "fsync", script: `$LOAD -profile fsync`},
 	{name: "sync", script: `$LOAD -profile sync`},
 	{name: "names", script: `$LOAD -profile names`},
+	{name: "inline", script: `$LOAD -profile inline -workers 4`},
 	{name: "full", small: true, script: `$LOAD -profile space`},
 	{name: "crash", script: `$LOAD -profile fsync`, sessions: 5, cut: true, between: afterCrash},
 	{name: "source", script: `
@@ -63,6 +65,9 @@ var workloads = []workload{
 	{name: "mixtures", script: mixtures},
 	{name: "shapes", fs: "btrfs", script: shapeLoad("btrfs")},
 	{name: "shapes", fs: "ext3", script: shapeLoad("ext3")},
+	{name: "tools", fs: "btrfs", script: `$LOAD -profile fsync`, sessions: 6, between: btrfsTools},
+	{name: "tools after crashes", fs: "btrfs", script: `$LOAD -profile fsync`, sessions: 6, cut: true,
+		between: btrfsTools},
 	{name: "tools", fs: "ext3", script: `$LOAD`, sessions: 6, between: ext3Tools},
 	// The file system grows in steps while it is in use. The resize needs CAP_SYS_RESOURCE, which the
 	// host's root may lack.
@@ -108,15 +113,42 @@ const quota = `
 	done
 	wait $load; repquota -u $PWD | grep -q '^#'; quotaoff -ug $PWD`
 
+// btrfsTools returns a command that an administrator runs on an unmounted file system. Some change
+// its UUIDs: in the superblocks, or in every block, in place. The commands may fail: btrfstune
+// finds no space in RAID0, and two others take a metadata UUID for a seed device (btrfs-progs 6.2).
+// After a refusal they would too, but the guard reports that.
+func btrfsTools(r *round) string {
+	uuid := fmt.Sprintf("%08x-1111-4222-8333-444455556666", r.random.Uint32())
+	tools := []string{
+		"btrfstune -f -m $FIRST",
+		"btrfstune -f -M " + uuid + " $FIRST",
+		"btrfstune -f -m $FIRST && btrfstune -f -M " + uuid + " $FIRST",
+		"btrfstune -f -u $FIRST || btrfstune -f -m $FIRST", // -u: not after -m
+		"btrfs filesystem label $FIRST soak" + uuid[:4],
+		"btrfs -q check --repair $FIRST",
+		"btrfs -q rescue fix-device-size $FIRST",
+	}
+	tool := "{ " + tools[r.random.IntN(len(tools))] + "; } || true\n"
+	if !r.load.cut {
+		return tool
+	}
+	return replayLog + tool
+}
+
+// replayLog mounts the Btrfs after a power cut, since the tools refuse a log. Linux (6.1, 6.18)
+// writes logs of mixed block groups that it cannot replay itself (docs/results/soak.md); such a log
+// is dropped.
+const replayLog = `for disk in $DISKS; do btrfs device scan -q $disk || true; done
+	dir=$(mktemp -d)
+	if mount -t btrfs $FIRST $dir; then umount $dir; else btrfs rescue zero-log $FIRST; fi
+	rmdir $dir
+	`
+
 // afterCrash returns the script of a system that boots after a crash. ext2 needs a check; ext3 gets
-// one in a third of the cases. Linux (6.1, 6.18) writes logs of mixed block groups that it cannot
-// replay itself (docs/results/soak.md); the script drops such a log.
+// one in a third of the cases.
 func afterCrash(r *round) string {
 	if r.fs == "btrfs" && slices.Contains(r.variant.mkfs, "--mixed") {
-		return `for disk in $DISKS; do btrfs device scan -q $disk || true; done
-			dir=$(mktemp -d)
-			if mount -t btrfs $FIRST $dir; then umount $dir; else btrfs rescue zero-log $FIRST; fi
-			rmdir $dir`
+		return replayLog
 	}
 	if r.variant.noJournal || r.fs == "ext3" && r.random.IntN(3) == 0 {
 		return "e2fsck -fy $FIRST || [ $? -le 2 ]"

@@ -72,6 +72,10 @@ var errMemory = errors.New("a commit needs its memory")
 var errWritten = errors.New("a program writes the unmounted file system, which is checked when " +
 	"it is mounted")
 
+// errGone ends a check whose file system was erased or replaced before an attempt. Another file
+// system has a check of its own.
+var errGone = errors.New("the file system is gone")
+
 // tryAgain reports whether another attempt can succeed where one failed with an error.
 func tryAgain(err error) bool {
 	return errors.Is(err, errMoved) || errors.Is(err, errMemory) || errors.Is(err, errWritten)
@@ -96,6 +100,10 @@ func (a *attempt) kept() (bytes uint64) {
 // takeSnapshots begins an attempt on the present state. It is called while no write is being
 // performed. The attempt has a turn, which ends with release or an error.
 func (c *baselineCheck) takeSnapshots(ctx context.Context) (*attempt, error) {
+	if c.layout.On(c.volumes[0].number) != c.fs {
+		c.slots.Release(1)
+		return nil, errGone
+	}
 	a := &attempt{memory: c.memory.BaselineBudget(c.limits)}
 	a.ctx, a.fail = context.WithCancelCause(ctx)
 	for i, v := range c.volumes {
@@ -167,9 +175,6 @@ func (c *baselineCheck) run(ctx context.Context, a *attempt, again func() (*atte
 		case ctx.Err() != nil:
 			c.interrupted()
 			return
-		case errors.Is(err, interp.ErrNoState), errors.Is(err, errWritten):
-			ev = &Event{Kind: KindNote, Outcome: change.Holds,
-				Note: "the baseline is not checked: " + err.Error()}
 		case err != nil:
 			ev = notChecked(err)
 		}
@@ -192,8 +197,13 @@ func (c *baselineCheck) interrupted() {
 		PhaseInterrupted)
 }
 
-// notChecked returns the event of a state that could not be checked.
+// notChecked returns the event of a state that could not be checked. It is undecided, unless there
+// is no such state.
 func notChecked(err error) *Event {
+	if errors.Is(err, interp.ErrNoState) || errors.Is(err, errWritten) || errors.Is(err, errGone) {
+		return &Event{Kind: KindNote, Outcome: change.Holds,
+			Note: "the baseline is not checked: " + err.Error()}
+	}
 	return &Event{Kind: KindBaseline, Outcome: change.Undecided, Undecided: []string{err.Error()}}
 }
 
@@ -213,6 +223,9 @@ func (c *baselineCheck) later(ctx context.Context, again func() (*attempt, error
 			return a
 		}
 		c.failed(err)
+		if errors.Is(err, errGone) {
+			return nil
+		}
 	}
 	return nil
 }

@@ -254,6 +254,38 @@ func TestBaselineOfAHalfWrittenDisk(t *testing.T) {
 	r.NoAlarm()
 }
 
+// TestBaselineOfWhatIsGone checks that a file system that is erased before another attempt of its
+// check is no finding, and is not undecided.
+func TestBaselineOfWhatIsGone(t *testing.T) {
+	const at, length = 264 << 10, 16 << 10 // in the inode table of the first group
+	r := guardtest.Attach(t, populated(t, "ext3", 64<<20, 20, 200), verify)
+	<-r.Daemon.BaselineCheckOf(0).Ended()
+	write := func(off uint64, data []byte) {
+		t.Helper()
+		if err := r.Daemon.Devices()["disk"].Do(t.Context(), &blocktap.Request{Op: blocktap.OpWrite,
+			Off: off, Len: uint64(len(data)), Data: data}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	was := make([]byte, length)
+	readAt(t, r.Image, was, at)
+	write(at, bytes.Repeat([]byte{0x5a}, length))
+	release := r.Daemon.SlowChecks()
+	r.Daemon.BeginBaseline()
+	write(at, was)
+	write(0, make([]byte, 4096))
+	release()
+	<-r.Daemon.BaselineCheckOf(0).Ended()
+	found := false
+	for _, ev := range r.Seen.Events() {
+		found = found || strings.Contains(ev.Note, "not checked: the file system is gone")
+	}
+	if !found {
+		t.Error("the check does not say that the file system is gone")
+	}
+	r.NoAlarm()
+}
+
 // TestBaselineWithoutTemporaryFile checks that a baseline whose check cannot begin is undecided,
 // and says so in the status and in the outcome.
 func TestBaselineWithoutTemporaryFile(t *testing.T) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -103,6 +104,37 @@ func fallocate(w *worker) error {
 		off, size := w.span()
 		return unix.Fallocate(fd, modes[w.IntN(len(modes))], off, size)
 	})
+}
+
+// cutInline cuts compressed files within the extents in their items, with all that is allocated
+// behind. Btrfs does the two in different transactions (btrfs_truncate, BTRFS_NEED_TRUNCATE_BLOCK),
+// so that a commit can come in between.
+func cutInline(w *worker) error {
+	var paths []string
+	for range 50 {
+		path := w.file()
+		_ = unix.Unlink(path) // only an empty file can become a compressed one
+		err := w.open(path, unix.O_CREAT|unix.O_EXCL, func(fd int) error {
+			if err := unix.IoctlSetPointerInt(fd, unix.FS_IOC_SETFLAGS, flagCompress); err != nil {
+				return err
+			}
+			if _, err := unix.Write(fd, bytes.Repeat([]byte("a line\n"), 400)); err != nil {
+				return err
+			}
+			return unix.Fallocate(fd, unix.FALLOC_FL_KEEP_SIZE, 0, 8192<<w.IntN(4))
+		})
+		if err == nil {
+			paths = append(paths, path)
+		} else if !errors.Is(err, unix.EEXIST) {
+			return err
+		}
+	}
+	for _, path := range paths {
+		if err := unix.Truncate(path, 1+w.size(2000)); err != nil && !errors.Is(err, unix.ENOENT) {
+			return err
+		}
+	}
+	return nil
 }
 
 // clone shares a range of a file, or the whole file, with another file.
