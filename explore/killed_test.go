@@ -91,8 +91,8 @@ func runAndKill(t *testing.T, dir string, took time.Duration) (killed int) {
 	}
 }
 
-// TestErrorFolderOfKilledRun checks that a run replaces the folder that it wrote for an error, if it
-// was killed before it stored the error.
+// TestErrorFolderOfKilledRun checks that a run replaces the folder that it wrote for an error, if
+// it was killed before it stored the error.
 func TestErrorFolderOfKilledRun(t *testing.T) {
 	ctx := context.Background()
 	whole := toy(t, exploretest.EarlySync, 2, 1)

@@ -79,8 +79,8 @@ func TestOneIsSaid(t *testing.T) {
 	p.explored(explore.Summary{Complete: true, Totals: explore.Totals{States: 1, Runs: 1,
 		CrashStates: 1, Sampled: 1, ProcessCrashes: 2, MountFaults: 1, Edges: 1, CommitKnown: 1,
 		CommitContents: 1, CommitLogged: 2}}, "dir")
-	const want = "1 state, 1 crash state (1 moment sampled), 2 process crashes, 1 call that failed in " +
-		"a mount before the recovery, 1 tree compared with the last commit, with the contents of 1 " +
+	const want = "1 state, 1 crash state (1 moment sampled), 2 process crashes, 1 call that failed " +
+		"in a mount before the recovery, 1 tree compared with the last commit, with the contents of 1 " +
 		"file; 2 entries left out, which a log may change; 1 edge of kernel code, 0 errors in 0 s; " +
 		"everything else is explored\n"
 	if out.String() != want {

@@ -23,8 +23,8 @@ func TestPlantChangesTheLineAfterAText(t *testing.T) {
 	}
 }
 
-// TestBugs reads the list of bugs: at least twelve, each with another name. Two change the same line
-// only if other damages show them.
+// TestBugs reads the list of bugs: at least twelve, each with another name. Two change the same
+// line only if other damages show them.
 func TestBugs(t *testing.T) {
 	bugs, err := parse(bugsText)
 	if err != nil || len(bugs) < 12 {

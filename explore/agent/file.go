@@ -157,8 +157,8 @@ func directWrite(fd int, o *Op) (uint64, error) {
 	return uint64(max(n, 0)), errors.Join(err, restored, unix.Munmap(b))
 }
 
-// writeHalves writes both halves of b, one after the other, from an offset of the file on. It returns
-// the number of bytes that were written.
+// writeHalves writes both halves of b, one after the other, from an offset of the file on. It
+// returns the number of bytes that were written.
 func writeHalves(fd int, b []byte, off int64) (n int, err error) {
 	if _, err := unix.Seek(fd, off, unix.SEEK_SET); err != nil {
 		return 0, err
@@ -166,10 +166,10 @@ func writeHalves(fd int, b []byte, off int64) (n int, err error) {
 	for _, half := range [][]byte{b[:len(b)/2], b[len(b)/2:]} {
 		done, err := unix.Write(fd, half)
 		n += max(done, 0)
-		if n > 0 && err != nil {
-			return n, nil // as a short write
+		if n > 0 {
+			err = nil // as a short write
 		}
-		if err != nil || done < len(half) {
+		if done < len(half) {
 			return n, err
 		}
 	}

@@ -83,7 +83,7 @@ func fill(fd int) error {
 	if err := errors.Join(unix.Fstatfs(fd, &fs), unix.Fstat(fd, &st)); err != nil {
 		return err
 	}
-	grow, n := allocate, int64(firstAllocation)
+	grow, n := grower(allocate), int64(firstAllocation)
 	// FAT frees what is allocated behind the end of a file when the inode leaves memory.
 	if _, err := grow(fd, 0, lastAllocation); errors.Is(err, unix.EOPNOTSUPP) ||
 		fs.Type == unix.MSDOS_SUPER_MAGIC {

@@ -8,8 +8,8 @@ func Dwrite(slot uint32, off uint64, n uint32, seed uint64) Op {
 	return Op{Code: opDwrite, n: slot, a: off, b: uint64(n), c: seed}
 }
 
-// Dwrites is Dwrite by lseek(2) and two calls of write(2), each of half of the bytes. The second one
-// begins at the position in the file that the first one leaves.
+// Dwrites is Dwrite by lseek(2) and two calls of write(2), each of half of the bytes. The second
+// one begins at the position in the file that the first one leaves.
 func Dwrites(slot uint32, off uint64, n uint32, seed uint64) Op {
 	return Op{Code: opDwrites, n: slot, a: off, b: uint64(n), c: seed}
 }

@@ -26,7 +26,7 @@ func ExampleLoad() {
 	}
 	machine := exploretest.New()
 	machine.Programs["sh"] = func(_ *exploretest.System, c agent.Command) (agent.Exit, error) {
-		fmt.Println(c.Args[2], "#", c.Env[0])
+		fmt.Printf("%s\n%s\n", c.Env[0], c.Args[2])
 		return agent.Exit{}, nil
 	}
 	e := explore.NewEnv(context.Background(), machine, new(explore.Chooser))
@@ -38,7 +38,9 @@ func ExampleLoad() {
 	}
 	fmt.Println("renames are atomic:", ext3.Promises.AtomicRename)
 	// Output:
-	// mke2fs -q -F -t ext3 -E nodiscard,lazy_itable_init=0 -N 512 $MKFS_OPTIONS $DEVICE # DEVICE=/dev/fswrd0
-	// e2fsck -fn $DEVICE # DEVICE=/dev/fswrd0
+	// DEVICE=/dev/fswrd0
+	// mke2fs -q -F -t ext3 -E nodiscard,lazy_itable_init=0 -N 512 $MKFS_OPTIONS $DEVICE
+	// DEVICE=/dev/fswrd0
+	// e2fsck -fn $DEVICE
 	// renames are atomic: true
 }

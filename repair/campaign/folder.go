@@ -69,9 +69,9 @@ func readConfig(dir string) ([]byte, error) {
 
 // checkEmpty returns an error if a new campaign cannot have the folder: it has files.
 func checkEmpty(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) == 0 {
-		return nil // what is wrong shows when the folder is made
+	entries, _ := os.ReadDir(dir) // what is wrong shows when the folder is made
+	if len(entries) == 0 {
+		return nil
 	}
 	is, err := has(dir, configFile)
 	if is || err != nil {
