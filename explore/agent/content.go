@@ -11,17 +11,41 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// A contentReader reads the contents of the regular files of a tree, each inode once.
+type contentReader struct {
+	buf  []byte
+	read map[Entry]Entry // from an inode with several names, without a name, to one with its contents
+}
+
+func newContentReader() *contentReader {
+	return &contentReader{make([]byte, 64<<10), make(map[Entry]Entry)}
+}
+
+// describe sets the fields of the entry of a file that describe its contents. Names that lstat(2)
+// describes alike are of one inode, which has one content.
+func (r *contentReader) describe(e *Entry, path string) {
+	inode := *e
+	inode.Path = ""
+	if known, ok := r.read[inode]; ok {
+		e.Sum, e.InHole, e.Errno = known.Sum, known.InHole, known.Errno
+		return
+	}
+	e.Errno = errnoOf(e.readFile(path, r.buf))
+	if e.Links > 1 {
+		r.read[inode] = *e
+	}
+}
+
 // readFile sets the fields of an entry that describe the contents of a regular file: their sum, and
 // data in holes. "A hole is a sequence of zeros" (lseek(2)). It reads the file once, and does not
-// change its access time.
-func (e *Entry) readFile(path string) error {
+// change its access time. It overwrites buf.
+func (e *Entry) readFile(path string, buf []byte) error {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOATIME, 0)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	sum, hole := sha256.New(), holeReader{}
-	buf := make([]byte, 64<<10)
 	for at, more := int64(0), true; more; {
 		data, end := nextData(f, at)
 		hole.at = at

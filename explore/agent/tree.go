@@ -150,7 +150,7 @@ func statEntry(path string) ([]byte, error) {
 // read becomes an entry with an error number, so that the explorer sees the rest of the tree. Only
 // the root itself must exist. stop reports whether time is up.
 func readTree(root string, stop func() bool) (data []byte, n int, err error) {
-	todo := []string{"."}
+	todo, contents := []string{"."}, newContentReader()
 	for len(todo) > 0 {
 		rel := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
@@ -180,7 +180,7 @@ func readTree(root string, stop func() bool) (data []byte, n int, err error) {
 			if rel == FillName {
 				break // large, and nobody compares it
 			}
-			e.Errno = errnoOf(e.readFile(path))
+			contents.describe(&e, path)
 		}
 		data = e.append(data)
 		n++
