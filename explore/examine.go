@@ -134,6 +134,17 @@ type badDisk struct {
 	choices []Choice // of the recovery and the check
 }
 
+// count counts a crash state, and reports the progress if it is time.
+func (x *explorer) count(c crashCase) {
+	if x.pulse.due() {
+		x.emit(x.pulse.event())
+	}
+	x.totals.CrashStates++
+	if x.CrashFrom == FromWriteSet && len(c.Early()) > 0 {
+		x.totals.Early++
+	}
+}
+
 // check checks one crash state: it judges it on the host, and then recovers it and asks the
 // checker, once for each sequence of their choices. bad is nil if nothing is wrong. wrote is the
 // number of sectors that the recovery wrote.
@@ -146,13 +157,7 @@ func (by *examiner) check(ctx context.Context,
 		x.totals.Pruned++
 		return nil, 0, nil
 	}
-	if x.pulse.due() {
-		x.emit(x.pulse.event())
-	}
-	x.totals.CrashStates++
-	if x.CrashFrom == FromWriteSet && len(c.Early()) > 0 {
-		x.totals.Early++
-	}
+	x.count(c)
 	if bad, err = by.judgeState(ctx, c); err != nil || bad != nil {
 		return bad, 0, err
 	}

@@ -58,7 +58,7 @@ var groups = []struct {
 		"a group in each first step", func(*topology) [][]model.Op { return nil }},
 	{many, "with the checker sync: first repeat one kind of operation some hundred times, one kind " +
 		"in each first step", func(*topology) [][]model.Op { return nil }},
-	{"wait", "wait until the kernel writes back by itself, and drop its caches", (*topology).waits},
+	{"wait", "wait until the kernel writes back by itself, and drop its caches", waits},
 }
 
 // Groups returns the names of the groups and what their steps do.
@@ -282,6 +282,6 @@ func (t *topology) accessLists() (out [][]model.Op) {
 }
 
 // waits returns steps that let the kernel act by itself.
-func (*topology) waits() [][]model.Op {
+func waits(*topology) [][]model.Op {
 	return [][]model.Op{step(model.Op{Code: model.Writeback}), step(model.Op{Code: model.DropCaches})}
 }

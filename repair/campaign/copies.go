@@ -38,7 +38,7 @@ func newCopies(fs string, base *testimage.Image) (list []*fieldmap.Copied, err e
 // compareCopies looks whether the program, which calls the file system clean, keeps the value of a
 // damaged copy although most copies had another one. This shows a program that trusts the first
 // superblock, and makes the others like it: the result is consistent, so no other check sees it.
-func (w *worker) compareCopies(t *trial) error {
+func compareCopies(w *worker, t *trial) error {
 	if len(w.checks.copies) == 0 {
 		return nil
 	}

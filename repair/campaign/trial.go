@@ -72,7 +72,7 @@ func (w *worker) try(patches []interp.Patch, m *adapter.Mode) (*trial, error) {
 	if !second.Outcome.Clean() {
 		return t, nil
 	}
-	if err := errors.Join(w.compareRules(t), w.compareCopies(t)); err != nil {
+	if err := errors.Join(w.compareRules(t), compareCopies(w, t)); err != nil {
 		return t, err
 	}
 	if w.checks.election != nil && w.repeats(Complete) {
