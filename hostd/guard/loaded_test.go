@@ -6,8 +6,8 @@ import (
 	"fsward/hostd/guard"
 )
 
-// loaded keeps the built-in rules between the replays of a test. Loading them takes longer than most
-// replays.
+// loaded keeps the built-in rules between the replays of a test. Loading them takes longer than
+// most replays.
 var loaded rulesPool
 
 // A rulesPool keeps loaded rules by engine. One goroutine at a time may use them.
