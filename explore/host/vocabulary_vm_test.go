@@ -89,7 +89,9 @@ func vocabulary(t *testing.T, m *machine.Machine, name string, lists uint64) {
 	c := modeltest.Comparison{Do: do, Promises: promises, Seen: make(map[string]int)}
 	for seed := range lists {
 		if name == "xfs" && seed == misreportedHole {
-			t.Logf("list %d is left out: XFS reports a hole where data is", seed)
+			t.Run("list-7", func(t *testing.T) {
+				t.Skip("XFS reports a hole where a file has data: docs/results/unseen.md")
+			})
 			continue
 		}
 		if err := c.Compare(dir, seed); err != nil {
