@@ -31,6 +31,8 @@ const (
 	dialTime  = 10 * time.Second // from the name of the socket to listen(2)
 	// pollPause is the time between two looks for the socket.
 	pollPause = 5 * time.Millisecond
+	// signalPause is the time between two requests to end.
+	signalPause = 100 * time.Millisecond
 	// maxSaid is the number of bytes of its messages that are kept, the last ones.
 	maxSaid = 4 << 10
 )
@@ -167,8 +169,9 @@ func (p *process) isStopping() bool { return p.stopping.Load() }
 // hideSocket removes the socket's name.
 func (p *process) hideSocket() error { return os.RemoveAll(p.dir) }
 
-// stop ends the process, which closes the image. A process that has ended before by itself is an
-// error unless it was stopped.
+// stop ends the process, which closes the image. It repeats the signal: the handler of
+// qemu-storage-daemon sets a flag, and its main loop sleeps on if the signal comes between the look
+// at the flag and ppoll(2). Twelve of 27,000 processes did.
 func (p *process) stop() error {
 	p.stopping.Store(true)
 	select {
@@ -176,14 +179,19 @@ func (p *process) stop() error {
 		return nil
 	default:
 	}
-	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended meanwhile
-	select {
-	case <-p.ended:
-		return nil
-	case <-time.After(stopTime):
-		_ = p.cmd.Process.Kill()
-		<-p.ended
-		return fmt.Errorf("%s: its %s did not end within %s and was killed", p.path, program, stopTime)
+	patience := time.After(stopTime)
+	for {
+		_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended meanwhile
+		select {
+		case <-p.ended:
+			return nil
+		case <-time.After(signalPause):
+		case <-patience:
+			_ = p.cmd.Process.Kill()
+			<-p.ended
+			return fmt.Errorf("%s: its %s did not end within %s and was killed", p.path, program,
+				stopTime)
+		}
 	}
 }
 

@@ -27,6 +27,22 @@ func (s *Status) Exact() bool {
 	return s.Doubled == 0 && s.Bad == 0 && s.Tested+s.Poisoned+s.Left == s.Size
 }
 
+// unitsLeft returns the number of units that wait in the queue, and of those that workers have. The
+// stream holds both. The consumer's own count of what waits comes later than the acknowledgment of
+// a message, so that it can lack one that was just queued.
+func (q *Queue) unitsLeft(ctx context.Context) (waiting, leased uint64, err error) {
+	s, err := q.units.Info(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	c, err := q.consumer.Info(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	leased = min(uint64(max(c.NumAckPending, 0)), s.State.Msgs)
+	return s.State.Msgs - leased, leased, nil
+}
+
 // Status reads the results that a tally lacks, and returns how far the campaign is.
 func (q *Queue) Status(ctx context.Context, t *Tally) (*Status, error) {
 	r, err := q.Record(ctx)
@@ -36,7 +52,7 @@ func (q *Queue) Status(ctx context.Context, t *Tally) (*Status, error) {
 	if err := t.Read(ctx); err != nil {
 		return nil, err
 	}
-	c, err := q.consumer.Info(ctx)
+	waiting, leased, err := q.unitsLeft(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -47,8 +63,8 @@ func (q *Queue) Status(ctx context.Context, t *Tally) (*Status, error) {
 	d, counts := &q.Definition, *t // the caller's tally has no bad findings
 	counts.Bad += bad
 	s := &Status{Name: d.Name, Kind: d.Kind, State: string(r.State), Size: d.Size(), Left: t.Left(),
-		Tally: &counts, Waiting: c.NumPending, Leased: uint64(max(c.NumAckPending, 0)),
-		Doubled: t.Doubled(), Rate: t.Rate(), Workers: t.Workers(), Args: []string{}}
+		Tally: &counts, Waiting: waiting, Leased: leased, Doubled: t.Doubled(), Rate: t.Rate(),
+		Workers: t.Workers(), Args: []string{}}
 	for _, f := range d.Flags {
 		s.Args = append(s.Args, f.String())
 	}
