@@ -11,9 +11,10 @@ FUZZTIME ?= 30s
 GOLANGCI_LINT_VERSION := v2.15.0
 GOTESTSUM_VERSION := v1.13.0
 
-.PHONY: help setup build run test test-disks test-apart vm-test layout restarts apparmor reconnect \
-	migrate planted repair-planted repair-paths search-table variants lint fuzz bench kills simulate \
-	soak survey shapes cliffs matrix mutants man clean guest guest-debug debug-test
+.PHONY: help setup build run test test-disks test-apart vm-test vm-test-explore \
+	vm-test-others layout restarts apparmor reconnect migrate planted repair-planted \
+	repair-paths search-table variants lint fuzz bench kills simulate soak survey shapes cliffs \
+	matrix mutants man clean guest guest-debug debug-test
 
 ## list the targets
 help:
@@ -82,14 +83,24 @@ test-apart:
 # The name of a test with the tag vmtest must begin with TestGuest. Others would not run.
 VMTESTS ?= ^TestGuest
 VMPACKAGES := ./hostd/... ./explore/host/...
+VMRUN = unshare --mount gotestsum --format pkgname-and-test-fails -- -tags vmtest -p 1 -timeout 40m \
+	-run '$(VMTESTS)'
 
+# Two halves that take equally long run at the same time: vm-test-explore, and vm-test-others, to
+# which the tests of explore/host with user-mode Linux belong.
 ## run the tests that boot a guest under libvirt; options: KERNEL=6.12-cloud-amd64
 ## VMTESTS=^TestGuestRamdisk
 vm-test: setup build guest build/bin/gotestsum
 	@! grep -rl --include='*_test.go' 'go:build vmtest' $(VMPACKAGES:/...=) | \
 		xargs grep -nE '^func Test' | grep -vE ':func Test(Guest|Main)'
-	unshare --mount gotestsum --format pkgname-and-test-fails -- -tags vmtest -p 2 -timeout 40m \
-		-run '$(VMTESTS)' $(VMPACKAGES)
+	$(MAKE) --no-print-directory -k -j 2 vm-test-explore vm-test-others
+
+vm-test-explore:
+	$(VMRUN) -skip '^TestGuestUserMode' $(filter ./explore/%,$(VMPACKAGES))
+
+vm-test-others:
+	$(VMRUN) -skip '^TestGuest([^U]|U[^s])' $(filter ./explore/%,$(VMPACKAGES))
+	$(VMRUN) $(filter ./hostd/%,$(VMPACKAGES))
 
 ## boot a guarded disk that is laid out as Debian's installer does, corrupt a commit of one volume
 ## after the other, and check each volume (about three minutes)

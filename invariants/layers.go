@@ -79,6 +79,15 @@ func (l *Layers) exemption(v *change.Violation) string {
 	return ""
 }
 
+// Prepare compiles the rules that Options.Late put off.
+func (l *Layers) Prepare() {
+	for _, e := range l.engines {
+		if c, ok := e.(*Compiled); ok {
+			c.Prepare()
+		}
+	}
+}
+
 // Rules describes the rules, in the order in which they run.
 func (l *Layers) Rules() (rules []Rule) {
 	for _, e := range l.engines {

@@ -167,9 +167,9 @@ func pipe(a, b net.Conn) {
 // InProcessConn returns a connection to the server.
 func (s *Server) InProcessConn() (net.Conn, error) { return s.nats.InProcessConn() }
 
-// health returns an error if the server could not write. It accepts nothing more then. A stream that
-// somebody makes at this moment has a folder before the server knows it, and counts as one that
-// "could not be recovered"; that is no such error.
+// health returns an error if the server could not write. It accepts nothing more then. A stream
+// that somebody makes at this moment has a folder before the server knows it, and counts as one
+// that "could not be recovered"; that is no such error.
 func (s *Server) health() error {
 	for _, e := range s.nats.Healthz(&server.HealthzOptions{Details: true}).Errors {
 		if e.Type != server.HealthzErrorStream || strings.Contains(e.Error, "write error") {

@@ -101,3 +101,13 @@ func CountEvents(events ...*Event) (commits, refused uint64) {
 
 // Again loads the rules in force once more, as the check of a baseline does.
 func (r *Rules) Again() (*Rules, error) { return r.again(0, nil) }
+
+// Prepared lists the file systems whose rules can judge at once.
+func (d *Disks) Prepared() (list []string) {
+	for _, fs := range FileSystems() {
+		if s := d.rules.set.Load().systems[fs]; s != nil && s.prepared.Load() {
+			list = append(list, fs)
+		}
+	}
+	return list
+}

@@ -24,8 +24,6 @@ type RulesConfig struct {
 	// StreamProgress, if not nil, receives the number of change records checked of a file system that
 	// is checked as a stream, and their total.
 	StreamProgress func(done, total int)
-	// OneImage: the rules check one image, so that what it may not need is made when it is needed.
-	OneImage bool
 	// Memory is for checking a whole file system, in bytes. Half of it holds change records; a file
 	// system with more is checked as a stream, and so is a commit. Then rules may use a quarter for
 	// their sums. 0 selects memory.Default.
@@ -52,7 +50,8 @@ func (c RulesConfig) MemoryBytes() uint64 {
 func (c RulesConfig) BuiltIn() bool { return c.Dir == "" && len(c.Add) == 0 }
 
 // Load loads the rules of every file system. If a rule does not load, the error names its file and
-// line.
+// line. The built-in rules have no mistakes, and those of a file system are compiled when the first
+// disk has it.
 func (c RulesConfig) Load() (*Rules, error) {
 	r := &Rules{config: c}
 	set, err := c.load()
@@ -71,7 +70,21 @@ func (r *Rules) Reload() (changes RuleChanges, swap func(), err error) {
 	if err != nil {
 		return changes, nil, err
 	}
-	return r.set.Load().changes(set), func() { r.set.Store(set) }, nil
+	old := r.set.Load()
+	for name, system := range old.systems {
+		if next := set.systems[name]; next != nil && system.prepared.Load() {
+			next.prepare()
+		}
+	}
+	return old.changes(set), func() { r.set.Store(set) }, nil
+}
+
+// prepare makes the rules of a file system ready to judge, so that no commit waits for that. fs is
+// "" for a volume without one.
+func (r *Rules) prepare(fs string) {
+	if system := r.set.Load().systems[fs]; system != nil {
+		system.prepare()
+	}
 }
 
 // MaxExplained bounds the violations of one commit that are explained.
@@ -84,6 +97,7 @@ func (r *Rules) Check(ctx context.Context, t *change.Txn, v change.View) invaria
 	if !ok {
 		return r.none(t.Schema.FS)
 	}
+	system.prepare()
 	verdict := system.engine.Check(ctx, t, v)
 	verdict.RulesHash = set.info.Hash
 	if r.config.Why {
@@ -105,6 +119,7 @@ func (r *Rules) CheckStream(ctx context.Context, fs string, s change.Stream,
 	if !ok {
 		return r.none(fs)
 	}
+	system.prepare()
 	verdict := system.engine.CheckStream(ctx, s, v, r.config.MemoryBytes()/4)
 	verdict.RulesHash = set.info.Hash
 	return verdict

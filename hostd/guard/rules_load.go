@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"fsward/interp/detect"
 	"fsward/invariants"
@@ -23,6 +25,17 @@ type ruleSet struct {
 type systemRules struct {
 	engine *invariants.Layers
 	layers []*ruleLayer
+
+	once     sync.Once
+	prepared atomic.Bool // the engine can judge at once
+}
+
+// prepare compiles the rules, if that was put off. Several goroutines may call it.
+func (s *systemRules) prepare() {
+	s.once.Do(func() {
+		s.engine.Prepare()
+		s.prepared.Store(true)
+	})
 }
 
 // A ruleLayer is the rules of fsward, or those of a site.
@@ -84,8 +97,7 @@ func (c RulesConfig) Source() (*Source, error) {
 	}
 	s := &Source{config: c, bundles: bundles}
 	s.options = invariants.Options{Settings: bundles.ByRule(), StreamProgress: c.StreamProgress,
-		LateWorker: c.OneImage,
-		Late:       c.OneImage && c.BuiltIn()}
+		LateWorker: true, Late: c.BuiltIn()}
 	for _, fs := range FileSystems() {
 		s.options.Others = append(s.options.Others, detect.Schema(fs))
 	}

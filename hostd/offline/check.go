@@ -53,7 +53,6 @@ func (c *imageCheck) load() (*guard.Rules, error) {
 	var err error
 	if c.rules == nil {
 		cfg := c.cfg.Rules
-		cfg.OneImage = true
 		cfg.StreamProgress = func(done, total int) { c.due(c.status.Judged(done, total)) }
 		c.rules, err = cfg.Load()
 	}

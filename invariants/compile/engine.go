@@ -112,6 +112,9 @@ func (e *Engine) compile(n int) error {
 	return e.wrong
 }
 
+// Prepare compiles the rules for one goroutine, if ruleset.Options.Late put that off.
+func (e *Engine) Prepare() { _ = e.compile(1) } // Check repeats the error
+
 // Rules describes the rules in the order of the files.
 func (e *Engine) Rules() []ruleset.Rule { return e.reference.Rules() }
 
