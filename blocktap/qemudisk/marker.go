@@ -6,8 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // A qemu-storage-daemon keeps metadata of an image in memory until the next flush. If it is killed,
@@ -70,7 +74,15 @@ func markerOf(image *os.File) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("the folder for markers of open images: %w", err)
 	}
-	name := fmt.Sprintf("%s-%x-%x", strings.TrimSpace(string(boot)), sys.Dev, sys.Ino)
+	// A new file may have the inode number of one that was removed, but not its time of birth. The
+	// time is 0 on a file system without it.
+	var x unix.Statx_t
+	err = unix.Statx(int(image.Fd()), "", unix.AT_EMPTY_PATH, unix.STATX_BTIME, &x)
+	if err != nil {
+		return "", fmt.Errorf("%s: statx: %w", image.Name(), err)
+	}
+	name := fmt.Sprintf("%s-%x-%x-%x.%x", strings.TrimSpace(string(boot)), sys.Dev, sys.Ino,
+		x.Btime.Sec, x.Btime.Nsec)
 	if st.Mode()&os.ModeDevice != 0 {
 		name = fmt.Sprintf("%s-device-%x", strings.TrimSpace(string(boot)), sys.Rdev)
 	}
@@ -90,4 +102,43 @@ func unmarked(path string, lock *os.File) (marker string, err error) {
 		return "", err
 	}
 	return marker, nil
+}
+
+// endOrphan asks the process that has an image open and is named in its marker to end. The kernel
+// did so when its fsward was killed, once, and the process may not have noticed: see process.stop.
+func endOrphan(path string) {
+	image, err := os.Open(path)
+	if err != nil {
+		return
+	}
+	defer image.Close()
+	marker, err := markerOf(image)
+	if err != nil {
+		return
+	}
+	text, err := os.ReadFile(marker)
+	if err != nil {
+		return
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err == nil && pid > 1 && hasOpen(pid, image) {
+		_ = syscall.Kill(pid, syscall.SIGTERM) // Open waits for what comes of it
+	}
+}
+
+// hasOpen reports whether a process has a file open. The number of a process that has ended may be
+// that of another one.
+func hasOpen(pid int, file *os.File) bool {
+	want, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	links, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(links, func(link string) bool {
+		got, err := os.Stat(link)
+		return err == nil && os.SameFile(got, want)
+	})
 }

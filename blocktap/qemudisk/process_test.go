@@ -2,8 +2,14 @@ package qemudisk
 
 import (
 	"bufio"
+	"errors"
+	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestStopIsRepeated stops a process that ignores the first requests to end, as a
@@ -25,4 +31,62 @@ func TestStopIsRepeated(t *testing.T) {
 	if err := p.stop(); err != nil || p.cmd.ProcessState.ExitCode() != 0 {
 		t.Errorf("stopped: %v, %v; want exit status 0", err, p.cmd.ProcessState)
 	}
+}
+
+// TestOrphanIsAskedToEnd opens an image that a qemu-storage-daemon has open whose fsward is gone,
+// and which did not hear that it was to end.
+func TestOrphanIsAskedToEnd(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.qcow2")
+	if out, err := exec.Command("qemu-img", "create", "-q", "-f", "qcow2", path,
+		"8M").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	image, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	marker, err := markerOf(image)
+	if err = errors.Join(err, image.Close()); err != nil {
+		t.Fatal(err)
+	}
+	// The process that took the lock ends; that of the image keeps it.
+	script := fmt.Sprintf(`flock -x %s sh -c "qemu-storage-daemon --blockdev \
+		driver=file,node-name=f,filename=%s --pidfile %s >%s/said 2>&1 &"
+		while ! test -s %[3]s; do sleep 0.01; done`, path, path, marker, dir)
+	if out, err := exec.Command("sh", "-c", script).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	d, err := Open(t.Context(), path, Options{Format: Qcow2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMarkerOfANewFile compares the markers of a file and of another one with its inode number.
+func TestMarkerOfANewFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.qcow2")
+	seen := map[uint64]string{} // by inode number
+	for range 1000 {
+		f, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		marker, err := markerOf(f)
+		var st unix.Stat_t
+		if err = errors.Join(err, unix.Fstat(int(f.Fd()), &st), f.Close(), os.Remove(path)); err != nil {
+			t.Fatal(err)
+		}
+		if last, again := seen[st.Ino]; again {
+			if last == marker {
+				t.Errorf("a new file has the marker of an old one, %s", marker)
+			}
+			return
+		}
+		seen[st.Ino] = marker
+	}
+	t.Skip("this file system does not use inode numbers again")
 }

@@ -22,7 +22,7 @@ import (
 )
 
 // busyTime bounds how long Open waits for the qemu-storage-daemon of an fsward that was killed. It
-// closes the image and ends.
+// closes the image and ends: see endOrphan.
 const busyTime = 20 * time.Second
 
 // busyPause is the time between two attempts.
@@ -61,6 +61,7 @@ func Open(ctx context.Context, path string, opt Options) (blocktap.Disk, error) 
 		if !errors.As(err, &busy) || !busy.Orphan || time.Now().After(patience) {
 			return d, err
 		}
+		endOrphan(path)
 		select {
 		case <-ctx.Done():
 			return nil, err
