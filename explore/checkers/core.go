@@ -125,13 +125,17 @@ func (c *Core) stepAnd(e *explore.Env, ops []model.Op, then []agent.Op) ([]agent
 		}
 		return results[len(ops):], nil
 	}
-	calls := slices.Concat([]agent.Op{agent.Clock()}, c.calls(ops), then, []agent.Op{agent.Tree(c.At)})
-	results, err := c.try(e, calls)
+	look := []agent.Op{agent.Tree(c.At)}
+	if n := len(ops); n > 0 && ops[n-1].Code == model.DropCaches {
+		look = append(look, c.calls(ops[n-1:])...) // the look fills them again
+	}
+	results, err := c.try(e, slices.Concat([]agent.Op{agent.Clock()}, c.calls(ops), then, look))
 	if err != nil {
 		return nil, err
 	}
-	clock, tree := results[0], results[len(results)-1]
-	results, moment := results[1:len(results)-1], c.fs.Moment()
+	end := len(results) - len(look)
+	clock, tree := results[0], results[end]
+	results, moment := results[1:end], c.fs.Moment()
 	if err := c.checkResults(e, ops, results); err != nil {
 		return nil, err
 	}

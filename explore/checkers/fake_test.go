@@ -47,6 +47,7 @@ type fake struct {
 	links, measured int            // how often a name was linked, and memory measured
 	fsck            int            // errors left to repair
 	recovered       bool           // a recovery came before the present mount
+	warm            bool           // the tree was read after the last change, or recovered
 	stopped         bool           // each call gives EIO until the next mount
 	unseen          unseenState    // since the mount, for unseenBugs
 }

@@ -54,7 +54,9 @@ func (f *fake) perform(s *exploretest.System, call agent.Op) agent.Result {
 	}
 	switch call.Code {
 	case agent.Tree("").Code:
-		return agent.Result{Data: agent.EncodeTree(f.unseenEntries(f.observed().Entries()))}
+		list := f.unseenEntries(f.observed().Entries())
+		f.warm = true
+		return agent.Result{Data: agent.EncodeTree(list)}
 	case agent.Listxattr("").Code:
 		x := f.observed().Xattrs(strings.TrimPrefix(texts[0], fakeAt))
 		names := ""
@@ -77,6 +79,7 @@ func (f *fake) perform(s *exploretest.System, call agent.Op) agent.Result {
 		return r
 	}
 	do := f.do
+	f.warm = f.recovered
 	if f.bug == "a direct write leaves the position in the file" && o.Code == model.Dwrites {
 		do = f.firstHalf
 	}

@@ -13,6 +13,7 @@ import (
 	"fsward/explore"
 	"fsward/explore/agent"
 	"fsward/explore/b3"
+	"fsward/explore/model"
 )
 
 // A workloadState is the expectation of a crash of a workload.
@@ -98,6 +99,9 @@ func entriesOf(answer agent.Result) (map[string]agent.Entry, error) {
 		return nil, explore.Failuref("unreadable", "the tree cannot be read: %v", answer.Errno)
 	}
 	entries, err := agent.DecodeTree(answer.Data)
+	if err == nil {
+		err = asFailure(model.DataInHole(entries))
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -63,6 +63,8 @@ var someBugs = []unseenBug{
 	{bug: "chmod does not change the time of status", checker: "sync", basic: true},
 	{bug: "a directory keeps its time of modification", checker: "sync", basic: true},
 	{bug: "a hole has data", checker: "sync", basic: true},
+	{bug: "a hole has data until it is read", checker: "sync", basic: true},
+	{bug: "a file is read otherwise at first", checker: "sync", basic: true},
 	{bug: "a punched block keeps its bytes", checker: "sync"},
 	{bug: "bytes behind the end appear", checker: "sync"},
 	{bug: "a recovered file takes no space", checker: "sync", basic: true},
@@ -225,6 +227,10 @@ func (f *fake) unseenEntries(list []agent.Entry) []agent.Entry {
 		last.Blocks = 0
 	case f.bug == "a hole has data" && is && last.Size > 10_000:
 		last.InHole = 1
+	case f.bug == "a hole has data until it is read" && is && last.Size > 10_000 && !f.warm:
+		last.InHole = 1
+	case f.bug == "a file is read otherwise at first" && is && last.Size > 10_000 && !f.warm:
+		last.Sum[0]++
 	case f.bug == "chmod does not change the time of status" && last.Mode&0o777 == 0o700:
 		last.Ctime = model.ClockOf(0)
 	case f.bug == "a directory keeps its time of modification":

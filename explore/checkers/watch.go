@@ -1,6 +1,8 @@
 package checkers
 
 import (
+	"errors"
+
 	"golang.org/x/sys/unix"
 
 	"fsward/explore"
@@ -26,9 +28,16 @@ func (c *Core) checkTree(e *explore.Env, tree agent.Result, moment int, clock in
 	if err != nil {
 		return explore.Failuref("unreadable", "%v", err)
 	}
+	if err := model.DataInHole(entries); err != nil {
+		return asFailure(err)
+	}
 	if !c.fs.Agrees(s) {
-		if err := c.Same(e); err != nil {
+		again, err := look(e, c.At, c.fs)
+		if err != nil {
 			return err
+		}
+		if err := errors.Join(c.fs.Equal(again), s.Reread(again)); err != nil {
+			return asFailure(err)
 		}
 	}
 	return asFailure(c.fs.CheckTimes(s, moment, clock))

@@ -5,6 +5,7 @@ package host
 import (
 	"context"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,9 +38,13 @@ func TestGuestVocabulary(t *testing.T) {
 	}
 }
 
-// misreportedHole is the random list with which XFS of Linux 6.1 says by lseek(2) that a hole is
-// where a file has data, each time (docs/results/unseen.md). The cause is not known yet.
-const misreportedHole = 7
+// seekBug reports whether an error of a list is a bug of XFS of Linux 6.1, which 4b2f459d8625 mends
+// in Linux 6.8: lseek(2) passes over data beside a range that was shared and written to
+// (docs/results/unseen.md). List 7 shows it.
+func seekBug(name, release string, err error) bool {
+	return name == "xfs" && strings.HasPrefix(release, "6.1.") && err != nil &&
+		strings.Contains(err.Error(), "hole: /a has data at offset 12288")
+}
 
 // vocabulary compares one file system.
 func vocabulary(t *testing.T, m *machine.Machine, name string, lists uint64) {
@@ -88,13 +93,10 @@ func vocabulary(t *testing.T, m *machine.Machine, name string, lists uint64) {
 	begin := time.Now()
 	c := modeltest.Comparison{Do: do, Promises: promises, Seen: make(map[string]int)}
 	for seed := range lists {
-		if name == "xfs" && seed == misreportedHole {
-			t.Run("list-7", func(t *testing.T) {
-				t.Skip("XFS reports a hole where a file has data: docs/results/unseen.md")
-			})
-			continue
-		}
-		if err := c.Compare(dir, seed); err != nil {
+		switch err := c.Compare(dir, seed); {
+		case seekBug(name, m.Hello().Release, err):
+			t.Logf("list %d ends with a known bug of the kernel: %.120v", seed, err)
+		case err != nil:
 			t.Fatal(err)
 		}
 	}

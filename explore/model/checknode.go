@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"golang.org/x/sys/unix"
+
+	"fsward/explore/agent"
 )
 
 // checkNode returns a *Mismatch if the observed node at path p cannot be inode i of the model.
@@ -45,9 +47,8 @@ func (m *matcher) checkNode(i int, p string, here *node) error {
 
 // checkFile checks the content of a file.
 func (m *matcher) checkFile(n *inode, p string, here *node) error {
-	if here.InHole > 0 {
-		return mismatchf("hole", "/%s has data at offset %d, where lseek(2) says that a hole is", p,
-			here.InHole-1)
+	if err := DataInHole([]agent.Entry{here.Entry}); err != nil {
+		return err
 	}
 	err := m.checkContent(n, p, here)
 	if masked := n.withoutTails(here); err != nil && masked != nil {

@@ -33,6 +33,29 @@ func (s *Observed) Unreadable() string {
 	return ""
 }
 
+// DataInHole returns a *Mismatch if a file has data where lseek(2) says that a hole is. The kernel
+// may answer otherwise once the file was read, because its pages are cached then.
+func DataInHole(list []agent.Entry) error {
+	for _, e := range list {
+		if e.InHole > 0 {
+			return mismatchf("hole", "/%s has data at offset %d, where lseek(2) says that a hole is",
+				e.Path, e.InHole-1)
+		}
+	}
+	return nil
+}
+
+// Reread compares s with a later look at the same tree. It returns a *Mismatch if a file was
+// another one then, though nothing happened between.
+func (s *Observed) Reread(later *Observed) error {
+	for _, p := range slices.Sorted(maps.Keys(s.nodes)) {
+		if is := later.nodes[p]; is == nil || !s.nodes[p].same(is) {
+			return mismatchf("not the same", "/%s was read twice, with different results", p)
+		}
+	}
+	return nil
+}
+
 // A node is an observed file or directory.
 type node struct {
 	agent.Entry
