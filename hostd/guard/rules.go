@@ -79,9 +79,9 @@ func (r *Rules) Reload() (changes RuleChanges, swap func(), err error) {
 	return old.changes(set), func() { r.set.Store(set) }, nil
 }
 
-// prepare makes the rules of a file system ready to judge, so that no commit waits for that. fs is
+// Prepare makes the rules of a file system ready to judge, so that no commit waits for that. fs is
 // "" for a volume without one.
-func (r *Rules) prepare(fs string) {
+func (r *Rules) Prepare(fs string) {
 	if system := r.set.Load().systems[fs]; system != nil {
 		system.prepare()
 	}

@@ -163,7 +163,7 @@ func (t *volumeTable) set(i int, v *guardedVolume) {
 // addVolume notes a volume that the interpreter has found, and reports what is on it.
 func (d *Disks) addVolume(number int) {
 	state := d.layout.State(number)
-	d.rules.prepare(state.FS)
+	d.rules.Prepare(state.FS)
 	v := &guardedVolume{number: number, guard: d.disks[state.Disk].guard}
 	v.state.Store(&state)
 	d.volumes.set(number, v)
@@ -185,7 +185,7 @@ func (d *Disks) settled() {
 			continue
 		}
 		if state := d.layout.State(v.number); state != *v.state.Load() {
-			d.rules.prepare(state.FS)
+			d.rules.Prepare(state.FS)
 			v.state.Store(&state)
 		}
 	}

@@ -106,6 +106,9 @@ func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, 
 	if cfg.DataOrdered {
 		follower.ExpectOrdered()
 	}
+	for _, i := range follower.Numbers() {
+		rules.Prepare(follower.State(i).FS)
+	}
 	out := &Replayed{Kind: "replayed"}
 	var policy guard.Policy = guard.RefusePolicy{}
 	if cfg.KeepGoing {
