@@ -36,12 +36,7 @@ func TestStopIsRepeated(t *testing.T) {
 // TestOrphanIsAskedToEnd opens an image that a qemu-storage-daemon has open whose fsward is gone,
 // and which did not hear that it was to end.
 func TestOrphanIsAskedToEnd(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "a.qcow2")
-	if out, err := exec.Command("qemu-img", "create", "-q", "-f", "qcow2", path,
-		"8M").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	path := create(t, "a.qcow2", Qcow2)
 	image, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -51,12 +46,10 @@ func TestOrphanIsAskedToEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The process that took the lock ends; that of the image keeps it.
-	script := fmt.Sprintf(`flock -x %s sh -c "qemu-storage-daemon --blockdev \
-		driver=file,node-name=f,filename=%s --pidfile %s >%s/said 2>&1 &"
-		while ! test -s %[3]s; do sleep 0.01; done`, path, path, marker, dir)
-	if out, err := exec.Command("sh", "-c", script).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	qemu(t, "sh", "-c", fmt.Sprintf(`flock -x %s sh -c "qemu-storage-daemon --blockdev \
+		driver=file,node-name=f,filename=%[1]s --pidfile %[2]s >%[1]s.said 2>&1 &"
+		while ! test -s %[2]s; do sleep 0.01; done`, path, marker))
+	t.Cleanup(func() { endOrphan(path) }) // if Open has not
 	d, err := Open(t.Context(), path, Options{Format: Qcow2})
 	if err != nil {
 		t.Fatal(err)

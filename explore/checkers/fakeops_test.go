@@ -54,16 +54,9 @@ func (f *fake) perform(s *exploretest.System, call agent.Op) agent.Result {
 	}
 	switch call.Code {
 	case agent.Tree("").Code:
-		list := f.unseenEntries(f.observed().Entries())
-		f.warm = true
-		return agent.Result{Data: agent.EncodeTree(list)}
+		return f.tree()
 	case agent.Listxattr("").Code:
-		x := f.observed().Xattrs(strings.TrimPrefix(texts[0], fakeAt))
-		names := ""
-		for _, name := range slices.Sorted(maps.Keys(x)) {
-			names += name + "\x00"
-		}
-		return agent.Result{Data: []byte(names)}
+		return f.listxattr(texts[0])
 	}
 	if first, second, both := call.Both(); both {
 		if r, wrong := f.atOnceWrong(s, first, second); wrong {
@@ -85,6 +78,23 @@ func (f *fake) perform(s *exploretest.System, call agent.Op) agent.Result {
 	}
 	r := do(s, o)
 	return agent.Result{Errno: r.Errno, Value: r.Value, Data: []byte(r.Data)}
+}
+
+// tree is agent.Tree.
+func (f *fake) tree() agent.Result {
+	list := f.unseenEntries(f.observed().Entries())
+	f.warm = true
+	return agent.Result{Data: agent.EncodeTree(list)}
+}
+
+// listxattr is listxattr(2).
+func (f *fake) listxattr(path string) agent.Result {
+	x := f.observed().Xattrs(strings.TrimPrefix(path, fakeAt))
+	names := ""
+	for _, name := range slices.Sorted(maps.Keys(x)) {
+		names += name + "\x00"
+	}
+	return agent.Result{Data: []byte(names)}
 }
 
 // failedCall counts a call inside the kernel for an operation, and reports whether it fails.

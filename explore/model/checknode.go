@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	"golang.org/x/sys/unix"
-
-	"fsward/explore/agent"
 )
 
 // checkNode returns a *Mismatch if the observed node at path p cannot be inode i of the model.
@@ -47,7 +45,7 @@ func (m *matcher) checkNode(i int, p string, here *node) error {
 
 // checkFile checks the content of a file.
 func (m *matcher) checkFile(n *inode, p string, here *node) error {
-	if err := DataInHole([]agent.Entry{here.Entry}); err != nil {
+	if err := dataInHole(&here.Entry); err != nil {
 		return err
 	}
 	err := m.checkContent(n, p, here)

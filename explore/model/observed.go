@@ -36,13 +36,21 @@ func (s *Observed) Unreadable() string {
 // DataInHole returns a *Mismatch if a file has data where lseek(2) says that a hole is. The kernel
 // may answer otherwise once the file was read, because its pages are cached then.
 func DataInHole(list []agent.Entry) error {
-	for _, e := range list {
-		if e.InHole > 0 {
-			return mismatchf("hole", "/%s has data at offset %d, where lseek(2) says that a hole is",
-				e.Path, e.InHole-1)
+	for i := range list {
+		if err := dataInHole(&list[i]); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// dataInHole is DataInHole for one file.
+func dataInHole(e *agent.Entry) error {
+	if e.InHole == 0 {
+		return nil
+	}
+	return mismatchf("hole", "/%s has data at offset %d, where lseek(2) says that a hole is", e.Path,
+		e.InHole-1)
 }
 
 // Reread compares s with a later look at the same tree. It returns a *Mismatch if a file was

@@ -1,8 +1,6 @@
 package guard_test
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -12,14 +10,7 @@ import (
 // TestRulesArePreparedForADisk formats a blank disk twice: the rules of a file system are ready as
 // soon as a disk has one, not before, and stay so when they are loaded again.
 func TestRulesArePreparedForADisk(t *testing.T) {
-	image := filepath.Join(t.TempDir(), "blank.img")
-	if err := os.WriteFile(image, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(image, 256<<20); err != nil {
-		t.Fatal(err)
-	}
-	r := guardtest.Attach(t, image, nil)
+	r := guardtest.Attach(t, guardtest.BlankImage(t, 256<<20), nil)
 	check := func(want ...string) {
 		t.Helper()
 		for _, when := range []string{"at first", "after a reload"} {
