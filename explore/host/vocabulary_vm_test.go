@@ -38,8 +38,8 @@ func TestGuestVocabulary(t *testing.T) {
 	}
 }
 
-// seekBug reports whether the error of a list is a bug of XFS of Linux 6.1, which 4b2f459d8625 mends
-// in Linux 6.8: lseek(2) passes over data beside a range that was shared and written to
+// seekBug reports whether the error of a list is a bug of XFS of Linux 6.1, which 4b2f459d8625
+// mends in Linux 6.8: lseek(2) passes over data beside a range that was shared and written to
 // (docs/results/unseen.md). List 7 shows it.
 func seekBug(name, release string, list uint64, err error) bool {
 	return name == "xfs" && list == 7 && strings.HasPrefix(release, "6.1.") && err != nil &&
