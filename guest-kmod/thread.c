@@ -101,6 +101,22 @@ static struct held *held_of(u32 pid)
 	return NULL;
 }
 
+/*
+ * Releases the held threads that have ended. Their entries would fill the table, and
+ * would stand for other threads when their pids are used again.
+ */
+static void release_ended(void)
+{
+	int i;
+
+	for (i = 0; i < FSW_EK_HELD; i++) {
+		if (!held[i].task || pid_alive(held[i].task))
+			continue;
+		put_task_struct(held[i].task);
+		held[i].task = NULL;
+	}
+}
+
 static u64 switches_of(struct task_struct *t)
 {
 	return t->nvcsw + t->nivcsw;
@@ -118,10 +134,12 @@ static u64 last_run(struct task_struct *t)
 
 static void fill(struct fsw_ek_thread *a, struct task_struct *t)
 {
+	const struct held *h = held_of(task_pid_nr(t));
+
 	*a = (struct fsw_ek_thread){
 		.pid = task_pid_nr(t),
 		.flags = (t->flags & PF_WQ_WORKER ? FSW_EK_F_WORKER : 0) |
-			 (held_of(task_pid_nr(t)) ? FSW_EK_F_HELD : 0),
+			 (h && h->task == t ? FSW_EK_F_HELD : 0),
 		.nice = task_nice(t),
 		.policy = t->policy,
 		.switches = switches_of(t),
@@ -178,6 +196,7 @@ static int hold(u32 pid)
 	struct pid *p;
 	int i;
 
+	release_ended();
 	if (held_of(pid))
 		return -EEXIST;
 	for (i = 0; i < FSW_EK_HELD && held[i].task; i++)
@@ -211,7 +230,10 @@ static bool ran(const struct held *h)
 	return h->task->se.sum_exec_runtime != h->run_ns || switches_of(h->task) != h->switches;
 }
 
-/* Lets a held thread run before all others, while the caller waits. */
+/*
+ * Lets a held thread run before all others, while the caller waits. A thread that has
+ * ended has nothing to do.
+ */
 static u32 run(struct held *h, u32 wait_ms)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(wait_ms);
@@ -223,7 +245,7 @@ static u32 run(struct held *h, u32 wait_ms)
 	do {
 		msleep_interruptible(1);
 		did = ran(h);
-	} while (!did && time_before(jiffies, end) && !signal_pending(current));
+	} while (!did && pid_alive(h->task) && time_before(jiffies, end) && !signal_pending(current));
 	lowest(h);
 	note(h);
 	return did;

@@ -49,6 +49,59 @@ func checkThreads(c *ekm.Control) error {
 			return err
 		}
 	}
+	return checkEnded(c)
+}
+
+// kthreadd is the PID of the thread that starts all others of the kernel.
+const kthreadd = 2
+
+// checkEnded checks that a held thread which has ended has nothing to do, and that the module
+// forgets it.
+func checkEnded(c *ekm.Control) error {
+	d, err := makeDisk("ext3")
+	if err != nil {
+		return err
+	}
+	before, err := c.Threads()
+	if err != nil {
+		return err
+	}
+	var ended uint32
+	if err := guestcheck.Mounted("ext3", d.Path(), "", func(string) error {
+		now, err := c.Threads()
+		if err != nil {
+			return err
+		}
+		served := ekm.Serving(before, now, "fswrd0")
+		i := slices.IndexFunc(served, commits)
+		if i < 0 {
+			return errors.New("no commit thread of a mounted ext3")
+		}
+		ended = served[i].PID
+		return c.Hold(ended)
+	}); err != nil {
+		return err
+	}
+	start := time.Now()
+	ran, err := c.Run(ended, 5*time.Second)
+	if took := time.Since(start); err != nil || ran || took > 4*time.Second {
+		return errors.Join(err, fmt.Errorf("a thread that has ended ran: %v; the module waited for %v",
+			ran, took))
+	}
+	if err := c.Hold(kthreadd); err != nil {
+		return err
+	}
+	held, _, err := c.Unscheduled()
+	if err := errors.Join(err, c.Release(kthreadd), d.Remove()); err != nil {
+		return err
+	}
+	if held != 1 {
+		return fmt.Errorf("the module holds %d threads, want the one that has not ended", held)
+	}
+	if err := c.Release(ended); !errors.Is(err, unix.ESRCH) {
+		return errors.Join(errors.New("the module has not forgotten a thread that has ended"), err)
+	}
+	guestcheck.Fact("threads", "a held thread that ended was forgotten")
 	return nil
 }
 
@@ -147,11 +200,12 @@ func serving(c *ekm.Control, before []ekm.Thread, fs string,
 	return found, nil
 }
 
-// holdAll holds threads, except workers of work queues, which have other work too, and returns
-// their number. It checks that a thread cannot be held twice.
+// holdAll holds threads and returns their number. It leaves out workers of work queues, which have
+// other work too, and ext4lazyinit, which ends when it has no more work. It checks that a thread
+// cannot be held twice.
 func holdAll(c *ekm.Control, serving []ekm.Thread, commit uint32) (held int, err error) {
 	for _, t := range serving {
-		if t.Policy == 0 && !t.Worker {
+		if t.Policy == 0 && !t.Worker && t.Comm != "ext4lazyinit" {
 			if err := c.Hold(t.PID); err != nil {
 				return 0, err
 			}
