@@ -62,6 +62,9 @@ const (
 	opFreeDisk
 	opFillInodes
 	opFreeInodes
+	opSubvolume
+	opSnapshot
+	opDeleteSubvolume
 	opClock
 	opTogether
 	opDiskMake

@@ -166,6 +166,8 @@ func change(o *Op) error {
 		return os.WriteFile("/proc/sys/vm/drop_caches", []byte("3"), 0)
 	case opWriteback:
 		return awaitOwnWriteback()
+	case opSubvolume, opSnapshot, opDeleteSubvolume:
+		return subvolumeOp(o)
 	case opFillDisk:
 		return fillDisk(o.s)
 	case opFreeDisk:

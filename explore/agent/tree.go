@@ -26,7 +26,7 @@ type Entry struct {
 	GID    uint32
 	Size   uint64 // bytes; for directories the file system defines it
 	Blocks uint64 // st_blocks: the space that it takes, in units of 512 bytes
-	Inode  uint64
+	Inode  uint64 // st_ino; in a Tree, of Btrfs: with the number of a subvolume that is not the root's
 	Rdev   uint64
 	Mtime  int64 // ns since 1970
 	Ctime  int64 // ns since 1970
@@ -151,12 +151,13 @@ func statEntry(path string) ([]byte, error) {
 // the root itself must exist. stop reports whether time is up.
 func readTree(root string, stop func() bool) (data []byte, n int, err error) {
 	todo, contents := []string{"."}, newContentReader()
+	var numbers inodes
 	for len(todo) > 0 {
 		rel := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		path := filepath.Join(root, rel)
-		var st unix.Stat_t
-		if err := unix.Lstat(path, &st); err != nil {
+		e, err := numbers.entry(path, rel)
+		if err != nil {
 			if rel == "." {
 				return nil, 0, err
 			}
@@ -165,8 +166,7 @@ func readTree(root string, stop func() bool) (data []byte, n int, err error) {
 			n++
 			continue
 		}
-		e := entryOf(rel, &st)
-		switch st.Mode & unix.S_IFMT {
+		switch e.Mode & unix.S_IFMT {
 		case unix.S_IFDIR:
 			names, err := readNames(path)
 			e.Errno = errnoOf(err)

@@ -34,6 +34,8 @@ func IsDirectory(name string) bool {
 type completer struct {
 	files map[string]*file // by path; hard links share one
 	dirs  map[string]bool  // the root is not in it
+	// volumes are those of dirs that are subvolumes.
+	volumes map[string]bool
 	// orphans are open files that lost the name under which they are open, by this name.
 	orphans map[string]*file
 	open    map[string]bool
@@ -47,9 +49,11 @@ type file struct {
 
 func newFile() *file { return &file{xattrs: make(map[string]bool)} }
 
+func (f *file) clone() *file { return &file{f.size, maps.Clone(f.xattrs)} }
+
 func newCompleter() *completer {
 	return &completer{files: make(map[string]*file), dirs: make(map[string]bool),
-		open: make(map[string]bool), orphans: make(map[string]*file)}
+		volumes: make(map[string]bool), open: make(map[string]bool), orphans: make(map[string]*file)}
 }
 
 // end closes everything, and returns the completed workload.
@@ -69,7 +73,7 @@ func (c *completer) add(s Step) {
 		c.parents(name)
 	}
 	switch s.Verb {
-	case Creat, Mknod, Mkdir, Symlink:
+	case Creat, Mknod, Mkdir, Symlink, Subvolume:
 		c.remove(s.Name)
 	case Falloc, Truncate:
 		c.filled(s.Name)
@@ -91,6 +95,10 @@ func (c *completer) add(s Step) {
 		c.beforeRename(s)
 	case Exchange:
 		c.beforeExchange(s)
+	case Snapshot:
+		c.beforeSnapshot(s)
+	case DeleteSubvolume:
+		c.beforeDelete(s.Name)
 	case Removexattr:
 		if c.opened(s.Name); c.files[s.Name] != nil && !c.files[s.Name].xattrs[s.To] {
 			c.add(Step{Verb: Setxattr, Name: s.Name, To: s.To})
@@ -143,7 +151,13 @@ func (c *completer) put(s Step) {
 	case Write, Dwrite, Mmapwrite, Mmapstore:
 		grow()
 	case Falloc:
-		if !s.Mode.keepsSize() {
+		switch {
+		case f == nil || s.Mode.keepsSize():
+		case s.Mode == Insert && s.Range.Off < f.size:
+			f.size += s.Range.Len
+		case s.Mode == Collapse && s.Range.Off+s.Range.Len < f.size:
+			f.size -= s.Range.Len
+		case s.Mode != Insert && s.Mode != Collapse:
 			grow()
 		}
 	case Truncate:
@@ -159,13 +173,19 @@ func (c *completer) put(s Step) {
 			to.size = max(to.size, s.Len+s.Range.Len)
 		}
 	case Link:
-		c.files[s.To] = f
+		if !c.isApart(s.Name, s.To) {
+			c.files[s.To] = f
+		}
 	case Unlink, Remove, Orphan:
 		if delete(c.files, s.Name); s.Verb == Orphan && f != nil {
 			c.orphans[s.Name] = f
 		}
-	case Rmdir:
-		delete(c.dirs, s.Name)
+	case Subvolume:
+		c.dirs[s.Name], c.volumes[s.Name] = true, true
+	case Snapshot:
+		c.snapshot(s.Name, s.To)
+	case Rmdir, DeleteSubvolume:
+		c.forget(s.Name)
 	case Rename:
 		c.move(s.Name, s.To)
 	case Exchange:
@@ -278,9 +298,9 @@ func (c *completer) beforeRename(s Step) {
 	}
 	switch isDir, toDir := c.dirs[s.Name], c.dirs[s.To]; {
 	case isInside(s.Name, s.To) || isInside(s.To, s.Name):
-	case isDir && toDir:
+	case isDir && toDir && !c.volumes[s.To]:
 		c.empty(s.To)
-	case isDir != toDir:
+	case isDir != toDir || c.volumes[s.To]:
 		c.remove(s.To)
 	}
 }
@@ -295,11 +315,13 @@ func (c *completer) beforeExchange(s Step) {
 }
 
 // isInside reports whether a name is in a directory, or below it.
-func isInside(name, dir string) bool { return strings.HasPrefix(name, dir+"/") }
+func isInside(name, dir string) bool {
+	return dir == "/" && name != "/" || strings.HasPrefix(name, dir+"/")
+}
 
 // move follows a rename.
 func (c *completer) move(from, to string) {
-	if from == to || isInside(to, from) || isInside(from, to) {
+	if from == to || isInside(to, from) || isInside(from, to) || c.isApart(from, to) {
 		return // it fails
 	}
 	if f := c.files[from]; f != nil {
@@ -317,84 +339,21 @@ func (c *completer) move(from, to string) {
 		} else {
 			delete(c.dirs, name)
 			c.dirs[now] = true
+			if c.volumes[name] {
+				delete(c.volumes, name)
+				c.volumes[now] = true
+			}
 		}
 	}
 }
 
 // swap follows an exchange.
 func (c *completer) swap(a, b string) {
-	if isInside(a, b) || isInside(b, a) {
+	if isInside(a, b) || isInside(b, a) || c.isApart(a, b) || c.isApart(b, a) {
 		return // it fails
 	}
 	const neither = "\x00" // no path is so
 	c.move(a, neither)
 	c.move(b, a)
 	c.move(neither, b)
-}
-
-// maxCompleted bounds the steps of a workload that core takes.
-const maxCompleted = 64
-
-// core returns the first workload of the set that Complete makes into w.
-func (s *Set) core(w Workload) (Workload, bool) {
-	if len(w) > maxCompleted {
-		return nil, false
-	}
-	return s.search(nil, w, 0)
-}
-
-// search continues a workload that has some operations, so that it becomes w.
-func (s *Set) search(core, w Workload, operations int) (Workload, bool) {
-	if operations == s.Length {
-		for _, after := range append(persistsIn(w), Step{}) {
-			done := slices.Clone(core)
-			if after.Verb != invalid {
-				done = append(done, after)
-			}
-			if _, err := s.counter.rank(done); err == nil && slices.Equal(done.Complete(), w) {
-				return done, true
-			}
-		}
-		return nil, false
-	}
-	for _, step := range s.counter.params {
-		afters := []Step{{}}
-		if operations+1 < s.Length {
-			afters = append(persistsIn(w), Step{})
-		}
-		for _, after := range afters {
-			next := append(slices.Clone(core), step)
-			if after.Verb != invalid {
-				next = append(next, after)
-			}
-			if !begins(next, w) {
-				continue
-			}
-			if found, ok := s.search(next, w, operations+1); ok {
-				return found, true
-			}
-		}
-	}
-	return nil, false
-}
-
-// persistsIn returns the different calls of fsync and sync in a workload.
-func persistsIn(w Workload) (steps []Step) {
-	for _, s := range w {
-		if (s.Verb == Fsync || s.Verb == Sync) && !slices.Contains(steps, s) {
-			steps = append(steps, s)
-		}
-	}
-	return steps
-}
-
-// begins reports whether the completion of core is the begin of w.
-func begins(core, w Workload) bool {
-	c := newCompleter()
-	for _, s := range core {
-		if c.add(s); len(c.out) > len(w) {
-			return false
-		}
-	}
-	return slices.Equal(c.out, w[:len(c.out)])
 }

@@ -48,6 +48,21 @@ var completed = map[string]string{
 	// A direct write begins at a block, also if the file does not end at one.
 	"write foo extend; dwrite foo append; dwrite foo last; sync": "creat foo; write foo 0 32768; " +
 		"write foo 30768 5000; dwrite foo 36864 32768; dwrite foo 61440 8192; sync; close foo",
+	// A snapshot has what its subvolume has, but for the subvolumes in it.
+	"snapshot / A/S; write A/S/foo append; delete_subvolume A/S; rmdir A; sync": "mkdir A; " +
+		"snapshot / A/S; creat A/S/foo; write A/S/foo 0 32768; close A/S/foo; " +
+		"delete_subvolume A/S; rmdir A; sync",
+	"write S/foo append; subvolume S/T; snapshot S U; write U/foo append; sync": "mkdir S; " +
+		"creat S/foo; write S/foo 0 32768; subvolume S/T; rmdir S/T; close S/foo; unlink S/foo; " +
+		"rmdir S; subvolume S; snapshot S U; creat U/foo; write U/foo 0 32768; sync; close U/foo",
+	"subvolume S; link foo S/foo; rename foo S/foo; write S/foo start; sync": "subvolume S; " +
+		"creat foo; link foo S/foo; close foo; rename foo S/foo; creat S/foo; " +
+		"write S/foo 0 32768; write S/foo 0 5000; sync; close S/foo",
+	"write S/foo append; subvolume T; exchange S T; rename T S; sync": "mkdir S; creat S/foo; " +
+		"write S/foo 0 32768; subvolume T; close S/foo; exchange S T; rmdir S; rename T S; sync",
+	"falloc foo collapse block; falloc foo insert 0 4096; write foo append; sync": "creat foo; " +
+		"write foo 0 32768; falloc foo collapse 0 8192; falloc foo insert 0 4096; " +
+		"write foo 28672 32768; sync; close foo",
 	"fsync /": "open /; fsync /; close /",
 }
 

@@ -21,10 +21,10 @@ func (s *Set) params() (steps []Step, err error) {
 }
 
 // ofSets reports whether a set may have an operation. fsync, sync, open and close are added to its
-// workloads, and the keys of a set lack what chmod and clone take.
+// workloads, and the keys of a set lack what chmod, clone and subvolumes take.
 func ofSets(v Verb) bool {
 	switch v {
-	case Fsync, Sync, Open, Close, Chmod, Clone, Orphan:
+	case Fsync, Sync, Open, Close, Chmod, Clone, Orphan, Subvolume, Snapshot, DeleteSubvolume:
 		return false
 	}
 	return true

@@ -134,7 +134,7 @@ func (p *parser) step(word string, at int) (s Step, err error) {
 func (p *parser) part(s *Step, part part) (err error) {
 	switch part {
 	case aName:
-		name, err := p.name(s.Verb)
+		name, err := p.name(s.Verb, s.Name == "")
 		if s.Name == "" {
 			s.Name = name
 		} else {
@@ -179,10 +179,11 @@ func (p *parser) part(s *Step, part part) (err error) {
 	return err
 }
 
-// name reads a path. Only fsync, open and close may name the root.
-func (p *parser) name(v Verb) (string, error) {
+// name reads a path, the first one or the second one of a step. Only fsync, open and close may name
+// the root, and snapshot as its source.
+func (p *parser) name(v Verb, first bool) (string, error) {
 	word, at := p.word()
-	if word == "/" && (v == Fsync || v == Open || v == Close) {
+	if word == "/" && (v == Fsync || v == Open || v == Close || v == Snapshot && first) {
 		return word, nil
 	}
 	if err := checkName(word); err != nil {

@@ -42,7 +42,8 @@ func TestSyntaxErrors(t *testing.T) {
 			"block, last, or an offset and a length in bytes"},
 		{"write foo 12", "1, column 13", "the end of the step", "a length in bytes" + large},
 		{"falloc foo punch 0 1", "1, column 12", `"punch"`,
-			"a mode, one of allocate, allocate|keep, zero, zero|keep, punch|keep"},
+			"a mode, one of allocate, allocate|keep, zero, zero|keep, punch|keep, " +
+				"collapse, insert"},
 		{"chmod foo 999", "1, column 11", `"999"`, "permissions, an octal number up to 777"},
 		{"chmod foo 1755", "1, column 11", `"1755"`, "permissions, an octal number up to 777"},
 		{"clone foo 0 1 bar", "1, column 18", "the end of the step", "an offset in bytes" + large},

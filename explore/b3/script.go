@@ -111,6 +111,12 @@ func (s Step) shell(i int, orphans orphanPaths) string {
 		return "$SETFATTR_PROG -n " + s.Attribute() + " -v 1 " + name
 	case Removexattr:
 		return "$SETFATTR_PROG -x " + s.Attribute() + " " + name
+	case Subvolume:
+		return "$BTRFS_UTIL_PROG subvolume create " + name + " > /dev/null"
+	case Snapshot:
+		return "$BTRFS_UTIL_PROG subvolume snapshot " + name + " " + to + " > /dev/null"
+	case DeleteSubvolume:
+		return "$BTRFS_UTIL_PROG subvolume delete " + name + " > /dev/null"
 	case Sync:
 		return "sync"
 	case DropCaches:
@@ -186,7 +192,7 @@ func (s Step) xfsIO(i int) (flags string, commands []string) {
 		return "", []string{mapped, flush}
 	case Falloc:
 		command := map[Mode]string{Allocate: "falloc", AllocateKeep: "falloc -k", Zero: "fzero",
-			ZeroKeep: "fzero -k", PunchKeep: "fpunch"}[s.Mode]
+			ZeroKeep: "fzero -k", PunchKeep: "fpunch", Collapse: "fcollapse", Insert: "finsert"}[s.Mode]
 		return "", one("%s %d %d", command, off, n)
 	case SyncFileRange:
 		return "", one("sync_range -abw %d %d", off, n)

@@ -7,7 +7,7 @@ type Verb uint8
 // Complete and people write. creat and open leave the file open until a close; all operations on
 // the file use this descriptor. mmapwrite is mmapstore with an msync of the same range. orphan
 // removes the name of an open file: until its close, the name stands for the file without a name.
-// exchange is renameat2(2) with RENAME_EXCHANGE.
+// exchange is renameat2(2) with RENAME_EXCHANGE. Subvolumes are those of Btrfs.
 const (
 	invalid Verb = iota
 	Creat
@@ -39,6 +39,9 @@ const (
 	SyncFileRange
 	Orphan
 	Exchange
+	Subvolume
+	Snapshot
+	DeleteSubvolume
 	verbCount
 )
 
@@ -61,36 +64,39 @@ var verbs = [verbCount]struct {
 	name  string
 	parts []part
 }{
-	invalid:       {name: "invalid"},
-	Creat:         {"creat", []part{aName}},
-	Mkdir:         {"mkdir", []part{aName}},
-	Mknod:         {"mknod", []part{aName}},
-	Falloc:        {"falloc", []part{aName, aMode, aRange}},
-	Write:         {"write", []part{aName, aRange}},
-	Dwrite:        {"dwrite", []part{aName, aRange}},
-	Mmapwrite:     {"mmapwrite", []part{aName, aRange}},
-	Link:          {"link", []part{aName, aName}},
-	Symlink:       {"symlink", []part{aTarget, aName}},
-	Unlink:        {"unlink", []part{aName}},
-	Remove:        {"remove", []part{aName}},
-	Rename:        {"rename", []part{aName, aName}},
-	Setxattr:      {"setxattr", []part{aName, anAttribute}},
-	Removexattr:   {"removexattr", []part{aName, anAttribute}},
-	Truncate:      {"truncate", []part{aName, aLength}},
-	Fdatasync:     {"fdatasync", []part{aName}},
-	Fsync:         {"fsync", []part{aName}},
-	Sync:          {name: "sync"},
-	Msync:         {"msync", []part{aName, aRange}},
-	Mmapstore:     {"mmapstore", []part{aName, aRange}},
-	Open:          {"open", []part{aName}},
-	Close:         {"close", []part{aName}},
-	Rmdir:         {"rmdir", []part{aName}},
-	DropCaches:    {name: "drop_caches"},
-	Chmod:         {"chmod", []part{aName, aPermission}},
-	Clone:         {"clone", []part{aName, aRange, aName, anOffset}},
-	SyncFileRange: {"sync_file_range", []part{aName, aRange}},
-	Orphan:        {"orphan", []part{aName}},
-	Exchange:      {"exchange", []part{aName, aName}},
+	invalid:         {name: "invalid"},
+	Creat:           {"creat", []part{aName}},
+	Mkdir:           {"mkdir", []part{aName}},
+	Mknod:           {"mknod", []part{aName}},
+	Falloc:          {"falloc", []part{aName, aMode, aRange}},
+	Write:           {"write", []part{aName, aRange}},
+	Dwrite:          {"dwrite", []part{aName, aRange}},
+	Mmapwrite:       {"mmapwrite", []part{aName, aRange}},
+	Link:            {"link", []part{aName, aName}},
+	Symlink:         {"symlink", []part{aTarget, aName}},
+	Unlink:          {"unlink", []part{aName}},
+	Remove:          {"remove", []part{aName}},
+	Rename:          {"rename", []part{aName, aName}},
+	Setxattr:        {"setxattr", []part{aName, anAttribute}},
+	Removexattr:     {"removexattr", []part{aName, anAttribute}},
+	Truncate:        {"truncate", []part{aName, aLength}},
+	Fdatasync:       {"fdatasync", []part{aName}},
+	Fsync:           {"fsync", []part{aName}},
+	Sync:            {name: "sync"},
+	Msync:           {"msync", []part{aName, aRange}},
+	Mmapstore:       {"mmapstore", []part{aName, aRange}},
+	Open:            {"open", []part{aName}},
+	Close:           {"close", []part{aName}},
+	Rmdir:           {"rmdir", []part{aName}},
+	DropCaches:      {name: "drop_caches"},
+	Chmod:           {"chmod", []part{aName, aPermission}},
+	Clone:           {"clone", []part{aName, aRange, aName, anOffset}},
+	SyncFileRange:   {"sync_file_range", []part{aName, aRange}},
+	Orphan:          {"orphan", []part{aName}},
+	Exchange:        {"exchange", []part{aName, aName}},
+	Subvolume:       {"subvolume", []part{aName}},
+	Snapshot:        {"snapshot", []part{aName, aName}},
+	DeleteSubvolume: {"delete_subvolume", []part{aName}},
 }
 
 // String returns the verb as workloads spell it.
@@ -151,13 +157,16 @@ const (
 	Zero         Mode = "zero"          // FALLOC_FL_ZERO_RANGE
 	ZeroKeep     Mode = "zero|keep"     // FALLOC_FL_ZERO_RANGE|FALLOC_FL_KEEP_SIZE
 	PunchKeep    Mode = "punch|keep"    // FALLOC_FL_PUNCH_HOLE|FALLOC_FL_KEEP_SIZE
+	Collapse     Mode = "collapse"      // FALLOC_FL_COLLAPSE_RANGE
+	Insert       Mode = "insert"        // FALLOC_FL_INSERT_RANGE
 )
 
 // modes are all modes, and their bits in linux/falloc.h.
 var modes = []struct {
 	Mode
 	bits uint32
-}{{Allocate, 0}, {AllocateKeep, 1}, {Zero, 0x10}, {ZeroKeep, 0x11}, {PunchKeep, 3}}
+}{{Allocate, 0}, {AllocateKeep, 1}, {Zero, 0x10}, {ZeroKeep, 0x11}, {PunchKeep, 3},
+	{Collapse, 8}, {Insert, 0x20}}
 
 // Bits returns the mode as fallocate(2) takes it.
 func (m Mode) Bits() uint32 {

@@ -10,9 +10,9 @@ import (
 type Step struct {
 	Verb Verb
 	Name string // path from the root without a leading slash; "/" is the root
-	// To is of Link and Rename the new name, of Exchange the other one, of Symlink its target, of
-	// Clone the file that gets the data, and of Setxattr and Removexattr the attribute without "user."
-	// ("": fsward).
+	// To is of Link, Rename and Snapshot the new name, of Exchange the other one, of Symlink its
+	// target, of Clone the file that gets the data, and of Setxattr and Removexattr the attribute
+	// without "user." ("": fsward).
 	To    string
 	Mode  Mode   // of Falloc
 	Range Range  // of Falloc, Write, Dwrite, Mmapwrite, Msync, SyncFileRange; of Clone: in Name
@@ -38,7 +38,7 @@ func (s Step) Names() []string {
 	switch s.Verb {
 	case Sync, DropCaches:
 		return nil
-	case Link, Rename, Clone, Exchange:
+	case Link, Rename, Clone, Exchange, Snapshot:
 		return []string{s.Name, s.To}
 	}
 	return []string{s.Name}

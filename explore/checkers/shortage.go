@@ -27,6 +27,9 @@ func (s *shortage) note(o model.Op) {
 	}
 }
 
+// any reports whether a file of the checker itself takes space or inodes.
+func (s *shortage) any() bool { return s.space || s.inodes }
+
 // excuses reports whether an operation may give ENOSPC because of the shortage.
 func (s *shortage) excuses(o model.Op) bool { return s.space || s.inodes && makesName(o) }
 
@@ -36,7 +39,8 @@ func makesName(o model.Op) bool {
 	switch o.Code {
 	case model.Open:
 		return o.Flags&(unix.O_CREAT|unix.O_TMPFILE) != 0
-	case model.Mkdir, model.Symlink, model.Mknod, model.Link, model.Linkat, model.Rename:
+	case model.Mkdir, model.Symlink, model.Mknod, model.Link, model.Linkat, model.Rename,
+		model.Subvolume, model.Snapshot:
 		return true
 	}
 	return false

@@ -15,6 +15,7 @@ type topology struct {
 	fs       *model.FS
 	promises model.Promises
 	limits   Limits
+	lacks    shortage
 
 	// dirs begins with "/". links are symbolic links and special files.
 	dirs, files, links []string
@@ -24,8 +25,8 @@ type topology struct {
 
 // topology returns the paths of the model.
 func (c *Core) topology() topology {
-	t := topology{fs: c.fs, promises: c.Promises, limits: c.Limits, empty: make(map[string]bool),
-		long: make(map[string][]string)}
+	t := topology{fs: c.fs, promises: c.Promises, limits: c.Limits, lacks: c.lacks,
+		empty: make(map[string]bool), long: make(map[string][]string)}
 	c.fs.Walk(func(p string, k model.Kind, empty bool) {
 		switch d := path.Dir(p); {
 		case len(p)-len(d) >= len(longName(0)):
@@ -232,10 +233,11 @@ func (t *topology) invalid() (out [][]model.Op) {
 // subject returns the path of the file or directory that a step was about, after the step. It is ""
 // if the step removed it, or was about no path.
 func subject(ops []model.Op) string {
-	switch o := ops[0]; {
-	case o.Code == model.Unlink || o.Code == model.Rmdir:
+	switch o, last := ops[0], ops[len(ops)-1]; {
+	case o.Code == model.Unlink || o.Code == model.Rmdir || o.Code == model.DeleteSubvolume ||
+		last.Code == model.Rmdir && last.Path == o.Path:
 		return ""
-	case o.Code == model.Rename || o.Code == model.Link:
+	case o.Code == model.Rename || o.Code == model.Link || o.Code == model.Snapshot:
 		return o.To
 	case o.Code == model.Open && o.Flags&unix.O_TMPFILE == unix.O_TMPFILE:
 		to := ""

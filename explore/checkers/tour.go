@@ -105,7 +105,11 @@ func (s tour) next(c *Core, done map[string]bool) (next []model.Op) {
 // removes reports whether an operation removes a name.
 func removes(tree *model.Observed, o model.Op) bool {
 	_, over := tree.Kind(o.To)
-	return o.Code == model.Unlink || o.Code == model.Rmdir || o.Code == model.Rename && over
+	switch o.Code {
+	case model.Unlink, model.Rmdir, model.DeleteSubvolume:
+		return true
+	}
+	return o.Code == model.Rename && over
 }
 
 // persistNow performs a step, makes it persistent by sync(2) or as a scout does with an uncommon

@@ -28,7 +28,7 @@ type unseenBug struct {
 	only Group
 }
 
-var unseenBugs = slices.Concat(someBugs, manyBugs, atOnceBugs)
+var unseenBugs = slices.Concat(someBugs, manyBugs, atOnceBugs, subvolumeBugs)
 
 var someBugs = []unseenBug{
 	// Calls that promise durability, after some operations only.
@@ -105,6 +105,7 @@ type unseenState struct {
 	freed   bool            // it was full
 	inodes  inodeState
 	rmdir   string // the directory that was removed last
+	above   string // the directory of the subvolume that was deleted last
 	many    manyState
 }
 
@@ -159,7 +160,7 @@ func (f *fake) unseenChange(o model.Op) model.Op {
 		f.fs.Apply(model.Op{Code: model.Link, Path: o.Path, To: o.To})
 		o = model.Op{Code: model.Chmod, Path: o.Path, Mode: 0o644}
 	}
-	return o
+	return f.volumeChange(o)
 }
 
 // unseenSync reports whether a call that promises durability does nothing.
@@ -204,7 +205,7 @@ func (f *fake) unseenUnlogged(o model.Op) bool {
 	case "setxattr of a value in place of another not journaled":
 		return o.Code == model.Setxattr && o.Flags == unix.XATTR_REPLACE
 	}
-	return f.inodesUnlogged(o) || f.manyUnlogged(o)
+	return f.inodesUnlogged(o) || f.manyUnlogged(o) || f.volumeUnlogged(o)
 }
 
 // unseenEntries changes what is read of a tree.

@@ -2,6 +2,7 @@ package checkers
 
 import (
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -210,7 +211,7 @@ func (r *workloadRun) translate(s b3.Step) []model.Op {
 		op = model.Op{Code: model.Fdatasync, Slot: op.Slot}
 	case b3.Sync:
 		op = model.Op{Code: model.Sync}
-	case b3.Mkdir:
+	case b3.Mkdir, b3.Subvolume:
 		r.dirs[s.Name] = true
 		op = byPath(s)
 	default:
@@ -247,10 +248,16 @@ func (r *workloadRun) writes(code model.Code, op model.Op) (ops []model.Op) {
 
 // byPath returns the operation of a step that uses no open file.
 func byPath(s b3.Step) model.Op {
-	p, to := "/"+s.Name, "/"+s.To
+	p, to := path.Join("/", s.Name), path.Join("/", s.To)
 	switch s.Verb {
 	case b3.Mkdir:
 		return model.Op{Code: model.Mkdir, Path: p, Mode: 0o755}
+	case b3.Subvolume:
+		return model.Op{Code: model.Subvolume, Path: p}
+	case b3.Snapshot:
+		return model.Op{Code: model.Snapshot, Path: p, To: to}
+	case b3.DeleteSubvolume:
+		return model.Op{Code: model.DeleteSubvolume, Path: p}
 	case b3.Rmdir:
 		return model.Op{Code: model.Rmdir, Path: p}
 	case b3.Unlink, b3.Remove, b3.Orphan:

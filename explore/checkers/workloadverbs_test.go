@@ -18,8 +18,11 @@ func TestWorkloadVerbs(t *testing.T) {
 		"write A/foo append; fsync A/foo; orphan A/foo; write A/foo start; fsync A/foo; "+
 			"creat A/foo; sync",
 		"write foo append; creat A/bar; sync; exchange foo A/bar; write A/bar start; fsync A; "+
-			"fsync A/bar; exchange A B; sync")
-	if sum.Runs != 6 || !sum.Complete || len(sum.Errors) > 0 || sum.CrashStates == 0 {
+			"fsync A/bar; exchange A B; sync",
+		"write foo append; snapshot / A; write foo start; fsync foo; write A/foo end; fsync A/foo; "+
+			"snapshot A B; delete_subvolume A; fsync /; rename B A; sync",
+		"write foo 0 65536; falloc foo collapse 4096 8192; fsync foo; falloc foo insert 0 4096; sync")
+	if sum.Runs != 8 || !sum.Complete || len(sum.Errors) > 0 || sum.CrashStates == 0 {
 		t.Errorf("%+v", sum)
 	}
 }
@@ -43,11 +46,13 @@ func TestLongWrite(t *testing.T) {
 // What a new verb changes is checked after a crash.
 func TestWorkloadVerbsFindBugs(t *testing.T) {
 	for bug, workload := range map[string]string{
-		"chmod not journaled":       "creat foo; sync; chmod foo 700; fsync foo",
-		"setxattr not journaled":    "creat foo; sync; setxattr foo a; fsync foo",
-		"unlink not journaled":      "creat foo; sync; orphan foo; fsync foo; creat bar; sync",
-		"exchange not journaled":    "creat foo; write bar append; sync; exchange foo bar; fsync /",
-		"removexattr not journaled": "setxattr foo a; sync; removexattr foo a; fsync foo",
+		"chmod not journaled":            "creat foo; sync; chmod foo 700; fsync foo",
+		"setxattr not journaled":         "creat foo; sync; setxattr foo a; fsync foo",
+		"unlink not journaled":           "creat foo; sync; orphan foo; fsync foo; creat bar; sync",
+		"exchange not journaled":         "creat foo; write bar append; sync; exchange foo bar; fsync /",
+		"removexattr not journaled":      "setxattr foo a; sync; removexattr foo a; fsync foo",
+		"snapshot not journaled":         "write foo append; sync; snapshot / A; fsync /",
+		"delete_subvolume not journaled": "snapshot / A; sync; delete_subvolume A; fsync /",
 	} {
 		if sum := runWorkloads(t, bug, workload); sum.Broken() == 0 {
 			t.Errorf("%s is not found: %+v", bug, sum)

@@ -64,6 +64,12 @@ func (o Op) Call(root string) agent.Op {
 		return agent.FreeInodes(root)
 	case Linkat:
 		return agent.Linkat(o.Slot, root+o.To)
+	case Subvolume:
+		return agent.Subvolume(p)
+	case Snapshot:
+		return agent.Snapshot(p, root+o.To)
+	case DeleteSubvolume:
+		return agent.DeleteSubvolume(p)
 	}
 	return o.slotCall()
 }
@@ -128,7 +134,7 @@ func FromCall(root string, call agent.Op) (o Op, ok bool) {
 		return Op{}, false
 	case Symlink:
 		o.Path, o.To = s[1], s[0]
-	case Rename, Link:
+	case Rename, Link, Snapshot:
 		o.To = s[1]
 	case Linkat:
 		o.Path, o.To = "", s[0]

@@ -43,7 +43,7 @@ var hostFeatures = map[string][]model.Feature{
 	"ext4": {model.Nodes, model.Tmpfile, model.Direct, model.Whiteout, model.ACL, model.ZeroRange,
 		model.Shift, model.Times},
 	"btrfs": {model.Nodes, model.Tmpfile, model.Direct, model.Whiteout, model.ACL, model.ZeroRange,
-		model.Reflink, model.Times},
+		model.Reflink, model.Times, model.Subvolumes},
 	"xfs": {model.Nodes, model.Tmpfile, model.Direct, model.Whiteout, model.ACL, model.ZeroRange,
 		model.Shift, model.Reflink, model.Times},
 }
@@ -52,6 +52,8 @@ var featuresOccur = map[model.Feature][]string{
 	model.Shift:     {"collapse ok", "insert ok", "collapse EINVAL"},
 	model.ZeroRange: {"zero ok"},
 	model.Reflink:   {"clone ok", "dedupe ok", "clone EINVAL"},
+	model.Subvolumes: {"subvolume ok", "snapshot ok", "delete_subvolume ok", "subvolume EEXIST",
+		"delete_subvolume EINVAL", "delete_subvolume ENOTEMPTY", "link EXDEV", "rename EXDEV"},
 }
 
 // TestAsLinux: each operation gives the same result on real file systems as in the model, and

@@ -51,10 +51,13 @@ func (v *volume) create(dir int, k Kind, mode uint32) (int, *inode) {
 		mode = 0o755
 	}
 	a := attrs{mode: mode}
+	in := 0
 	if d := v.tree.inodes[dir]; d != nil {
-		a = d.attrs.now().inherited(k, mode)
+		a, in = d.attrs.now().inherited(k, mode), d.volume
 	}
-	return v.tree.create(k, a, v.now)
+	i, n := v.tree.create(k, a, v.now)
+	n.volume = in
+	return i, n
 }
 
 // setName makes name s of directory d refer to inode to, or removes it if to is 0. With -o sync or

@@ -31,6 +31,7 @@ type special struct {
 // An inode is a file, a directory, a symbolic link or a special file, with its history.
 type inode struct {
 	kind   Kind
+	volume int // inode of the root directory of its subvolume; 0: the first one
 	born   int // moment of its creation
 	attrs  history[attrs]
 	data   history[content] // of a file

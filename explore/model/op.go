@@ -14,48 +14,51 @@ type Code uint8
 // The system calls, each with the fields of Op that it uses. All paths are absolute, from the root
 // of the file system.
 const (
-	invalid       Code = iota
-	Mkdir              // Path, Mode
-	Rmdir              // Path
-	Unlink             // Path
-	Rename             // Path to To; Flags of renameat2(2)
-	Link               // Path; To is the new name
-	Symlink            // Path; To is the target
-	Readlink           // Path; returns the target
-	Chmod              // Path, Mode
-	Chown              // Path (of lchown), UID, GID
-	Utimes             // Path (no link is followed), Mtime
-	Truncate           // Path, Len
-	Setxattr           // Path (of lsetxattr), Name, Value, Flags
-	Getxattr           // Path, Name; returns the value
-	Removexattr        // Path, Name
-	Readdir            // Path; returns the names
-	Open               // Path, Slot, Mode; Flags of open(2), see openFlagsKnown
-	Close              // Slot
-	Read               // Slot, Off, Len; returns the bytes
-	Write              // Slot, Off; Len bytes of agent.Pattern of Seed, not 0; returns their number
-	Ftruncate          // Slot, Len
-	Fallocate          // Slot, Flags (its mode), Off, Len
-	Dwrite             // as Write, with O_DIRECT; Off and Len are multiples of Block
-	Dwrites            // as Dwrite, in two calls; Len is a multiple of two blocks
-	Mmapwrite          // as Write, through a mapping; the range is within the file
-	Mmaptail           // Slot, Len, Seed: a write behind the end, through a mapping of the last page
-	Msync              // Slot, Off, Len
-	SyncFileRange      // Slot, Off, Len; Flags
-	Clone              // Slot, Off; From, FromOff, Len; the numbers are multiples of Block
-	Dedupe             // as Clone; returns the number of bytes that are shared now
-	Linkat             // Slot; To is the new name
-	Mknod              // Path, Mode with a type, Dev
-	Fsync              // Slot
-	Fdatasync          // Slot
-	Syncfs             // Slot
-	Sync               // no arguments
-	DropCaches         // no arguments
-	Writeback          // no arguments
-	FillDisk           // no arguments: all free space goes to a file that Observe leaves out
-	FreeDisk           // no arguments: it goes back
-	FillInodes         // no arguments: all free inodes go to such files
-	FreeInodes         // no arguments: they go back
+	invalid         Code = iota
+	Mkdir                // Path, Mode
+	Rmdir                // Path
+	Unlink               // Path
+	Rename               // Path to To; Flags of renameat2(2)
+	Link                 // Path; To is the new name
+	Symlink              // Path; To is the target
+	Readlink             // Path; returns the target
+	Chmod                // Path, Mode
+	Chown                // Path (of lchown), UID, GID
+	Utimes               // Path (no link is followed), Mtime
+	Truncate             // Path, Len
+	Setxattr             // Path (of lsetxattr), Name, Value, Flags
+	Getxattr             // Path, Name; returns the value
+	Removexattr          // Path, Name
+	Readdir              // Path; returns the names
+	Open                 // Path, Slot, Mode; Flags of open(2), see openFlagsKnown
+	Close                // Slot
+	Read                 // Slot, Off, Len; returns the bytes
+	Write                // Slot, Off; Len bytes of agent.Pattern of Seed, not 0; returns their number
+	Ftruncate            // Slot, Len
+	Fallocate            // Slot, Flags (its mode), Off, Len
+	Dwrite               // as Write, with O_DIRECT; Off and Len are multiples of Block
+	Dwrites              // as Dwrite, in two calls; Len is a multiple of two blocks
+	Mmapwrite            // as Write, through a mapping; the range is within the file
+	Mmaptail             // Slot, Len, Seed: a write behind the end, through a mapping of the last page
+	Msync                // Slot, Off, Len
+	SyncFileRange        // Slot, Off, Len; Flags
+	Clone                // Slot, Off; From, FromOff, Len; the numbers are multiples of Block
+	Dedupe               // as Clone; returns the number of bytes that are shared now
+	Linkat               // Slot; To is the new name
+	Mknod                // Path, Mode with a type, Dev
+	Fsync                // Slot
+	Fdatasync            // Slot
+	Syncfs               // Slot
+	Sync                 // no arguments
+	DropCaches           // no arguments
+	Writeback            // no arguments
+	FillDisk             // no arguments: all free space goes to a file that Observe leaves out
+	FreeDisk             // no arguments: it goes back
+	FillInodes           // no arguments: all free inodes go to such files
+	FreeInodes           // no arguments: they go back
+	Subvolume            // Path
+	Snapshot             // Path, of a subvolume; To is the new name
+	DeleteSubvolume      // Path
 	codeCount
 )
 
@@ -65,7 +68,7 @@ var codeNames = [codeCount]string{
 	"close", "read", "write", "ftruncate", "fallocate", "dwrite", "dwrites", "mmapwrite",
 	"mmaptail", "msync", "sync_file_range", "clone", "dedupe", "linkat", "mknod", "fsync",
 	"fdatasync", "syncfs", "sync", "drop_caches", "writeback", "fill_disk", "free_disk",
-	"fill_inodes", "free_inodes",
+	"fill_inodes", "free_inodes", "subvolume", "snapshot", "delete_subvolume",
 }
 
 // Block is a multiple of the block size of each file system that the explorer makes, in bytes.
@@ -110,7 +113,7 @@ func (o Op) String() string {
 		add("%s", o.Path)
 	}
 	switch o.Code {
-	case Rename, Link, Symlink, Linkat:
+	case Rename, Link, Symlink, Linkat, Snapshot:
 		add("%s", o.To)
 	case Mkdir, Chmod, Mknod:
 		add("%#o", o.Mode)

@@ -263,6 +263,8 @@ func (v *volume) linkat(i int, to string) unix.Errno {
 		return unix.EPERM
 	case n.links == 0 && !n.linkable:
 		return unix.ENOENT
+	case n.volume != v.tree.inodes[w.dir].volume:
+		return unix.EXDEV
 	}
 	n.linkable = false
 	v.setName(w.dir, w.name, i)

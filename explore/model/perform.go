@@ -12,6 +12,8 @@ func (v *volume) perform(o Op) (r Result) {
 		r.Errno = v.remove(o)
 	case Rename:
 		r.Errno = v.rename(o)
+	case Subvolume, Snapshot, DeleteSubvolume:
+		r.Errno = v.subvolumes(o)
 	case Readlink:
 		r = v.tree.readlink(o.Path)
 	case Chmod, Chown:
@@ -81,6 +83,8 @@ func (v *volume) add(o Op) unix.Errno {
 		o.Code == Mknod && !v.promises.Has(Nodes),
 		o.Code == Link && (v.promises.NoLinks || v.tree.inodes[old].kind == Dir):
 		return unix.EPERM
+	case o.Code == Link && v.tree.inodes[old].volume != v.tree.inodes[w.dir].volume:
+		return unix.EXDEV
 	case o.Code == Symlink:
 		i, n := v.create(w.dir, Symbolic, 0o777)
 		n.target = o.To
@@ -164,6 +168,7 @@ func (v *volume) rename(o Op) unix.Errno {
 	switch {
 	case whiteout: // a character device with the number 0 (WHITEOUT_DEV)
 		r.target = v.mknod(noParent, unix.S_IFCHR, 0)
+		v.tree.inodes[r.target].volume = v.tree.inodes[r.from.dir].volume
 	case !r.exchange:
 		r.target = 0
 	}

@@ -98,11 +98,11 @@ func (d *disk) msync(n *inode, off, end uint64, now int) {
 }
 
 // keepEntries makes the inodes durable that have names in a directory, as they were created, and in
-// turn the names in those that are directories.
+// turn the names in those that are directories. A subvolume has a log of its own.
 func (t *tree) keepEntries(dir *inode, now int) {
 	for _, e := range dir.names {
 		n := t.inodes[e.now()]
-		if n == nil || n.meta >= n.born {
+		if n == nil || n.meta >= n.born || t.isVolume(e.now()) {
 			continue
 		}
 		n.meta = n.born
@@ -113,11 +113,11 @@ func (t *tree) keepEntries(dir *inode, now int) {
 	}
 }
 
-// keepNames makes the names of an inode durable, and its directories up to the root.
+// keepNames makes the names of an inode durable, and its directories up to that of the subvolume.
 func (t *tree) keepNames(i, now int) {
 	n := t.inodes[i]
 	n.named = now
-	if i == root {
+	if t.isVolume(i) {
 		return
 	}
 	for d, parent := range t.inodes {

@@ -67,15 +67,17 @@ func (r *renaming) inodes() (errno unix.Errno) {
 // replaceable returns an error if the source must not replace the target.
 func (r *renaming) replaceable() unix.Errno {
 	isDir := r.tree.inodes[r.source].kind == Dir
-	if t := r.tree.inodes[r.target]; t != nil && !r.exchange {
-		switch {
-		case isDir && t.kind != Dir:
-			return unix.ENOTDIR
-		case !isDir && t.kind == Dir:
-			return unix.EISDIR
-		case isDir && !t.empty():
-			return unix.ENOTEMPTY
-		}
+	t := r.tree.inodes[r.target]
+	replaced := t != nil && !r.exchange
+	switch {
+	case replaced && isDir && t.kind != Dir:
+		return unix.ENOTDIR
+	case replaced && !isDir && t.kind == Dir:
+		return unix.EISDIR
+	case r.apart():
+		return unix.EXDEV
+	case replaced && isDir && (!t.empty() || r.tree.isVolume(r.target)):
+		return unix.ENOTEMPTY
 	}
 	return 0
 }

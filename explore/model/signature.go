@@ -96,8 +96,8 @@ func (l labeler) edgeLabel(at int) uint32 {
 // label returns the properties of an inode as text.
 func (l labeler) label(i int, n *inode) string {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%d %t %s %q %d %t", n.kind, i == root, l.f.files.label(i), n.target, n.node,
-		n.linkable)
+	fmt.Fprintf(&b, "%d %t %t %s %q %d %t", n.kind, i == root, i == n.volume, l.f.files.label(i),
+		n.target, n.node, n.linkable)
 	put := func(at int, ordered bool, v any) {
 		if l.history {
 			fmt.Fprintf(&b, " @%d %t", l.rank[at], ordered)

@@ -37,10 +37,14 @@ type Comparison struct {
 // the first difference and lists the operations up to it.
 func (c *Comparison) Compare(dir string, seed uint64) (err error) {
 	base := path.Join(dir, fmt.Sprint("list", seed))
-	if r, err := c.Do(agent.Mkdir(base, 0o755)); err != nil || r[0].Errno != 0 {
+	g, top := NewGenerator(seed), agent.Mkdir(base, 0o755)
+	if g.Subvolumes = c.Promises.Has(model.Subvolumes); g.Subvolumes {
+		top = agent.Subvolume(base) // the root directory of the model is that of a subvolume
+	}
+	if r, err := c.Do(top); err != nil || r[0].Errno != 0 {
 		return errors.Join(fmt.Errorf("%s: %v", base, r), err)
 	}
-	l := list{Comparison: c, base: base, model: model.New(c.Promises), generator: NewGenerator(seed)}
+	l := list{Comparison: c, base: base, model: model.New(c.Promises), generator: g}
 	defer func() {
 		_, closing := l.performed([]model.Op{{Code: model.Close, Slot: agent.FirstHeld}})
 		err = errors.Join(err, closing)
@@ -76,8 +80,12 @@ func (l *list) round(number int) error {
 		if number%2 == 1 && i < 4 {
 			o = filled[i]
 		}
-		ops, want = append(ops, o), append(want, l.model.Apply(o))
-		if o.Code == model.Mkdir && want[i].Errno == 0 && l.model.Inherits(path.Dir(o.Path)) {
+		if !l.model.Knows(o) {
+			continue
+		}
+		r := l.model.Apply(o)
+		ops, want = append(ops, o), append(want, r)
+		if o.Code == model.Mkdir && r.Errno == 0 && l.model.Inherits(path.Dir(o.Path)) {
 			l.Seen["mkdir inherits"]++
 		}
 	}

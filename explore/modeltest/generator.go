@@ -13,12 +13,13 @@ import (
 // A Generator makes random operations on a few names, so that operations often affect each other.
 type Generator struct {
 	*rand.Rand
-	whiteouts bool // makes whiteouts, and no default lists, which file systems give them or not
+	Subvolumes bool // Op also makes and deletes subvolumes
+	whiteouts  bool // makes whiteouts, and no default lists, which file systems give them or not
 }
 
 // NewGenerator returns a generator of the operations that a seed selects.
 func NewGenerator(seed uint64) *Generator {
-	return &Generator{rand.New(rand.NewPCG(seed, 7)), seed%2 == 0}
+	return &Generator{Rand: rand.New(rand.NewPCG(seed, 7)), whiteouts: seed%2 == 0}
 }
 
 func (g *Generator) one(s ...string) string { return s[g.IntN(len(s))] }
@@ -80,6 +81,9 @@ func (g *Generator) attribute(o *model.Op) {
 
 // Op returns a random operation.
 func (g *Generator) Op() model.Op {
+	if g.Subvolumes && g.IntN(8) == 0 {
+		return g.subvolume()
+	}
 	if g.IntN(4) == 0 {
 		return g.dataOp()
 	}
@@ -136,6 +140,20 @@ func (g *Generator) Op() model.Op {
 		if o.Flags&(unix.FALLOC_FL_COLLAPSE_RANGE|unix.FALLOC_FL_INSERT_RANGE) != 0 {
 			o.Off, o.Len = g.blocks(0), g.blocks(1)
 		}
+	}
+	return o
+}
+
+// subvolume returns a random operation on subvolumes.
+func (g *Generator) subvolume() model.Op {
+	o := model.Op{Path: g.path(), To: g.path()}
+	o.Code = []model.Code{model.Subvolume, model.Snapshot, model.Snapshot,
+		model.DeleteSubvolume}[g.IntN(4)]
+	switch top := g.one("/a", "/b", "/c", "/d"); {
+	case o.Code == model.Snapshot:
+		o.Path = g.one("/", top, o.Path)
+	case g.IntN(2) == 0:
+		o.Path = top
 	}
 	return o
 }

@@ -29,6 +29,9 @@ type File struct {
 	GID   uint32
 	Size  uint64 // bytes
 	Inode uint64
+	// Subvolume is the number of the Btrfs subvolume that numbers the inode; 0: the one at the root,
+	// or another file system.
+	Subvolume uint64
 	Contents
 	tree uint64
 }
@@ -40,7 +43,7 @@ type name struct {
 }
 
 // Touches reports whether the replay of a log may change an inode, or the entry of a directory that
-// names it. dir is the directory's inode.
+// names it. dir is the directory's inode. Inodes of all subvolumes that have the number count.
 func (c *Committed) Touches(inode, dir uint64, text string) bool {
 	return c.inodes[inode] || c.renamed[name{dir, text}]
 }

@@ -111,6 +111,9 @@ func (n *namespace) add(r change.Record, names *change.Names) {
 		at := node{r.Object.Tree, r.Object.ID}
 		if n.inodes[at] == nil {
 			n.inodes[at] = &File{Inode: at.inode, tree: at.tree}
+			if at.tree != n.root.tree {
+				n.inodes[at].Subvolume = at.tree
+			}
 		}
 		n.addInode(n.inodes[at], r)
 	case r.Object.Kind == n.entry:

@@ -59,7 +59,7 @@ func committedTree(c *oracle.Committed) *explore.CommittedTree {
 		Contents: make(map[string]bool), Damage: make(map[string]string)}
 	for _, f := range c.Entries {
 		tree.Entries[f.Path] = agent.Entry{Path: f.Path, Mode: f.Mode, Links: f.Links, UID: f.UID,
-			GID: f.GID, Size: f.Size, Inode: f.Inode, Sum: f.Sum}
+			GID: f.GID, Size: f.Size, Inode: agent.InodeIn(f.Subvolume, f.Inode), Sum: f.Sum}
 		// The agent makes no sum of agent.FillName.
 		if f.Known && f.Path != agent.FillName {
 			tree.Contents[f.Path] = true
@@ -69,7 +69,9 @@ func committedTree(c *oracle.Committed) *explore.CommittedTree {
 		}
 	}
 	if c.Logged {
-		tree.Touched = c.Touches
+		tree.Touched = func(inode, dir uint64, text string) bool {
+			return c.Touches(agent.NumberOf(inode), agent.NumberOf(dir), text)
+		}
 	}
 	return tree
 }
