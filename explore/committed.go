@@ -147,7 +147,7 @@ func (c *CommittedTree) uncertain(tree map[string]agent.Entry, p string) bool {
 // equal reports whether a recovered entry has what the commit says. A log may change the number of
 // links of an inode that it does not contain.
 func (c *CommittedTree) equal(want, have agent.Entry) bool {
-	have.Rdev, have.Blocks, have.Target = 0, 0, ""
+	have.Rdev, have.Blocks, have.Flags, have.Target = 0, 0, 0, ""
 	if !c.Contents[want.Path] {
 		have.Sum = want.Sum
 	}

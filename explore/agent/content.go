@@ -27,7 +27,7 @@ func (r *contentReader) describe(e *Entry, path string) {
 	inode := *e
 	inode.Path = ""
 	if known, ok := r.read[inode]; ok {
-		e.Sum, e.InHole, e.Errno = known.Sum, known.InHole, known.Errno
+		e.Sum, e.InHole, e.Flags, e.Errno = known.Sum, known.InHole, known.Flags, known.Errno
 		return
 	}
 	e.Errno = errnoOf(e.readFile(path, r.buf))
@@ -36,9 +36,9 @@ func (r *contentReader) describe(e *Entry, path string) {
 	}
 }
 
-// readFile sets the fields of an entry that describe the contents of a regular file: their sum, and
-// data in holes. "A hole is a sequence of zeros" (lseek(2)). It reads the file once, and does not
-// change its access time. It overwrites buf.
+// readFile sets the flags of a regular file in its entry, and the fields that describe its contents:
+// their sum, and data in holes. "A hole is a sequence of zeros" (lseek(2)). It reads the file once,
+// and does not change its access time. It overwrites buf.
 func (e *Entry) readFile(path string, buf []byte) error {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOATIME, 0)
 	if err != nil {
@@ -62,6 +62,7 @@ func (e *Entry) readFile(path string, buf []byte) error {
 		}
 	}
 	sum.Sum(e.Sum[:0])
+	e.Flags = flagsOf(f)
 	e.InHole = hole.found
 	return nil
 }

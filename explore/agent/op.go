@@ -65,6 +65,7 @@ const (
 	opSubvolume
 	opSnapshot
 	opDeleteSubvolume
+	opSetflags
 	opClock
 	opTogether
 	opDiskMake

@@ -119,6 +119,10 @@ func (p *performer) do(o *Op) (value uint64, data []byte, err error) {
 	case opReadlink, opStat, opGetxattr, opListxattr, opReaddir, opTree:
 		return p.read(o)
 	}
+	if o.Code == opSetflags {
+		value, err := setFlags(o)
+		return value, nil, err
+	}
 	if o.Code == opUnmount {
 		p.held.closeAll() // they would keep the file system busy
 	}

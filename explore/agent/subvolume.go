@@ -98,8 +98,8 @@ func volumeCall(dir *os.File, cmd uintptr, args any, field []byte, name string) 
 // explorer makes has far fewer inodes.
 const subvolumeShift = 40
 
-// InodeIn returns Entry.Inode of an inode of a subvolume of Btrfs. subvolume is its number, or 0 for
-// the subvolume of the root and for other file systems.
+// InodeIn returns Entry.Inode of an inode of a subvolume of Btrfs. subvolume is its number, or 0
+// for the subvolume of the root and for other file systems.
 func InodeIn(subvolume, inode uint64) uint64 { return subvolume<<subvolumeShift | inode }
 
 // NumberOf returns the number that an inode has in its subvolume.

@@ -64,6 +64,7 @@ var opText = [opEnd]string{
 	opSubvolume:          "make subvolume %s",
 	opSnapshot:           "snapshot %s as %t",
 	opDeleteSubvolume:    "delete subvolume %s",
+	opSetflags:           "setflags %s %a",
 	opClock:              "read the clock",
 	opTogether:           "perform two operations at once",
 	opDiskMake:           "make disk %n of %a bytes",

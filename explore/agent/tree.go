@@ -33,6 +33,7 @@ type Entry struct {
 	// InHole is, in a Tree, one more than the offset of the first byte other than zero that lseek(2)
 	// says is in a hole; 0: there is none.
 	InHole uint64
+	Flags  uint32            // in a Tree: those of KnownFlags that a regular file has
 	Target string            // in a Tree: target of a symbolic link
 	Sum    [sha256.Size]byte // in a Tree: SHA-256 of a regular file's contents
 	Errno  unix.Errno        // error of reading the file; the other fields are then incomplete
@@ -42,7 +43,7 @@ func (e *Entry) append(b []byte) []byte {
 	b = appendBytes(b, e.Path)
 	for _, v := range [...]uint64{
 		uint64(e.Mode), e.Links, uint64(e.UID), uint64(e.GID), e.Size, e.Blocks, e.Inode, e.Rdev,
-		uint64(e.Mtime), uint64(e.Ctime), e.InHole, uint64(e.Errno),
+		uint64(e.Mtime), uint64(e.Ctime), e.InHole, uint64(e.Flags), uint64(e.Errno),
 	} {
 		b = appendNumber(b, v)
 	}
@@ -64,6 +65,7 @@ func (d *decoder) entry() Entry {
 		Mtime:  int64(d.number()),
 		Ctime:  int64(d.number()),
 		InHole: d.number(),
+		Flags:  uint32(d.upTo(math.MaxUint32)),
 		Errno:  unix.Errno(d.upTo(maxErrno)),
 		Target: d.text(MaxPath),
 	}

@@ -103,7 +103,7 @@ func (c *completer) add(s Step) {
 		if c.opened(s.Name); c.files[s.Name] != nil && !c.files[s.Name].xattrs[s.To] {
 			c.add(Step{Verb: Setxattr, Name: s.Name, To: s.To})
 		}
-	case Chmod, Setxattr, Fsync, Fdatasync, Orphan:
+	case Chmod, Chattr, Setxattr, Fsync, Fdatasync, Orphan:
 		c.opened(s.Name)
 	case Open:
 		c.opened(s.Name)
@@ -134,10 +134,8 @@ func (c *completer) put(s Step) {
 		}
 	}
 	c.out = append(c.out, s)
-	grow := func() {
-		if f != nil {
-			f.size = max(f.size, s.Range.Off+s.Range.Len)
-		}
+	if f != nil {
+		f.follow(s)
 	}
 	switch s.Verb {
 	case Creat:
@@ -148,26 +146,6 @@ func (c *completer) put(s Step) {
 		c.files[s.Name] = newFile()
 	case Mkdir:
 		c.dirs[s.Name] = true
-	case Write, Dwrite, Mmapwrite, Mmapstore:
-		grow()
-	case Falloc:
-		switch {
-		case f == nil || s.Mode.keepsSize():
-		case s.Mode == Insert && s.Range.Off < f.size:
-			f.size += s.Range.Len
-		case s.Mode == Collapse && s.Range.Off+s.Range.Len < f.size:
-			f.size -= s.Range.Len
-		case s.Mode != Insert && s.Mode != Collapse:
-			grow()
-		}
-	case Truncate:
-		if f != nil {
-			f.size = s.Len
-		}
-	case Setxattr, Removexattr:
-		if f != nil {
-			f.xattrs[s.To] = s.Verb == Setxattr
-		}
 	case Clone:
 		if to := c.file(s.To); to != nil {
 			to.size = max(to.size, s.Len+s.Range.Len)
@@ -190,6 +168,28 @@ func (c *completer) put(s Step) {
 		c.move(s.Name, s.To)
 	case Exchange:
 		c.swap(s.Name, s.To)
+	}
+}
+
+// follow follows the effect of a step on the file that it names.
+func (f *file) follow(s Step) {
+	end := s.Range.Off + s.Range.Len
+	switch s.Verb {
+	case Write, Dwrite, Mmapwrite, Mmapstore:
+		f.size = max(f.size, end)
+	case Falloc:
+		switch {
+		case s.Mode == Insert && s.Range.Off < f.size:
+			f.size += s.Range.Len
+		case s.Mode == Collapse && end < f.size:
+			f.size -= s.Range.Len
+		case s.Mode != Insert && s.Mode != Collapse && !s.Mode.keepsSize():
+			f.size = max(f.size, end)
+		}
+	case Truncate:
+		f.size = s.Len
+	case Setxattr, Removexattr:
+		f.xattrs[s.To] = s.Verb == Setxattr
 	}
 }
 

@@ -63,6 +63,8 @@ var completed = map[string]string{
 	"falloc foo collapse block; falloc foo insert 0 4096; write foo append; sync": "creat foo; " +
 		"write foo 0 32768; falloc foo collapse 0 8192; falloc foo insert 0 4096; " +
 		"write foo 28672 32768; sync; close foo",
+	"chattr foo =Cd; write foo append; chattr foo =; sync": "creat foo; chattr foo =Cd; " +
+		"write foo 0 32768; chattr foo =; sync; close foo",
 	"fsync /": "open /; fsync /; close /",
 }
 

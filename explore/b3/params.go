@@ -21,10 +21,11 @@ func (s *Set) params() (steps []Step, err error) {
 }
 
 // ofSets reports whether a set may have an operation. fsync, sync, open and close are added to its
-// workloads, and the keys of a set lack what chmod, clone and subvolumes take.
+// workloads, and the keys of a set lack what chmod, chattr, clone and subvolumes take.
 func ofSets(v Verb) bool {
 	switch v {
-	case Fsync, Sync, Open, Close, Chmod, Clone, Orphan, Subvolume, Snapshot, DeleteSubvolume:
+	case Fsync, Sync, Open, Close, Chmod, Clone, Orphan, Subvolume, Snapshot, DeleteSubvolume,
+		Chattr:
 		return false
 	}
 	return true

@@ -175,6 +175,13 @@ func (p *parser) part(s *Step, part part) (err error) {
 			return p.wrong(at, word, "the name of an attribute, without its user.")
 		}
 		s.To = word
+	case aFlags:
+		word, at := p.word()
+		letters, ok := strings.CutPrefix(word, "=")
+		if !ok || strings.Trim(letters, flagLetters()) != "" || len(letters) > len(flags) {
+			return p.wrong(at, word, "= and letters of chattr(1), some of "+flagLetters())
+		}
+		s.To = letters
 	}
 	return err
 }

@@ -44,6 +44,8 @@ func TestSyntaxErrors(t *testing.T) {
 		{"falloc foo punch 0 1", "1, column 12", `"punch"`,
 			"a mode, one of allocate, allocate|keep, zero, zero|keep, punch|keep, " +
 				"collapse, insert"},
+		{"chattr foo +C", "1, column 12", `"+C"`, "= and letters of chattr(1), some of SdAcC"},
+		{"chattr foo =x", "1, column 12", `"=x"`, "= and letters of chattr(1), some of SdAcC"},
 		{"chmod foo 999", "1, column 11", `"999"`, "permissions, an octal number up to 777"},
 		{"chmod foo 1755", "1, column 11", `"1755"`, "permissions, an octal number up to 777"},
 		{"clone foo 0 1 bar", "1, column 18", "the end of the step", "an offset in bytes" + large},

@@ -86,6 +86,8 @@ func (s Step) shell(i int, orphans orphanPaths) string {
 		return orphans.close(s.Name)
 	case Chmod:
 		return fmt.Sprintf("chmod %o %s", s.Perm, name)
+	case Chattr:
+		return "$CHATTR_PROG =" + s.To + " " + name
 	case Clone:
 		return fmt.Sprintf("$XFS_IO_PROG -f -c \"reflink %s %d %d %d\" %s > /dev/null", name, s.Range.Off,
 			s.Len, s.Range.Len, to)

@@ -42,6 +42,7 @@ const (
 	Subvolume
 	Snapshot
 	DeleteSubvolume
+	Chattr
 	verbCount
 )
 
@@ -57,6 +58,7 @@ const (
 	anOffset                    // bytes
 	aPermission                 // octal
 	anAttribute                 // name of an extended attribute, or nothing
+	aFlags                      // "=" and letters of chattr(1)
 )
 
 // verbs are the names of verbs and what follows them.
@@ -97,6 +99,7 @@ var verbs = [verbCount]struct {
 	Subvolume:       {"subvolume", []part{aName}},
 	Snapshot:        {"snapshot", []part{aName, aName}},
 	DeleteSubvolume: {"delete_subvolume", []part{aName}},
+	Chattr:          {"chattr", []part{aName, aFlags}},
 }
 
 // String returns the verb as workloads spell it.
@@ -105,6 +108,21 @@ func (v Verb) String() string {
 		v = invalid
 	}
 	return verbs[v].name
+}
+
+// flags are the letters of chattr(1) for the flags that a workload sets, and their bits in
+// linux/fs.h.
+var flags = []struct {
+	letter byte
+	bits   uint32
+}{{'S', 0x8}, {'d', 0x40}, {'A', 0x80}, {'c', 0x4}, {'C', 0x800000}}
+
+// flagLetters are all of them.
+func flagLetters() (letters string) {
+	for _, f := range flags {
+		letters += string(f.letter)
+	}
+	return letters
 }
 
 // parts returns what follows the verb.

@@ -12,7 +12,7 @@ type Step struct {
 	Name string // path from the root without a leading slash; "/" is the root
 	// To is of Link, Rename and Snapshot the new name, of Exchange the other one, of Symlink its
 	// target, of Clone the file that gets the data, and of Setxattr and Removexattr the attribute
-	// without "user." ("": fsward).
+	// without "user." ("": fsward). Of Chattr it is the letters.
 	To    string
 	Mode  Mode   // of Falloc
 	Range Range  // of Falloc, Write, Dwrite, Mmapwrite, Msync, SyncFileRange; of Clone: in Name
@@ -69,6 +69,8 @@ func (s Step) String() string {
 			b.WriteString(strconv.FormatUint(uint64(s.Perm), 8))
 		case anAttribute:
 			b.WriteString(s.To)
+		case aFlags:
+			b.WriteString("=" + s.To)
 		}
 	}
 	return strings.TrimSuffix(b.String(), " ") // without an attribute
@@ -80,6 +82,16 @@ func (s Step) Attribute() string {
 		return "user.fsward"
 	}
 	return "user." + s.To
+}
+
+// FlagBits returns the flags of Chattr, as FS_IOC_SETFLAGS takes them.
+func (s Step) FlagBits() (bits uint32) {
+	for _, f := range flags {
+		if strings.IndexByte(s.To, f.letter) >= 0 {
+			bits |= f.bits
+		}
+	}
+	return bits
 }
 
 // A Workload is a sequence of operations.

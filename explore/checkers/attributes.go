@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"fsward/explore/agent"
 	"fsward/explore/model"
 )
 
@@ -32,6 +33,27 @@ func (t *topology) attributes() (out [][]model.Op) {
 				open := model.Op{Code: model.Open, Path: p, Flags: unix.O_RDONLY}
 				out = append(out, step(open, set, model.Op{Code: model.Fsync}, o))
 			}
+		}
+	}
+	return out
+}
+
+// flags returns steps that set flags of a file. They set those of Btrfs on an empty file, which then
+// writes otherwise, and share no data with a file that has another of them.
+func (t *topology) flags() (out [][]model.Op) {
+	if !t.promises.Has(model.FileFlags) {
+		return nil
+	}
+	all := []int{agent.NoDump | agent.NoAccessTime, agent.Synchronous}
+	if t.promises.Has(model.Subvolumes) {
+		all = append(all, agent.Compressed, agent.NoCOW)
+	}
+	for _, p := range t.files {
+		open := model.Op{Code: model.Open, Path: p, Flags: unix.O_RDWR}
+		write := model.Op{Code: model.Write, Len: large, Seed: 1}
+		for _, f := range append(all, 0) {
+			set := model.Op{Code: model.Setflags, Path: p, Flags: f}
+			out = append(out, step(set), step(open, model.Op{Code: model.Ftruncate}, set, write))
 		}
 	}
 	return out

@@ -166,13 +166,15 @@ func (f *fake) do(s *exploretest.System, o model.Op) model.Result {
 	default:
 		f.log(o)
 	}
-	flags := 0
+	flags, synchronous := 0, false
 	if o.Code == model.Write {
 		flags = f.flags(o.Path)
+		synchronous = f.fs.Flags(o.Path)&agent.Synchronous != 0
 	}
 	switch {
 	case f.options.Sync && f.bug != "-o sync ignored",
 		f.options.Dirsync && f.bug != "-o dirsync ignored" && changesDirectory(o.Code),
+		synchronous && f.bug != "a write to a synchronous file is lost",
 		flags&unix.O_SYNC == unix.O_SYNC && f.bug != "O_SYNC ignored",
 		flags&unix.O_SYNC == unix.O_DSYNC && f.bug != "O_DSYNC ignored":
 		return f.sync(s, o, r)

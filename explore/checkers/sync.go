@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"fsward/explore"
+	"fsward/explore/agent"
 	"fsward/explore/b3"
 	"fsward/explore/model"
 )
@@ -132,9 +133,15 @@ func forced(ops []model.Op) bool {
 	case model.Fsync, model.Fdatasync, model.Msync:
 		return true
 	case model.Write, model.Dwrite, model.Dwrites:
-		return ops[0].Code == model.Open && ops[0].Flags&unix.O_DSYNC != 0
+		return ops[0].Code == model.Open && ops[0].Flags&unix.O_DSYNC != 0 ||
+			slices.ContainsFunc(ops, makesSynchronous)
 	}
 	return false
+}
+
+// makesSynchronous reports whether an operation makes each later write to a file synchronous.
+func makesSynchronous(o model.Op) bool {
+	return o.Code == model.Setflags && o.Flags&agent.Synchronous != 0
 }
 
 // bySyncMount is the property of a mount option that makes each operation durable.
@@ -174,6 +181,8 @@ func durableBy(p model.Promises, ops []model.Op) string {
 		return "O_SYNC"
 	case ops[0].Code == model.Open && flags&unix.O_DSYNC != 0:
 		return "O_DSYNC"
+	case slices.ContainsFunc(ops, makesSynchronous):
+		return "chattr +S"
 	case p.Dirsync:
 		return "mount -o dirsync"
 	}

@@ -6,8 +6,10 @@ import (
 	"fsward/explore/model"
 )
 
-// subvolumeBugs are those of subvolumes and snapshots.
+// subvolumeBugs are those of subvolumes and snapshots, and of the flags of files.
 var subvolumeBugs = []unseenBug{
+	{bug: "setflags not journaled", checker: "sync", only: "flags"},
+	{bug: "a write to a synchronous file is lost", checker: "sync", only: "flags"},
 	{bug: "delete_subvolume not journaled", checker: "sync", only: "subvolumes"},
 	{bug: "snapshot not journaled", checker: "sync", only: "subvolumes"},
 	{bug: "a snapshot is empty", checker: "sync", only: "subvolumes"},

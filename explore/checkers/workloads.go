@@ -276,6 +276,8 @@ func byPath(s b3.Step) model.Op {
 		return model.Op{Code: model.Truncate, Path: p, Len: s.Len}
 	case b3.Chmod:
 		return model.Op{Code: model.Chmod, Path: p, Mode: s.Perm}
+	case b3.Chattr:
+		return model.Op{Code: model.Setflags, Path: p, Flags: int(s.FlagBits())}
 	case b3.Setxattr:
 		return model.Op{Code: model.Setxattr, Path: p, Name: s.Attribute(), Value: "1"}
 	case b3.Removexattr:

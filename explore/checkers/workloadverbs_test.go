@@ -21,8 +21,10 @@ func TestWorkloadVerbs(t *testing.T) {
 			"fsync A/bar; exchange A B; sync",
 		"write foo append; snapshot / A; write foo start; fsync foo; write A/foo end; fsync A/foo; "+
 			"snapshot A B; delete_subvolume A; fsync /; rename B A; sync",
-		"write foo 0 65536; falloc foo collapse 4096 8192; fsync foo; falloc foo insert 0 4096; sync")
-	if sum.Runs != 8 || !sum.Complete || len(sum.Errors) > 0 || sum.CrashStates == 0 {
+		"write foo 0 65536; falloc foo collapse 4096 8192; fsync foo; falloc foo insert 0 4096; sync",
+		"chattr foo =C; write foo append; fsync foo; truncate foo 0; chattr foo =; chattr foo =c; "+
+			"write foo append; fsync foo")
+	if sum.Runs != 9 || !sum.Complete || len(sum.Errors) > 0 || sum.CrashStates == 0 {
 		t.Errorf("%+v", sum)
 	}
 }
@@ -51,6 +53,7 @@ func TestWorkloadVerbsFindBugs(t *testing.T) {
 		"unlink not journaled":           "creat foo; sync; orphan foo; fsync foo; creat bar; sync",
 		"exchange not journaled":         "creat foo; write bar append; sync; exchange foo bar; fsync /",
 		"removexattr not journaled":      "setxattr foo a; sync; removexattr foo a; fsync foo",
+		"setflags not journaled":         "creat foo; sync; chattr foo =d; fsync foo",
 		"snapshot not journaled":         "write foo append; sync; snapshot / A; fsync /",
 		"delete_subvolume not journaled": "snapshot / A; sync; delete_subvolume A; fsync /",
 	} {

@@ -5,7 +5,6 @@ package host
 import (
 	"context"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -36,14 +35,6 @@ func TestGuestVocabulary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// seekBug reports whether the error of a list is a bug of XFS of Linux 6.1, which 4b2f459d8625
-// mends in Linux 6.8: lseek(2) passes over data beside a range that was shared and written to
-// (docs/results/unseen.md). List 7 shows it.
-func seekBug(name, release string, list uint64, err error) bool {
-	return name == "xfs" && list == 7 && strings.HasPrefix(release, "6.1.") && err != nil &&
-		strings.Contains(err.Error(), "hole: /a has data at offset 12288")
 }
 
 // vocabulary compares one file system.
@@ -93,12 +84,7 @@ func vocabulary(t *testing.T, m *machine.Machine, name string, lists uint64) {
 	begin := time.Now()
 	c := modeltest.Comparison{Do: do, Promises: promises, Seen: make(map[string]int)}
 	for seed := range lists {
-		switch err := c.Compare(dir, seed); {
-		case seekBug(name, m.Hello().Release, seed, err):
-			t.Run("the-rest-of-list-7", func(t *testing.T) {
-				t.Skip("a known bug of XFS of Linux 6.1 ends it: docs/results/unseen.md")
-			})
-		case err != nil:
+		if err := c.Compare(dir, seed); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -48,6 +48,23 @@ func (o Op) Call(root string) agent.Op {
 		return agent.Open(o.Slot, p, o.Flags|unix.O_NONBLOCK, o.Mode)
 	case Mknod:
 		return agent.Mknod(p, o.Mode, o.Dev)
+	case Linkat:
+		return agent.Linkat(o.Slot, root+o.To)
+	case Subvolume:
+		return agent.Subvolume(p)
+	case Snapshot:
+		return agent.Snapshot(p, root+o.To)
+	case Setflags:
+		return agent.Setflags(p, uint32(o.Flags))
+	case DeleteSubvolume:
+		return agent.DeleteSubvolume(p)
+	}
+	return o.wholeCall(root)
+}
+
+// wholeCall is Call of an operation on the whole file system.
+func (o Op) wholeCall(root string) agent.Op {
+	switch o.Code {
 	case Sync:
 		return agent.Sync()
 	case DropCaches:
@@ -62,14 +79,6 @@ func (o Op) Call(root string) agent.Op {
 		return agent.FillInodes(root)
 	case FreeInodes:
 		return agent.FreeInodes(root)
-	case Linkat:
-		return agent.Linkat(o.Slot, root+o.To)
-	case Subvolume:
-		return agent.Subvolume(p)
-	case Snapshot:
-		return agent.Snapshot(p, root+o.To)
-	case DeleteSubvolume:
-		return agent.DeleteSubvolume(p)
 	}
 	return o.slotCall()
 }
@@ -165,7 +174,7 @@ func (o *Op) setNumbers(n [4]uint64) {
 		o.Mode = uint32(n[0])
 	case Mknod:
 		o.Mode, o.Dev = uint32(n[0]), n[1]
-	case Rename, Setxattr:
+	case Rename, Setxattr, Setflags:
 		o.Flags = int(n[0])
 	case Chown:
 		o.UID, o.GID = uint32(n[0]), uint32(n[1])

@@ -86,6 +86,7 @@ func (m *matcher) checkAttrs(n *inode, p string, here *node) error {
 	}
 	sameMode := func(a attrs) bool { return a.mode == is.mode }
 	sameOwner := func(a attrs) bool { return a.uid == is.uid && a.gid == is.gid }
+	sameFlags := func(a attrs) bool { return a.flags == here.Flags }
 	sameXattrs := func(a attrs) bool { return maps.Equal(a.xattrs, is.xattrs) }
 	want := list[len(list)-1].value
 	switch can := m.f.promises; {
@@ -94,6 +95,8 @@ func (m *matcher) checkAttrs(n *inode, p string, here *node) error {
 	case !can.NoModes && !some(sameOwner):
 		return mismatchf("owner", "/%s belongs to %d:%d, not to %d:%d",
 			p, is.uid, is.gid, want.uid, want.gid)
+	case can.Has(FileFlags) && n.kind == File && !some(sameFlags):
+		return mismatchf("flags", "/%s has the flags %#x, not %#x", p, here.Flags, want.flags)
 	case !can.NoXattrs && !m.shallow && n.kind != Symbolic && !some(sameXattrs):
 		return mismatchf("attributes", "/%s has the extended attributes %q, not %q",
 			p, is.xattrs, want.xattrs)

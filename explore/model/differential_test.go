@@ -38,20 +38,23 @@ var mustOccur = []string{
 // they have to produce.
 var hostFeatures = map[string][]model.Feature{
 	"tmpfs": {model.Nodes, model.Tmpfile, model.Direct, model.Whiteout, model.ACL, model.Times},
-	"ext2":  {model.Nodes, model.Tmpfile, model.Direct, model.Whiteout, model.ACL, model.Times},
-	"ext3":  {model.Nodes, model.Tmpfile, model.Direct, model.Whiteout, model.ACL, model.Times},
+	"ext2": {model.Nodes, model.Tmpfile, model.Direct, model.Whiteout, model.ACL, model.Times,
+		model.FileFlags},
+	"ext3": {model.Nodes, model.Tmpfile, model.Direct, model.Whiteout, model.ACL, model.Times,
+		model.FileFlags},
 	"ext4": {model.Nodes, model.Tmpfile, model.Direct, model.Whiteout, model.ACL, model.ZeroRange,
-		model.Shift, model.Times},
+		model.Shift, model.Times, model.FileFlags},
 	"btrfs": {model.Nodes, model.Tmpfile, model.Direct, model.Whiteout, model.ACL, model.ZeroRange,
-		model.Reflink, model.Times, model.Subvolumes},
+		model.Reflink, model.Times, model.FileFlags, model.Subvolumes},
 	"xfs": {model.Nodes, model.Tmpfile, model.Direct, model.Whiteout, model.ACL, model.ZeroRange,
-		model.Shift, model.Reflink, model.Times},
+		model.Shift, model.Reflink, model.Times, model.FileFlags},
 }
 
 var featuresOccur = map[model.Feature][]string{
 	model.Shift:     {"collapse ok", "insert ok", "collapse EINVAL"},
 	model.ZeroRange: {"zero ok"},
 	model.Reflink:   {"clone ok", "dedupe ok", "clone EINVAL"},
+	model.FileFlags: {"setflags ok", "setflags ENOENT"},
 	model.Subvolumes: {"subvolume ok", "snapshot ok", "delete_subvolume ok", "subvolume EEXIST",
 		"delete_subvolume EINVAL", "delete_subvolume ENOTEMPTY", "link EXDEV", "rename EXDEV"},
 }

@@ -22,11 +22,12 @@ const (
 	Times      Feature = "times"      // times of all changes, as exact as the kernel's clock
 	Full       Feature = "full"       // it can be used when it is full
 	Inodes     Feature = "inodes"     // it has few inodes, and can be used when none is free
+	FileFlags  Feature = "flags"      // flags of files, as chattr(1) sets them
 	Subvolumes Feature = "subvolumes" // subvolumes and snapshots of Btrfs
 )
 
 var features = []Feature{Nodes, Tmpfile, Direct, Whiteout, ACL, ZeroRange, Shift, Reflink, Times,
-	Full, Inodes, Subvolumes}
+	Full, Inodes, FileFlags, Subvolumes}
 
 // Has reports whether the file system has a feature.
 func (p Promises) Has(f Feature) bool { return slices.Contains(p.Features, f) }

@@ -37,6 +37,22 @@ func (f *FS) Apply(o Op) Result {
 	return f.perform(o)
 }
 
+// Knows reports whether the model knows what an operation does. In a snapshot of a subvolume that
+// has another one in it, a directory that cannot be used is in the place of that one. Directories
+// give their flags to what is made in them, by rules of each file system, and file systems differ
+// in which flags they know.
+func (f *FS) Knows(o Op) bool {
+	i, errno := f.tree.find(o.Path, o.Code == Snapshot)
+	isDir := errno == 0 && f.tree.inodes[i].kind == Dir
+	switch o.Code {
+	case Snapshot:
+		return !isDir || f.tree.isVolume(i) && !f.tree.hasVolumes(i)
+	case Setflags:
+		return !isDir && (f.promises.Has(Subvolumes) || o.Flags&btrfsFlags == 0)
+	}
+	return true
+}
+
 // Clone returns an independent copy.
 func (f *FS) Clone() *FS {
 	g := *f

@@ -68,12 +68,14 @@ type syncedRange struct {
 	at       int
 }
 
-// attrs are the attributes that stat(2) and listxattr(2) return. A value is never modified.
+// attrs are the attributes that stat(2), listxattr(2) and FS_IOC_GETFLAGS return. A value is never
+// modified.
 type attrs struct {
 	mode     uint32
 	uid, gid uint32
 	xattrs   map[string]string
-	mtime    int64 // of a file: see presentTime
+	mtime    int64  // of a file: see presentTime
+	flags    uint32 // of a file: those of agent.KnownFlags
 }
 
 // A name is a directory entry: the history of inode numbers that it refers to, 0 for none.
@@ -134,7 +136,7 @@ func (f *FS) Links(path string) int {
 func (n *inode) setAttrs(a attrs, now int) {
 	was := n.attrs.now()
 	if was.mode == a.mode && was.uid == a.uid && was.gid == a.gid && was.mtime == a.mtime &&
-		maps.Equal(was.xattrs, a.xattrs) {
+		was.flags == a.flags && maps.Equal(was.xattrs, a.xattrs) {
 		return
 	}
 	n.changed, n.ctimeAt = now, now

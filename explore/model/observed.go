@@ -252,6 +252,7 @@ func (f *FS) Observed() *Observed {
 		here := &node{Entry: e, xattrs: a.xattrs, entries: n.current()}
 		if n.kind == File {
 			c := n.data.now()
+			here.Flags = a.flags
 			here.Size, here.Sum, here.Blocks = c.size, c.sum(), c.blocks()
 			here.data, here.complete = c.bytes(), true
 		}

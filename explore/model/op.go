@@ -59,6 +59,7 @@ const (
 	Subvolume            // Path
 	Snapshot             // Path, of a subvolume; To is the new name
 	DeleteSubvolume      // Path
+	Setflags             // Path of a file; Flags, all of agent.KnownFlags; returns those that it has
 	codeCount
 )
 
@@ -69,6 +70,7 @@ var codeNames = [codeCount]string{
 	"mmaptail", "msync", "sync_file_range", "clone", "dedupe", "linkat", "mknod", "fsync",
 	"fdatasync", "syncfs", "sync", "drop_caches", "writeback", "fill_disk", "free_disk",
 	"fill_inodes", "free_inodes", "subvolume", "snapshot", "delete_subvolume",
+	"setflags",
 }
 
 // Block is a multiple of the block size of each file system that the explorer makes, in bytes.

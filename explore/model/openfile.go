@@ -186,7 +186,7 @@ func (v *volume) write(slot *file, n *inode, o Op) Result {
 	switch {
 	case o.Code == Mmapwrite:
 		return Result{}
-	case v.promises.Sync, slot.flags&unix.O_SYNC == unix.O_SYNC:
+	case v.promises.Sync, slot.flags&unix.O_SYNC == unix.O_SYNC, n.isSynchronous():
 		v.fsync(slot.inode, false)
 	case slot.flags&unix.O_DSYNC != 0:
 		v.fsync(slot.inode, true)

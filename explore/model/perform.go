@@ -12,6 +12,8 @@ func (v *volume) perform(o Op) (r Result) {
 		r.Errno = v.remove(o)
 	case Rename:
 		r.Errno = v.rename(o)
+	case Setflags:
+		r = v.setFlags(o)
 	case Subvolume, Snapshot, DeleteSubvolume:
 		r.Errno = v.subvolumes(o)
 	case Readlink:

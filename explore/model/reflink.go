@@ -21,13 +21,15 @@ func (v *volume) clone(to *file, n *inode, o Op) Result {
 		return Result{Errno: unix.EBADF}
 	case !v.promises.Has(Reflink):
 		return Result{Errno: unix.EOPNOTSUPP}
-	case !o.aligned() || o.FromOff+o.Len > from.data.now().size || o.overlaps(n == from):
+	case !o.aligned() || o.FromOff+o.Len > from.data.now().size || o.overlaps(n == from) ||
+		n.isNoCOW() != from.isNoCOW():
 		return Result{Errno: unix.EINVAL}
 	}
 	c := n.data.now().clone(o.Off, from.data.now(), o.FromOff, o.Len)
 	n.touch(v.now, anyTime)
 	n.setContent(c, v.now, false)
-	if to.flags&unix.O_DSYNC != 0 || v.promises.Sync { // vfs_fsync_range (generic_remap_file_range)
+	// vfs_fsync_range (generic_remap_file_range)
+	if to.flags&unix.O_DSYNC != 0 || v.promises.Sync || n.isSynchronous() {
 		v.fsync(to.inode, to.flags&unix.O_SYNC != unix.O_SYNC && !v.promises.Sync)
 	}
 	return Result{}
@@ -53,7 +55,8 @@ func (v *volume) dedupe(n *inode, o Op) Result {
 		return Result{Errno: unix.EINVAL}
 	case n.kind == Dir:
 		return Result{Errno: unix.EISDIR}
-	case n.kind != File || !o.aligned() || o.Off+o.Len > n.data.now().size || o.overlaps(n == from):
+	case n.kind != File || !o.aligned() || o.Off+o.Len > n.data.now().size ||
+		o.overlaps(n == from) || n.isNoCOW() != from.isNoCOW():
 		return Result{Errno: unix.EINVAL}
 	}
 	a, b := make([]byte, o.Len), make([]byte, o.Len)

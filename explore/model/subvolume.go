@@ -6,22 +6,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A subvolume of Btrfs is a directory with inodes of its own: no hard link leads out of it, and only
-// the directory as a whole can be renamed to another subvolume. btrfs-subvolume(8): "A snapshot is
-// a subvolume like any other, with given initial content."
+// A subvolume of Btrfs is a directory with inodes of its own: no hard link leads out of it, and
+// only the directory as a whole can be renamed to another subvolume. btrfs-subvolume(8): "A
+// snapshot is a subvolume like any other, with given initial content."
 
 // isVolume reports whether inode i is the root directory of a subvolume.
 func (t *tree) isVolume(i int) bool { return i == root || t.inodes[i].volume == i }
-
-// Knows reports whether the model knows what an operation does. In a snapshot of a subvolume that
-// has another one in it, a directory that cannot be used is in the place of that one.
-func (f *FS) Knows(o Op) bool {
-	if o.Code != Snapshot {
-		return true
-	}
-	i, errno := f.tree.find(o.Path, true)
-	return errno != 0 || f.tree.inodes[i].kind != Dir || f.tree.isVolume(i) && !f.tree.hasVolumes(i)
-}
 
 // IsVolume reports whether the root directory of a subvolume is at a path.
 func (f *FS) IsVolume(path string) bool {
@@ -74,7 +64,7 @@ func (v *volume) subvolumes(o Op) unix.Errno {
 		v.setName(w.dir, w.name, v.tree.copyVolume(source, v.now))
 		return 0
 	}
-	i, n := v.create(w.dir, Dir, 0o755)
+	i, n := v.create(noParent, Dir, 0o755) // it inherits no list (btrfs_new_subvol_inode)
 	n.volume = i
 	v.setName(w.dir, w.name, i)
 	return 0

@@ -38,6 +38,7 @@ type Comparison struct {
 func (c *Comparison) Compare(dir string, seed uint64) (err error) {
 	base := path.Join(dir, fmt.Sprint("list", seed))
 	g, top := NewGenerator(seed), agent.Mkdir(base, 0o755)
+	g.Flags = c.Promises.Has(model.FileFlags)
 	if g.Subvolumes = c.Promises.Has(model.Subvolumes); g.Subvolumes {
 		top = agent.Subvolume(base) // the root directory of the model is that of a subvolume
 	}
@@ -80,7 +81,7 @@ func (l *list) round(number int) error {
 		if number%2 == 1 && i < 4 {
 			o = filled[i]
 		}
-		if !l.model.Knows(o) {
+		if !l.model.Knows(o) || l.leadsOut(o) {
 			continue
 		}
 		r := l.model.Apply(o)
@@ -117,6 +118,23 @@ func (l *list) round(number int) error {
 		err = l.model.Allowed(seen) // a crash may always leave the current tree
 	}
 	return err
+}
+
+// leadsOut reports whether an operation puts a symbolic link that begins with ".." into the root
+// directory. The model has nothing above it.
+func (l *list) leadsOut(o model.Op) (out bool) {
+	if o.Code != model.Symlink && o.Code != model.Rename {
+		return false
+	}
+	after := l.model.Clone()
+	after.Apply(o)
+	after.Walk(func(p string, k model.Kind, _ bool) {
+		if k == model.Symbolic && path.Dir(p) == "/" {
+			r := after.Apply(model.Op{Code: model.Readlink, Path: p})
+			out = out || strings.HasPrefix(r.Data, "..")
+		}
+	})
+	return out
 }
 
 // sameRename reports whether both results refuse to rename a directory over another one that is not

@@ -14,6 +14,7 @@ import (
 type Generator struct {
 	*rand.Rand
 	Subvolumes bool // Op also makes and deletes subvolumes
+	Flags      bool // Op also sets flags of files
 	whiteouts  bool // makes whiteouts, and no default lists, which file systems give them or not
 }
 
@@ -83,6 +84,10 @@ func (g *Generator) attribute(o *model.Op) {
 func (g *Generator) Op() model.Op {
 	if g.Subvolumes && g.IntN(8) == 0 {
 		return g.subvolume()
+	}
+	if g.Flags && g.IntN(20) == 0 {
+		return model.Op{Code: model.Setflags, Path: g.one("/e", "/f", g.path()),
+			Flags: []int{0, 0x40, 0x80, 0x8, 0x4, 0x800000, 0xc8}[g.IntN(7)]}
 	}
 	if g.IntN(4) == 0 {
 		return g.dataOp()

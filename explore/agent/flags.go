@@ -1,0 +1,61 @@
+package agent
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Flags of a file, as linux/fs.h and chattr(1) have them.
+const (
+	Compressed   = 0x4      // FS_COMPR_FL, c
+	Synchronous  = 0x8      // FS_SYNC_FL, S
+	NoDump       = 0x40     // FS_NODUMP_FL, d
+	NoAccessTime = 0x80     // FS_NOATIME_FL, A
+	NoCOW        = 0x800000 // FS_NOCOW_FL, C
+
+	// KnownFlags are all of them. Those that forbid changes are left out.
+	KnownFlags = Compressed | Synchronous | NoDump | NoAccessTime | NoCOW
+)
+
+// Setflags sets KnownFlags of a regular file to flags, and leaves its other flags as they are
+// (ioctl(2), FS_IOC_SETFLAGS). Value has those of KnownFlags that the file has afterwards. It fails
+// with EOPNOTSUPP for what is no regular file or directory, as chattr(1) does.
+func Setflags(path string, flags uint32) Op {
+	return Op{Code: opSetflags, s: path, a: uint64(flags)}
+}
+
+// setFlags performs Setflags.
+func setFlags(o *Op) (value uint64, err error) {
+	var st unix.Stat_t
+	if err := unix.Lstat(o.s, &st); err != nil {
+		return 0, err
+	}
+	switch {
+	case o.a&^KnownFlags != 0:
+		return 0, unix.EINVAL
+	case st.Mode&unix.S_IFMT != unix.S_IFREG && st.Mode&unix.S_IFMT != unix.S_IFDIR:
+		return 0, unix.EOPNOTSUPP
+	}
+	f, err := os.OpenFile(o.s, unix.O_RDONLY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	fd := int(f.Fd())
+	was, err := unix.IoctlGetUint32(fd, unix.FS_IOC_GETFLAGS)
+	if err != nil {
+		return 0, err
+	}
+	err = unix.IoctlSetPointerInt(fd, unix.FS_IOC_SETFLAGS, int(was&^KnownFlags|uint32(o.a)))
+	return uint64(flagsOf(f)), err
+}
+
+// flagsOf returns those of KnownFlags that an open file has; 0 if its file system has no flags.
+func flagsOf(f *os.File) uint32 {
+	flags, err := unix.IoctlGetUint32(int(f.Fd()), unix.FS_IOC_GETFLAGS)
+	if err != nil {
+		return 0
+	}
+	return flags & KnownFlags
+}
