@@ -1,6 +1,7 @@
 package btrfs
 
 import (
+	"cmp"
 	"errors"
 
 	"fsward/change"
@@ -22,6 +23,14 @@ type entity struct {
 }
 
 func (e entity) compareObject(o change.Object) int { return e.obj.Compare(o) }
+
+// compare orders entities by object, and those of one object by their place.
+func (e entity) compare(o entity) int {
+	if c := e.obj.Compare(o.obj); c != 0 {
+		return c
+	}
+	return cmp.Or(cmp.Compare(e.from, o.from), cmp.Compare(e.to, o.to))
+}
 
 // An objectBuilder collects objects and their fields.
 type objectBuilder struct {

@@ -238,11 +238,12 @@ func (r *recorder) write(old, now []entity) error {
 	return err
 }
 
-// sortEntities sorts entities by object. Most slices are sorted already.
+// sortEntities sorts entities by object, and those of one object by their place. Most slices are
+// sorted already. The names of an inode in inode_extrefs are in the order of their hashes, and the
+// objects in that of their indexes.
 func sortEntities(ents []entity) {
-	byObject := func(a, b entity) int { return a.obj.Compare(b.obj) }
-	if !slices.IsSortedFunc(ents, byObject) {
-		slices.SortStableFunc(ents, byObject)
+	if !slices.IsSortedFunc(ents, entity.compare) {
+		slices.SortFunc(ents, entity.compare)
 	}
 }
 

@@ -53,7 +53,8 @@ func (v *view) decodeNamed(tree uint64, k ondisk.Key, kind change.Kind, name []b
 		return err
 	}
 	item := p.item()
-	if k.Type != ondisk.InodeRefKey || v.filters.mayHold(item, name) && refsHold(item.data(), name) {
+	if k.Type != ondisk.InodeRefKey ||
+		v.filters.mayHold(k, item, name) && refsHold(item.data(), name) {
 		v.named.tree, v.named.named = tree, name
 		if err := v.named.ref(&item); err != nil {
 			return err

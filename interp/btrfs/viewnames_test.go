@@ -11,7 +11,8 @@ import (
 )
 
 // TestNamesOfAnInode checks that the view finds each name of a file as a scan does. The names of a
-// file are in inode_refs and inode_extrefs, in several directories.
+// file are in inode_refs and inode_extrefs, in several directories. More files than there are
+// filters have long inode_refs.
 func TestNamesOfAnInode(t *testing.T) {
 	k := startKernel(t, 256<<20)
 	for _, dir := range []string{"d", "e"} {
@@ -22,6 +23,13 @@ func TestNamesOfAnInode(t *testing.T) {
 		must(t, os.Link(k.path("f"), k.path(fmt.Sprintf("d/name%d", i))))
 		if i%3 == 0 {
 			must(t, os.Link(k.path("f"), k.path(fmt.Sprintf("e/name%d", i))))
+		}
+	}
+	for i := range 80 {
+		file := k.path(fmt.Sprintf("file%d", i))
+		must(t, os.WriteFile(file, nil, 0o644))
+		for j := range 60 {
+			must(t, os.Link(file, k.path(fmt.Sprintf("d/file%d-%d", i, j))))
 		}
 	}
 	k.sync()

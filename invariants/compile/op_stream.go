@@ -84,7 +84,7 @@ func (g *changeGoal) inState(m *machine, info *stepInfo, lo, hi change.Object, s
 	case !m.streaming.of.Made(g.spec.kind, g.spec.field):
 		return false
 	case single:
-		return m.row(info) || g.answer(m, lo, next)
+		return m.row(info) || g.answer(m, lo, false, next)
 	case g.inverse != nil && g.new.known():
 		lo.Sub, lo.Aux, hi.Sub, hi.Aux = 0, 0, ^uint64(0), ^uint64(0)
 		return g.inverse.backward(m, info, lo, hi, next)
@@ -93,22 +93,22 @@ func (g *changeGoal) inState(m *machine, info *stepInfo, lo, hi change.Object, s
 	stop := m.scan(nil, info, lo, hi)
 	n := len(m.objects)
 	for i := base; i < n && !stop; i++ {
-		stop = g.answer(m, m.objects[i], next)
+		stop = g.answer(m, m.objects[i], true, next)
 	}
 	m.objects = m.objects[:base]
 	return stop
 }
 
-// answer continues with the record of an object, if one matches.
-func (g *changeGoal) answer(m *machine, o change.Object, next step) bool {
-	r := change.Record{Object: o, Field: g.spec.field}
-	var ok bool
+// answer continues with the record of an object, if one matches. found reports whether a scan has
+// found the object, so that it exists.
+func (g *changeGoal) answer(m *machine, o change.Object, found bool, next step) bool {
+	r := change.Record{Object: o, Field: g.spec.field, New: change.Present}
+	ok := found
 	var err error
-	if r.Field == change.FieldObject {
-		r.New = change.Present
-		ok, err = m.view.Exists(o)
-	} else {
+	if r.Field != change.FieldObject {
 		r.New, ok, err = m.view.Get(o, r.Field)
+	} else if !found {
+		ok, err = m.view.Exists(o)
 	}
 	if err != nil {
 		return m.failView(err)
