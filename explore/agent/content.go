@@ -36,8 +36,8 @@ func (r *contentReader) describe(e *Entry, path string) {
 	}
 }
 
-// readFile sets the flags of a regular file in its entry, and the fields that describe its contents:
-// their sum, and data in holes. "A hole is a sequence of zeros" (lseek(2)). It reads the file once,
+// readFile sets the fields of a regular file's entry that need it open: its flags, the sum of its
+// contents, and data in holes. "A hole is a sequence of zeros" (lseek(2)). It reads the file once,
 // and does not change its access time. It overwrites buf.
 func (e *Entry) readFile(path string, buf []byte) error {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOATIME, 0)

@@ -70,11 +70,12 @@ func subvolumeOp(o *Op) error {
 		return err
 	}
 	defer dir.Close()
-	switch name := made[at+1:]; {
-	case o.Code == opSnapshot:
+	name := made[at+1:]
+	switch o.Code {
+	case opSnapshot:
 		args := &snapshotArgs{FD: uint64(source.Fd())}
 		return volumeCall(dir, snapshotCreate, args, args.Name[:], name)
-	case o.Code == opSubvolume:
+	case opSubvolume:
 		args := new(volumeArgs)
 		return volumeCall(dir, subvolumeCreate, args, args.Name[:], name)
 	default:

@@ -38,8 +38,8 @@ func (t *topology) attributes() (out [][]model.Op) {
 	return out
 }
 
-// flags returns steps that set flags of a file. They set those of Btrfs on an empty file, which then
-// writes otherwise, and share no data with a file that has another of them.
+// flags returns steps that set flags of a file, and steps that empty a file, set its flags and write
+// to it: Btrfs changes agent.NoCOW of an empty file only.
 func (t *topology) flags() (out [][]model.Op) {
 	if !t.promises.Has(model.FileFlags) {
 		return nil

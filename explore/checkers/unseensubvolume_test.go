@@ -10,11 +10,11 @@ import (
 var subvolumeBugs = []unseenBug{
 	{bug: "setflags not journaled", checker: "sync", only: "flags"},
 	{bug: "a write to a synchronous file is lost", checker: "sync", only: "flags"},
-	{bug: "delete_subvolume not journaled", checker: "sync", only: "subvolumes"},
-	{bug: "snapshot not journaled", checker: "sync", only: "subvolumes"},
-	{bug: "a snapshot is empty", checker: "sync", only: "subvolumes"},
+	{bug: "delete_subvolume not journaled", checker: "sync"},
+	{bug: "snapshot not journaled", checker: "sync"},
+	{bug: "a snapshot is empty", checker: "sync"},
 	// As in Btrfs, "propagate last_unlink_trans earlier when doing a rmdir".
-	{bug: "rmdir above a deleted snapshot not journaled", checker: "sync", only: "subvolumes"},
+	{bug: "rmdir above a deleted snapshot not journaled", checker: "sync"},
 }
 
 // volumeChange notes an operation, and returns that which is done in its place.
