@@ -38,8 +38,8 @@ func (t *topology) attributes() (out [][]model.Op) {
 	return out
 }
 
-// flags returns steps that set flags of a file, and steps that empty a file, set its flags and write
-// to it: Btrfs changes agent.NoCOW of an empty file only.
+// flags returns steps that set flags of a file, and steps that empty a file, set its flags and
+// write to it: Btrfs changes agent.NoCOW of an empty file only.
 func (t *topology) flags() (out [][]model.Op) {
 	if !t.promises.Has(model.FileFlags) {
 		return nil
