@@ -82,14 +82,12 @@ func (g *Generator) attribute(o *model.Op) {
 
 // Op returns a random operation.
 func (g *Generator) Op() model.Op {
-	if g.Subvolumes && g.IntN(8) == 0 {
+	switch {
+	case g.Subvolumes && g.IntN(8) == 0:
 		return g.subvolume()
-	}
-	if g.Flags && g.IntN(20) == 0 {
-		return model.Op{Code: model.Setflags, Path: g.one("/e", "/f", g.path()),
-			Flags: []int{0, 0x40, 0x80, 0x8, 0x4, 0x800000, 0xc8}[g.IntN(7)]}
-	}
-	if g.IntN(4) == 0 {
+	case g.Flags && g.IntN(20) == 0:
+		return g.flags()
+	case g.IntN(4) == 0:
 		return g.dataOp()
 	}
 	o := model.Op{Path: g.path(), To: g.path(), Slot: g.slot(), From: g.slot(), Seed: 1 + g.Uint64N(2)}
@@ -112,13 +110,7 @@ func (g *Generator) Op() model.Op {
 	case 8, 9:
 		o.Code = model.Link
 	case 10:
-		o.Code, o.To = model.Symlink, g.one("a", "b/c", "../b", ".", "x", "../../../../../c")
-		if o.To == "../../../../../c" {
-			o.To = "d"
-		}
-		if strings.Count(o.Path, "/") < 2 && o.To == "../b" {
-			o.To = "c"
-		}
+		o.Code, o.To = model.Symlink, g.target(o.Path)
 	case 11:
 		o.Code = []model.Code{model.Chmod, model.Chown, model.Readlink, model.Utimes}[g.IntN(4)]
 		o.Mtime = 1e18
@@ -161,6 +153,23 @@ func (g *Generator) subvolume() model.Op {
 		o.Path = top
 	}
 	return o
+}
+
+// target returns a target of a symbolic link with a path.
+func (g *Generator) target(link string) string {
+	switch to := g.one("a", "b/c", "../b", ".", "x", "d"); {
+	case strings.Count(link, "/") < 2 && to == "../b":
+		return "c"
+	default:
+		return to
+	}
+}
+
+// flags returns an operation that sets flags of a file.
+func (g *Generator) flags() model.Op {
+	sets := [7]int{0, agent.NoDump, agent.NoAccessTime, agent.Synchronous, agent.Compressed,
+		agent.NoCOW, agent.NoDump | agent.NoAccessTime | agent.Synchronous}
+	return model.Op{Code: model.Setflags, Path: g.one("/e", "/f", g.path()), Flags: sets[g.IntN(7)]}
 }
 
 // blocks returns a multiple of a block, from least blocks on.
