@@ -21,11 +21,10 @@ func (s *Set) params() (steps []Step, err error) {
 }
 
 // ofSets reports whether a set may have an operation. fsync, sync, open and close are added to its
-// workloads, and the keys of a set lack what chmod, chattr, clone and subvolumes take.
+// workloads, and the keys of a set lack what chmod and clone take.
 func ofSets(v Verb) bool {
 	switch v {
-	case Fsync, Sync, Open, Close, Chmod, Clone, Orphan, Subvolume, Snapshot, DeleteSubvolume,
-		Chattr:
+	case Fsync, Sync, Open, Close, Chmod, Clone, Orphan:
 		return false
 	}
 	return true
@@ -54,13 +53,16 @@ func (s *Set) paramsOf(o Operation) (steps []Step, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if verb.hasTwoNames() {
+	dirs := slices.Concat(s.Directories, s.SecondDirectories)
+	switch {
+	case verb == Snapshot:
+		steps = pairs(verb, append([]string{"/"}, dirs...), s.SecondDirectories)
+	case verb.hasTwoNames():
 		steps = pairs(verb, from, to)
 		if verb == Rename {
-			dirs := slices.Concat(s.Directories, s.SecondDirectories)
 			steps = append(steps, pairs(verb, dirs, s.SecondDirectories)...)
 		}
-	} else {
+	default:
 		for _, name := range from {
 			steps = append(steps, withParams(Step{Verb: verb, Name: name}, o)...)
 		}
@@ -78,9 +80,13 @@ func (v Verb) hasTwoNames() bool {
 
 // lists returns the names that an operation takes, and its new names.
 func (s *Set) lists(v Verb, o Operation) (from, to []string, err error) {
-	if v == Mkdir || v == Rmdir {
-		if o.Names != "" {
+	switch v {
+	case Mkdir, Rmdir, Subvolume, Snapshot, DeleteSubvolume:
+		if o.Names != "" || o.To != "" {
 			return nil, nil, fmt.Errorf("it takes directories, not names")
+		}
+		if v == DeleteSubvolume { // snapshots are among the second ones
+			return slices.Concat(s.Directories, s.SecondDirectories), nil, nil
 		}
 		return s.Directories, nil, nil
 	}
@@ -141,6 +147,8 @@ func checkParams(v Verb, o Operation) error {
 		return fmt.Errorf("ranges are for falloc, write, dwrite, mmapwrite and msync, which need them")
 	case (len(o.Modes) > 0) != slices.Contains(takes, aMode):
 		return fmt.Errorf("modes are for falloc, which needs them")
+	case (len(o.Flags) > 0) != slices.Contains(takes, aFlags):
+		return fmt.Errorf("flags are for chattr, which needs them")
 	case (len(o.Sizes) > 0) != slices.Contains(takes, aLength):
 		return fmt.Errorf("sizes are for truncate, which needs them")
 	}
@@ -152,6 +160,11 @@ func checkParams(v Verb, o Operation) error {
 	for _, m := range o.Modes {
 		if !m.valid() {
 			return fmt.Errorf("there is no mode %q", m)
+		}
+	}
+	for _, letters := range o.Flags {
+		if !areFlags(letters) {
+			return fmt.Errorf("flags %q: want some of %s", letters, flagLetters())
 		}
 	}
 	for _, n := range o.Sizes {
@@ -166,6 +179,7 @@ func checkParams(v Verb, o Operation) error {
 func withParams(s Step, o Operation) []Step {
 	steps := []Step{s}
 	steps = product(steps, o.Modes, func(s *Step, m Mode) { s.Mode = m })
+	steps = product(steps, o.Flags, func(s *Step, letters string) { s.To = letters })
 	steps = product(steps, o.Ranges, func(s *Step, w Where) { s.Range.Where = w })
 	return product(steps, o.Sizes, func(s *Step, n uint64) { s.Len = n })
 }

@@ -178,7 +178,7 @@ func (p *parser) part(s *Step, part part) (err error) {
 	case aFlags:
 		word, at := p.word()
 		letters, ok := strings.CutPrefix(word, "=")
-		if !ok || strings.Trim(letters, flagLetters()) != "" || len(letters) > len(flags) {
+		if !ok || !areFlags(letters) {
 			return p.wrong(at, word, "= and letters of chattr(1), some of "+flagLetters())
 		}
 		s.To = letters

@@ -142,6 +142,10 @@ func (c *counter) relate() error {
 			}
 		}
 	}
+	ofSnapshot := func(s Step) bool { return s.Verb == Snapshot } // the root is used, too
+	if slices.ContainsFunc(c.params, ofSnapshot) && !slices.Contains(c.names, "/") {
+		c.names = append(c.names, "/")
+	}
 	if len(c.names) > maxNames {
 		return fmt.Errorf("%d names with their directories: want at most %d", len(c.names), maxNames)
 	}

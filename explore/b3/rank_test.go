@@ -17,7 +17,8 @@ func load(t *testing.T, name string) *Set {
 	return s
 }
 
-// The counts are those of the public generator, as the rules give them.
+// The counts are those of the public generator, as the rules give them; that of subvolumes is our
+// own.
 func TestCounts(t *testing.T) {
 	for _, want := range []struct {
 		name            string
@@ -28,6 +29,7 @@ func TestCounts(t *testing.T) {
 		{"seq-3-data", 120_114, 97_806},
 		{"seq-3-metadata", 1_520_892, 1_520_892},
 		{"seq-3-nested", 1_835_640, 1_835_640},
+		{"subvolumes", 4634, 4634},
 	} {
 		s := load(t, want.name)
 		distinct, err := s.Distinct()
@@ -127,7 +129,7 @@ alone: [mmapwrite]
 
 // A completed workload has the rank of one that it completes.
 func TestRankOfCompleted(t *testing.T) {
-	for _, name := range []string{"seq-1", "seq-2", "seq-3-nested"} {
+	for _, name := range []string{"seq-1", "seq-2", "seq-3-nested", "subvolumes"} {
 		s := load(t, name)
 		for rank := uint64(0); rank < s.Count(); rank += max(1, s.Count()/20) {
 			w, err := s.At(rank)

@@ -72,6 +72,8 @@ type Operation struct {
 	Ranges []Where  `yaml:"ranges"` // of falloc, write, dwrite, mmapwrite
 	Modes  []Mode   `yaml:"modes"`  // of falloc
 	Sizes  []uint64 `yaml:"sizes"`  // of truncate, bytes
+	// Flags are those of chattr, each the letters that a file has at once.
+	Flags []string `yaml:"flags" json:",omitempty"`
 	// Names selects the files that the operation takes: those of the first list ("first") or of both
 	// ("both"). unlink, remove, link, rename and symlink take both; the others the first.
 	Names string `yaml:"names"`
@@ -88,7 +90,7 @@ func Names() (names []string) {
 	for _, size := range []string{"1", "2", "3-data", "3-metadata", "3-nested"} {
 		names = append(names, "seq-"+size)
 	}
-	return names
+	return append(names, "subvolumes")
 }
 
 // Load returns a set: one with a name that Names returns, or one from a file.

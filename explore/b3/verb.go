@@ -1,5 +1,7 @@
 package b3
 
+import "strings"
+
 // A Verb is an operation of a workload. The zero value is invalid.
 type Verb uint8
 
@@ -123,6 +125,11 @@ func flagLetters() (letters string) {
 		letters += string(f.letter)
 	}
 	return letters
+}
+
+// areFlags reports whether a text consists of letters of flags.
+func areFlags(text string) bool {
+	return strings.Trim(text, flagLetters()) == "" && len(text) <= len(flags)
 }
 
 // parts returns what follows the verb.
