@@ -105,8 +105,8 @@ func (w *watched) untilAudit(done func(guard.CrashAuditStatus) bool) guard.Crash
 	}
 }
 
-// writeBack writes the metadata of the last commits in place, and flushes nothing. The kernel does so
-// 30 s after a change, unless a sync(2) of some other process has flushed the log before.
+// writeBack writes the metadata of the last commits in place, and flushes nothing. The kernel does
+// so 30 s after a change.
 func (w *watched) writeBack() {
 	w.t.Helper()
 	f, err := os.Open(w.m.loop)
