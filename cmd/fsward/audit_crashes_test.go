@@ -150,17 +150,14 @@ func TestAuditFindsMissingBarriers(t *testing.T) {
 	// At each moment the audit takes a sample of states, which may all be sound. Then the next
 	// write-back shows it.
 	var again time.Time
-	s := w.untilAudit(func(s guard.CrashAuditStatus) bool {
+	w.untilAudit(func(s guard.CrashAuditStatus) bool {
 		if s.Findings == 0 && time.Now().After(again) {
 			w.load()
 			w.writeBack()
-			again = time.Now().Add(10 * time.Second)
+			again = time.Now().Add(20 * time.Second)
 		}
-		return s.Findings > 0
+		return s.Violated > 0 && s.Behind == 0
 	})
-	if s.Violated == 0 {
-		w.untilAudit(func(s guard.CrashAuditStatus) bool { return s.Violated > 0 })
-	}
 	status, events := w.ends()
 	if status != exitViolated || len(events) == 0 {
 		t.Fatalf("exit status %d, events %v", status, events)
