@@ -38,9 +38,9 @@ func (t *topology) attributes() (out [][]model.Op) {
 	return out
 }
 
-// flags returns steps that set flags of a file, and steps that empty a file, set its flags and
+// setsFlags returns steps that set flags of a file, and steps that empty a file, set its flags and
 // write to it: Btrfs changes agent.NoCOW of an empty file only.
-func (t *topology) flags() (out [][]model.Op) {
+func setsFlags(t *topology) (out [][]model.Op) {
 	if !t.promises.Has(model.FileFlags) {
 		return nil
 	}

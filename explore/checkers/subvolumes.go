@@ -9,9 +9,9 @@ import (
 // maxSubvolumes bounds the subvolumes of a tree, beside the one that is mounted.
 const maxSubvolumes = 2
 
-// subvolumes returns steps that make subvolumes and snapshots, delete them with what is in them,
+// onSubvolumes returns steps that make subvolumes and snapshots, delete them with what is in them,
 // and remove a directory from which a snapshot was deleted.
-func (t *topology) subvolumes() (out [][]model.Op) {
+func onSubvolumes(t *topology) (out [][]model.Op) {
 	if !t.promises.Has(model.Subvolumes) {
 		return nil
 	}

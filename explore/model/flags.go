@@ -40,12 +40,12 @@ func (v *volume) setFlags(o Op) Result {
 }
 
 // Flags returns those of agent.KnownFlags that the file at a path has; 0 if there is none.
-func (f *FS) Flags(path string) uint32 {
-	i, errno := f.tree.find(path, false)
+func (v *volume) Flags(path string) uint32 {
+	i, errno := v.tree.find(path, false)
 	if errno != 0 {
 		return 0
 	}
-	return f.tree.inodes[i].attrs.now().flags
+	return v.tree.inodes[i].attrs.now().flags
 }
 
 // isNoCOW reports whether Btrfs keeps no checksums of the data of a file. It does not share such

@@ -41,14 +41,14 @@ func (f *FS) Apply(o Op) Result {
 // has another one in it, a directory that cannot be used is in the place of that one. Directories
 // give their flags to what is made in them, by rules of each file system, and file systems differ
 // in which flags they know.
-func (f *FS) Knows(o Op) bool {
-	i, errno := f.tree.find(o.Path, o.Code == Snapshot)
-	isDir := errno == 0 && f.tree.inodes[i].kind == Dir
+func (v *volume) Knows(o Op) bool {
+	i, errno := v.tree.find(o.Path, o.Code == Snapshot)
+	isDir := errno == 0 && v.tree.inodes[i].kind == Dir
 	switch o.Code {
 	case Snapshot:
-		return !isDir || f.tree.isVolume(i) && !f.tree.hasVolumes(i)
+		return !isDir || v.tree.isVolume(i) && !v.tree.hasVolumes(i)
 	case Setflags:
-		return !isDir && (f.promises.Has(Subvolumes) || o.Flags&btrfsFlags == 0)
+		return !isDir && (v.promises.Has(Subvolumes) || o.Flags&btrfsFlags == 0)
 	}
 	return true
 }

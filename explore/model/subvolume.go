@@ -14,9 +14,9 @@ import (
 func (t *tree) isVolume(i int) bool { return i == root || t.inodes[i].volume == i }
 
 // IsVolume reports whether the root directory of a subvolume is at a path.
-func (f *FS) IsVolume(path string) bool {
-	i, errno := f.tree.find(path, false)
-	return errno == 0 && f.tree.isVolume(i)
+func (v *volume) IsVolume(path string) bool {
+	i, errno := v.tree.find(path, false)
+	return errno == 0 && v.tree.isVolume(i)
 }
 
 // hasVolumes reports whether subvolumes are below a directory.
