@@ -20,8 +20,9 @@ func exploreB3Command() *cobra.Command {
 		Use:   "b3 --fs FS --set SET --out DIR",
 		Short: "Generate all small workloads, and test each with crashes",
 		Long: fmt.Sprintf(`A set describes workloads: operations, names, ranges, what makes them
-persistent, and a length. It is one of %s,
-or a YAML file. Each workload of a set has a rank, from 0.
+persistent, and a length. It is a YAML file, or one of
+%s.
+Each workload of a set has a rank, from 0.
 
 The command runs each workload in a guest, and crashes after each of its persistence points with
 every subset of the writes that are not durable. Invariants, the promises of the file system and

@@ -75,10 +75,9 @@ func (r *aggBudget) begin(round uint64) {
 	for _, t := range r.tables {
 		if t.partitions > 1 {
 			r.free += t.bytes()
-			clear(t.slots)
+			t.empty()
 			clear(t.pages)
 			t.pageLast = nil
-			t.keys, t.sums = t.keys[:0], t.sums[:0]
 		}
 	}
 }

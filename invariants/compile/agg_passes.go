@@ -35,8 +35,7 @@ func (t *sumTable) remember(key []value, n syntax.Number) {
 		}
 	}
 	if len(t.sums) >= maxStateSums {
-		clear(t.slots)
-		t.keys, t.sums = t.keys[:0], t.sums[:0]
+		t.empty()
 	}
 	if sum := t.at(key); sum != nil {
 		*sum = n

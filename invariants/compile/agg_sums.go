@@ -46,10 +46,15 @@ func (t *sumTable) reset(records int) {
 	if cap(t.keys) > maxKept || cap(t.slots) > maxKept {
 		t.keys, t.sums, t.slots = nil, nil, nil
 	}
-	clear(t.slots)
-	t.keys, t.sums = t.keys[:0], t.sums[:0]
+	t.empty()
 	t.spent, t.built, t.unfit, t.why = 0, false, false, nil
 	t.limit = records + 1024
+}
+
+// empty removes all sums.
+func (t *sumTable) empty() {
+	clear(t.slots)
+	t.keys, t.sums = t.keys[:0], t.sums[:0]
 }
 
 // worthwhile reports whether the questions so far have cost as much as a pass over all records.
@@ -187,6 +192,7 @@ func (k *keptSum) ask(m *machine) (n syntax.Number, ok bool) {
 		rows, recordRows := m.rows, m.recordRows
 		k.pass(m)
 		if m.recordRows = recordRows + m.rows - rows; m.err != nil || k.table.unfit {
+			k.table.empty() // the next clause that asks begins anew
 			return n, false
 		}
 		k.table.built = true

@@ -58,12 +58,14 @@ func (g *queryGoal) backward(m *machine, info *stepInfo, lo, hi change.Object, n
 	return g.indexed(m, info, key, next)
 }
 
-// index adds the objects that a scan has read into m.objects from base on to the reverse index; it
-// reports false after an error.
+// index adds the objects that a scan has read into m.objects from base on to the reverse index: all
+// of them, or none and false after an error.
 func (g *queryGoal) index(m *machine, key reference.ReverseKey, base int) bool {
+	before := len(m.reverse.entries)
 	for _, o := range m.objects[base:] {
 		v, ok, err := m.view.Get(o, key.Field)
 		if err != nil {
+			m.reverse.truncate(before)
 			return !m.failView(err)
 		}
 		if ok {
