@@ -211,10 +211,7 @@ var engines = map[string]func(*change.Schema, []invariants.File,
 		e, err := invariants.NewCompiled(s, files, o)
 		return streamEngine{e}, err
 	},
-	"reference": func(s *change.Schema, files []invariants.File,
-		o invariants.Options) (invariants.Engine, error) {
-		return invariants.NewReference(s, files, o)
-	},
+	"reference": invariants.NewReference,
 	"compiled": func(s *change.Schema, files []invariants.File,
 		o invariants.Options) (invariants.Engine, error) {
 		return invariants.NewCompiled(s, files, o)

@@ -11,8 +11,8 @@ import (
 	"fsward/invariants/facts"
 )
 
-// TestCasesCutShort checks that no shipped rule finds a violation of its cases that is none when the
-// judgment ends for want of steps, wherever it ends.
+// TestCasesCutShort checks that a judgment that ends for want of steps, wherever it ends, finds no
+// violation that the whole judgment does not find: shipped rules, on their cases.
 func TestCasesCutShort(t *testing.T) {
 	t.Parallel()
 	rules, err := guard.RulesConfig{}.Load()
