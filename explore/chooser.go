@@ -13,6 +13,9 @@ type Choice struct {
 	// Common is the number of the first alternatives if the others are uncommon, which the strategy
 	// Cover tries later; 0: all are common.
 	Common uint32 `json:"common,omitempty"`
+	// Part is set if the choice is whether a part of a step is left out: 0 keeps it. Only a minimizer
+	// takes 1.
+	Part bool `json:"part,omitempty"`
 }
 
 // uncommon reports whether the choice took an uncommon alternative.
@@ -68,15 +71,18 @@ func (c *Chooser) Replay(choices []Choice) {
 
 // Choose returns the next value, 0 to n-1. It returns 0 if n is at most 1, which is no choice, and
 // after an error. site names the choice point.
-func (c *Chooser) Choose(n uint32, site string) uint32 { return c.choose(n, 0, site) }
+func (c *Chooser) Choose(n uint32, site string) uint32 {
+	return c.choose(Choice{N: n, Site: site})
+}
 
-// choose is Choose with Choice.Common.
-func (c *Chooser) choose(n, common uint32, site string) uint32 {
+// choose is Choose of a choice whose value is not known yet.
+func (c *Chooser) choose(got Choice) uint32 {
+	n, site := got.N, got.Site
 	if c.err != nil || n <= 1 {
 		return 0
 	}
 	at := len(c.taken)
-	got := Choice{N: n, Site: site, Common: common}
+	got.Value = 0
 	if at == maxChoices {
 		c.err = fmt.Errorf("more than %d choices, the last at %s", maxChoices, site)
 		return 0
@@ -84,7 +90,7 @@ func (c *Chooser) choose(n, common uint32, site string) uint32 {
 	switch {
 	case at < len(c.loaded):
 		got.Value = c.loaded[at]
-	case at > 0:
+	case at > 0 && !got.Part:
 		got.Value = min(c.prefer, n-1)
 	}
 	differs := at < len(c.want) && (c.want[at].N != n || c.want[at].Site != site)
@@ -107,7 +113,7 @@ func (c *Chooser) repeat(choices []Choice) {
 	c.prefer = 0 // as upcoming says
 	defer func() { c.prefer = prefer }()
 	for _, x := range choices {
-		c.Choose(x.N, x.Site)
+		c.choose(Choice{N: x.N, Site: x.Site, Part: x.Part})
 	}
 }
 
@@ -128,10 +134,11 @@ func (c *Chooser) Err() error {
 }
 
 // Next prepares the next sequence: the last choice with values left takes its next value, and the
-// choices after it start again from 0. It returns false after the last sequence.
+// choices after it start again from 0. It leaves out no part. It returns false after the last
+// sequence.
 func (c *Chooser) Next() bool {
 	for i := len(c.taken) - 1; i >= c.fixed; i-- {
-		if t := c.taken[i]; t.Value+1 < t.N {
+		if t := c.taken[i]; t.Value+1 < t.N && !t.Part {
 			c.loaded = append(Values(c.taken[:i]), t.Value+1)
 			c.want, c.taken, c.err = nil, nil, nil
 			return true

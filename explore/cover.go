@@ -80,10 +80,18 @@ func following(taken []Choice, fixed int) []uint32 {
 
 // restNext returns next, or the sequence after it if the scout has done it; nil: there is none.
 func restNext(rest *state, next []uint32) []uint32 {
-	if !rest.Repeat && len(next) == len(rest.Scouted) && slices.Equal(next, Values(rest.Scouted)) {
+	if !rest.Repeat && isSame(next, rest.Scouted) {
 		return following(rest.Scouted, 1)
 	}
 	return next
+}
+
+// isSame reports whether a sequence that begins with these values takes these choices: it keeps the
+// parts behind them.
+func isSame(next []uint32, taken []Choice) bool {
+	n := len(next)
+	return n <= len(taken) && slices.Equal(next, Values(taken[:n])) &&
+		!slices.ContainsFunc(taken[n:], func(c Choice) bool { return !c.Part })
 }
 
 // chooseAs prepares the choices of a state's next child.

@@ -93,7 +93,19 @@ func (e *Env) ChooseAt(n uint32, site string) uint32 { return e.chooser.Choose(n
 // ChooseCommon is ChooseAt among alternatives of which the first common ones are more promising.
 // The strategy Cover tries the others later.
 func (e *Env) ChooseCommon(n, common uint32, site string) uint32 {
-	return e.chooser.choose(n, common, site)
+	return e.chooser.choose(Choice{N: n, Site: site, Common: common})
+}
+
+// LeavesOut reports whether to leave out the next part of a step, without which the step means
+// something, too. The part requests crashes a number of times. An exploration leaves out none. The
+// error that a step shows is reported without the parts that do not matter for it.
+func (e *Env) LeavesOut(site string, requests int) bool {
+	if e.chooser.choose(Choice{N: 2, Site: site, Part: true}) == 0 {
+		return false
+	}
+	// Later requests keep their numbers.
+	e.windows.list = append(e.windows.list, make([]window, requests)...)
+	return true
 }
 
 // Run runs a program. An exit status other than 0 is not an error.

@@ -21,8 +21,8 @@ const (
 // A minimizer makes failures of a run smaller.
 type minimizer struct{ x *explorer }
 
-// minimize looks for the same failure after fewer steps, and then at a smaller crash distance. It
-// returns the smallest that it found in time, or f itself.
+// minimize looks for the same failure after fewer steps, after fewer parts of them, and then at a
+// smaller crash distance. It returns the smallest that it found in time, or f itself.
 func (m minimizer) minimize(ctx context.Context, f *failureContext) (*failureContext, error) {
 	x := m.x
 	all := x.stop
@@ -41,7 +41,8 @@ func (m minimizer) minimize(ctx context.Context, f *failureContext) (*failureCon
 		}
 		return shown, err
 	}
-	best, err := fewestSteps(f, func(like *failureContext, from, to int) (*failureContext, error) {
+	best, err := fewest(f, removableSteps, func(like *failureContext,
+		from, to int) (*failureContext, error) {
 		e := like.asError(&x.Config)
 		e.Steps = slices.Delete(slices.Clone(e.Steps), from, to)
 		if len(e.StepFaults) >= to {
@@ -49,6 +50,9 @@ func (m minimizer) minimize(ctx context.Context, f *failureContext) (*failureCon
 		}
 		return show(e)
 	})
+	if err == nil {
+		best, err = m.fewestParts(best, show)
+	}
 	if err == nil {
 		best, err = simplestSetup(best, func(like *failureContext,
 			setup []Choice) (*failureContext, error) {
@@ -83,19 +87,81 @@ func (m minimizer) minimize(ctx context.Context, f *failureContext) (*failureCon
 	return best, err
 }
 
-// fewestSteps leaves out runs of steps: half of them, then quarters, and so on, down to single
-// steps. show executes the steps of like without those from from to to, and returns a failure that
-// matches like if they show one, else nil.
+// removableSteps returns the number of steps that may not matter for a failure: the last one shows
+// it.
+func removableSteps(f *failureContext) int { return len(f.steps) - 1 }
+
+// removableParts returns the number of parts of all steps that are not left out.
+func removableParts(f *failureContext) (n int) {
+	for _, step := range f.steps {
+		for _, c := range step {
+			if c.isKept() {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// partsShare is the part of a run's time left, one of so many, in which parts are left out. Without
+// it, an error has more parts, and without more of the run, errors are not found.
+const partsShare = 4
+
+// fewestParts leaves out parts of the steps.
+func (m minimizer) fewestParts(best *failureContext,
+	show func(Error) (*failureContext, error)) (*failureContext, error) {
+	x, outer := m.x, m.x.stop
+	end, _ := outer.Deadline() // minimize has set one
+	var cancel context.CancelFunc
+	x.stop, cancel = context.WithTimeout(outer, time.Until(end)/partsShare)
+	defer func() { cancel(); x.stop = outer }()
+	best, err := fewest(best, removableParts, func(like *failureContext,
+		from, to int) (*failureContext, error) {
+		e := like.asError(&x.Config)
+		e.Steps = withoutParts(e.Steps, from, to)
+		return show(e)
+	})
+	if stopped := x.stopped(); stopped != nil && errors.Is(err, stopped) {
+		err = outer.Err()
+	}
+	return best, err
+}
+
+// isKept reports whether a choice is a part of a step that is not left out.
+func (c Choice) isKept() bool { return c.Part && c.Value == 0 }
+
+// withoutParts returns steps without the parts from from to to of those that are kept.
+func withoutParts(steps [][]Choice, from, to int) (without [][]Choice) {
+	n := 0
+	for _, step := range steps {
+		step = slices.Clone(step)
+		for i := range step {
+			if !step[i].isKept() {
+				continue
+			}
+			if n >= from && n < to {
+				step[i].Value = 1
+			}
+			n++
+		}
+		without = append(without, step)
+	}
+	return without
+}
+
+// fewest leaves out runs of what a failure has, of which count returns the number: half of them,
+// then quarters, and so on, down to single ones. show executes like without those from from to to,
+// and returns a failure that matches like if they show one, else nil.
 // Random searches repeatedly remove a file and make it again. Such steps can only be left out in
 // pairs, so pairs are tried at each position.
-func fewestSteps(best *failureContext,
+func fewest(best *failureContext, count func(*failureContext) int,
 	show func(like *failureContext, from, to int) (*failureContext, error),
 ) (*failureContext, error) {
-	for n := len(best.steps) / 2; n > 0; n /= 2 {
+	for n := (count(best) + 1) / 2; n > 0; n /= 2 {
 		if n == 3 {
 			n = 2 // do not skip pairs
 		}
-		for i := 0; i+n < len(best.steps); { // the last step stays, since it shows the failure
+		for i := 0; i+n <= count(best); {
 			smaller, err := show(best, i, i+n)
 			switch {
 			case err != nil:
@@ -113,7 +179,7 @@ func fewestSteps(best *failureContext,
 }
 
 // simplestSetup tries a 0 in place of each choice of the setup, from the first on. The later
-// choices are then zeros, too. show is as for fewestSteps.
+// choices are then zeros, too. show is as for fewest.
 func simplestSetup(best *failureContext,
 	show func(like *failureContext, setup []Choice) (*failureContext, error),
 ) (*failureContext, error) {

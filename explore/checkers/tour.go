@@ -55,16 +55,14 @@ func tourBegin(l Limits) []model.Op {
 func (c *Core) fresh() *Core {
 	f := &Core{Promises: c.Promises, Limits: c.Limits, fs: model.New(c.Promises)}
 	if c.Limits.Files > 0 {
-		for _, o := range tourBegin(c.Limits) {
-			f.fs.Apply(o)
-		}
-		f.fs.CloseAll()
+		f.assume(tourBegin(c.Limits))
 	}
 	return f
 }
 
 // tour runs a tour. bySync makes each of its steps persistent by sync(2), which leaves nothing for
-// a log of fsync to do, and which opens no file. No step follows a tour.
+// a log of fsync to do, and which opens no file. No step follows a tour. Each of its steps can be
+// left out; the others stay as they are.
 func (c *Sync) tour(e *explore.Env, steps tour, bySync bool) error {
 	c.ran = true
 	if c.Limits.Files > 0 {
@@ -73,16 +71,35 @@ func (c *Sync) tour(e *explore.Env, steps tour, bySync bool) error {
 		}
 	}
 	done := make(map[string]bool)
+	plan := &c.Core // with all parts, also those that are left out
 	for range maxTour {
-		ops := steps.next(&c.Core, done)
+		ops := steps.next(plan, done)
 		if ops == nil || c.torn {
 			return nil
 		}
-		if err := c.persistNow(e, ops, bySync); err != nil {
-			return err
+		persist := persisting(plan, ops, bySync)
+		leavesOut := e.LeavesOut("a part of a tour", 1)
+		if leavesOut && plan == &c.Core {
+			plan = &Core{Promises: c.Promises, Limits: c.Limits, fs: c.fs.Clone()}
+		}
+		if !leavesOut {
+			if err := c.stepAndCrash(e, ops, persist); err != nil {
+				return err
+			}
+		}
+		if plan != &c.Core {
+			plan.assume(slices.Concat(ops, persist))
 		}
 	}
 	return nil
+}
+
+// assume follows operations that are not performed.
+func (c *Core) assume(ops []model.Op) {
+	for _, o := range ops {
+		c.fs.Apply(o)
+	}
+	c.fs.CloseAll()
 }
 
 // next returns the first step of a kind that is not done yet, and notes that it is done: one that
@@ -112,20 +129,29 @@ func removes(tree *model.Observed, o model.Op) bool {
 	return o.Code == model.Rename && over
 }
 
-// persistNow performs a step, makes it persistent by sync(2) or as a scout does with an uncommon
-// operation, and asks for crashes.
-func (c *Sync) persistNow(e *explore.Env, ops []model.Op, bySync bool) error {
+// persisting returns the operations after a step of a tour that make it persistent: by sync(2), or
+// as a scout does with an uncommon operation. nil: the step does so itself.
+func persisting(plan *Core, ops []model.Op, bySync bool) []model.Op {
+	if forced(ops) {
+		return nil
+	}
+	syncs := plan.syncs(ops)
+	if bySync {
+		return syncs[0]
+	}
+	return syncs[len(syncs)-1]
+}
+
+// stepAndCrash performs a step of a tour, makes it persistent, and asks for crashes.
+func (c *Sync) stepAndCrash(e *explore.Env, ops, persist []model.Op) error {
 	if err := c.Step(e, ops); err != nil {
 		return err
 	}
-	if !forced(ops) {
-		syncs := c.syncs(ops)
-		if ops = syncs[len(syncs)-1]; bySync {
-			ops = syncs[0]
-		}
-		if err := c.Step(e, ops); err != nil {
+	if persist != nil {
+		if err := c.Step(e, persist); err != nil {
 			return err
 		}
+		ops = persist
 	}
 	return e.CheckCrashesNow(durableState{c.fs.Clone(), durableBy(c.Promises, ops)})
 }
