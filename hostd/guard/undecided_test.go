@@ -111,6 +111,29 @@ func TestUndecidedPasses(t *testing.T) {
 	}
 }
 
+// TestUndecidedIsABase checks that the commit after an undecided one is compared with that one, and
+// not judged as a whole file system, while the check of the volume has not ended.
+func TestUndecidedIsABase(t *testing.T) {
+	for _, fs := range []string{"btrfs", "ext3"} {
+		t.Run(fs, func(t *testing.T) {
+			r := undecided(t, fs, guard.OnPass, func(c *guard.Config) {
+				c.Work.Base = 15_000 // for less than the blocks of the large commit
+			})
+			release := r.Daemon.SlowChecks()
+			defer release()
+			r.MustRun(largeCommit)
+			r.MustRun(smallCommit)
+			commits, _ := commitsSince(r)
+			last := commits[len(commits)-1]
+			if last.Records == 0 || last.Records > 2000 || !last.Unverified ||
+				!strings.Contains(guardtest.TextOf(last), "its changes break no rule") {
+				t.Errorf("the last of %d commits, of %d records: %s", len(commits), last.Records,
+					guardtest.TextOf(last))
+			}
+		})
+	}
+}
+
 // TestUndecidedHidesAFault checks that a fault in a commit that passes undecided is found by the
 // check of the volume, with the commits in which it arose, and that the volume stays unverified.
 func TestUndecidedHidesAFault(t *testing.T) {

@@ -26,6 +26,7 @@ type Follower struct {
 	ordered  bool // ExpectOrdered was called
 	followed []*followed
 	shown    []*followed // those that the write under observation was shown to
+	settled  []*followed // those that the write last settled was shown to
 	fresh    *followed   // the one that appeared with this write
 	at       *followed   // the one that the last write went to
 }
@@ -316,7 +317,8 @@ func (f *Follower) Settle(written bool) {
 		in.Settle(written)
 		gone = gone || in.FS() == ""
 	}
-	f.shown = f.shown[:0] // a write outside all volumes is shown to none, and is settled too
+	// A write outside all volumes is shown to none, and is settled too.
+	f.shown, f.settled = f.settled[:0], f.shown
 	if f.fresh != nil {
 		if written && f.fresh.FS() != "" {
 			f.followed = append(f.followed, f.fresh)
@@ -349,9 +351,9 @@ func (f *Follower) resized(disk int) {
 	}
 }
 
-// Accept passes the call on to the file systems that the last write was shown to.
+// Accept passes the call on to the file systems that the write last settled was shown to.
 func (f *Follower) Accept() {
-	for _, in := range f.shown {
+	for _, in := range f.settled {
 		if a, ok := in.Interpreter.(interp.Accepter); ok {
 			a.Accept()
 		}

@@ -319,7 +319,7 @@ func (v *Volumes) Flushed(disk int, seq uint64) {
 	}
 }
 
-// Accept passes the call on to the file systems that the last write was shown to.
+// Accept passes the call on to the file systems that the write last settled was shown to.
 func (v *Volumes) Accept() { v.follower.Accept() }
 
 // Forecast asks the interpreter, if there is one for all volumes.
