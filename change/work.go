@@ -21,6 +21,10 @@ type WorkBudget struct {
 // NewWorkBudget returns a budget within limits.
 func NewWorkBudget(limits WorkLimits) *WorkBudget { return &WorkBudget{limits: limits} }
 
+// SetLimits changes the limits of the judgments that begin later. It is called between two
+// judgments.
+func (b *WorkBudget) SetLimits(limits WorkLimits) { b.limits = limits }
+
 // Begin returns the Work of a new judgment.
 func (b *WorkBudget) Begin() *Work {
 	if b == nil {

@@ -20,6 +20,9 @@ type PipelineConfig struct {
 	Policy      Policy
 	Sinks       []Sink
 	Simulator   *Simulator // nil: no bug is simulated
+	// Accept makes each undecided commit that passes the base of the next judgment, as --on-undecided
+	// pass does.
+	Accept bool
 }
 
 // A Pipeline puts a guard before each disk of a guest without serving them. Its devices do not take
@@ -36,6 +39,9 @@ func NewPipeline(cfg PipelineConfig, log *zap.Logger) *Pipeline {
 		g := &Guard{disk: i, interp: cfg.Interpreter, rules: cfg.Rules, policy: cfg.Policy,
 			sinks: cfg.Sinks, bug: cfg.Simulator, log: log}
 		g.layout, _ = cfg.Interpreter.(*detect.Volumes)
+		if cfg.Accept && g.layout != nil {
+			g.undecided = func(int, *Event) { g.layout.Accept() }
+		}
 		if cfg.Names != nil {
 			g.name = cfg.Names[i]
 		}

@@ -28,9 +28,14 @@ type ReplayConfig struct {
 	// DataOrdered says that the guest mounted ext3 with data=ordered.
 	DataOrdered bool
 	// Memory bounds the memory of each disk as in a guard: a larger commit is judged part by part.
-	Memory    memory.Limits
+	Memory memory.Limits
+	// Work bounds the steps of each judgment; nil: as in a guard.
+	Work      *change.WorkBudget
 	KeepGoing bool // go on after a violation, as if the refused commit had been written
-	Sinks     []guard.Sink
+	// Accept goes on after an undecided commit too, and compares the next one with it, as a guard does
+	// with --on-undecided pass.
+	Accept bool
+	Sinks  []guard.Sink
 }
 
 // A ReplayDisk is a recorded disk. The logs of several disks must belong to one recording, which
@@ -97,7 +102,9 @@ func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, 
 	}
 	defer disks.Close()
 	limits := cfg.Memory.ForInterpreter(nil)
-	limits.Work = guard.NewWork(change.WorkLimits{})
+	if limits.Work = cfg.Work; limits.Work == nil {
+		limits.Work = guard.NewWork(change.WorkLimits{})
+	}
 	follower, err := guard.FollowVolumes(disks, detect.VolumeOptions{FS: cfg.FS, Limits: limits,
 		Only: only, Degraded: cfg.Degraded}, func(i int) string { return recorded[i].Base })
 	if err != nil {
@@ -111,7 +118,7 @@ func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, 
 	}
 	out := &Replayed{Kind: "replayed"}
 	var policy guard.Policy = guard.RefusePolicy{}
-	if cfg.KeepGoing {
+	if cfg.KeepGoing || cfg.Accept {
 		policy = guard.LogPolicy{}
 	}
 	var names []string
@@ -119,7 +126,7 @@ func Replay(ctx context.Context, cfg ReplayConfig, log *zap.Logger) (*Replayed, 
 		names = append(names, d.Name)
 	}
 	p := guard.NewPipeline(guard.PipelineConfig{Disks: disks.Disks, Names: names,
-		Interpreter: follower, Rules: rules, Policy: policy,
+		Interpreter: follower, Rules: rules, Policy: policy, Accept: cfg.Accept,
 		Sinks: append([]guard.Sink{out}, cfg.Sinks...)}, log)
 	defer p.Close()
 	start := time.Now()
