@@ -27,6 +27,9 @@ type Run struct {
 	// Ready is called before the first stage, when the guard has opened the disks and loaded the
 	// rules; nil: it is not.
 	Ready func()
+	// Beside runs beside the stages of Guarded, which waits for its end. Its context ends with the
+	// last stage. nil: nothing does.
+	Beside func(ctx context.Context, d *guard.Disks) error
 }
 
 // A Stage mounts the file system, runs a script, and unmounts it or ends in a power cut. sh -e runs
@@ -50,6 +53,15 @@ func (r Run) Guarded(ctx context.Context, cfg guard.Config,
 	devices := make([]*blocktap.Device, len(cfg.Disks))
 	for i, spec := range cfg.Disks {
 		devices[i] = d.Devices()[spec.Name]
+	}
+	if r.Beside != nil {
+		staged, end := context.WithCancel(ctx)
+		ended := make(chan error, 1)
+		go func() { ended <- r.Beside(staged, d) }()
+		defer func() {
+			end()
+			err = errors.Join(err, <-ended)
+		}()
 	}
 	return r.on(ctx, devices, log)
 }

@@ -33,6 +33,8 @@ func (r *round) name() string { return fmt.Sprintf("%s, %s", r.variant.name, r.l
 
 // A collector is a guard.Sink that counts commits and keeps the first ten events that do not hold.
 type collector struct {
+	pressed bool // undecided events are counted, and not kept
+
 	mu     sync.Mutex
 	counts counts
 	alarms []*guard.Event
@@ -49,6 +51,10 @@ func (c *collector) Event(ev *guard.Event) {
 		c.counts.logCommits++
 	}
 	c.counts.records += ev.Records
+	if c.pressed && ev.Outcome == change.Undecided {
+		c.counts.undecided++
+		return
+	}
 	if ev.Outcome != change.Holds && len(c.alarms) < 10 {
 		c.alarms = append(c.alarms, ev)
 	}
@@ -96,7 +102,7 @@ func (r *round) run(ctx context.Context) (counts, error) {
 			}
 		}
 	}
-	seen := &collector{}
+	seen := &collector{pressed: r.pressed}
 	err := r.guarded(ctx, images, dir, seen)
 	got, alarms := seen.result()
 	got.rounds = 1
@@ -133,6 +139,9 @@ func (r *round) guarded(ctx context.Context, images []string, dir string,
 	for i, image := range images {
 		cfg.Disks = append(cfg.Disks, guard.DiskSpec{Name: fmt.Sprintf("disk%d", i), Path: image})
 	}
+	if r.pressed {
+		r.press(&cfg)
+	}
 	closed, err := r.record(&cfg, dir)
 	if err != nil {
 		return err
@@ -145,6 +154,9 @@ func (r *round) guarded(ctx context.Context, images []string, dir string,
 		Stages:  r.stages(len(images)),
 		Timeout: r.config.round + 10*time.Minute,
 		Guest:   r.machine,
+	}
+	if r.pressed {
+		run.Beside = r.beside
 	}
 	if _, err := run.Guarded(ctx, cfg, r.log); err != nil {
 		return err
