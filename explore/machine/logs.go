@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -42,6 +43,7 @@ func (m *Machine) Records(ctx context.Context) (out []ramdisk.Record, err error)
 		// The reader outlives ctx. It does not block for long: the records and the mark are in the log.
 		m.log = ramdisk.NewReader(m.Guest.Log(context.WithoutCancel(ctx)))
 	}
+	defer m.markLater(ctx, mark)()
 	for {
 		r, err := m.log.Next()
 		if err != nil {
@@ -53,6 +55,26 @@ func (m *Machine) Records(ctx context.Context) (out []ramdisk.Record, err error)
 		kept := *r
 		kept.Data = slices.Clone(r.Data)
 		out = append(out, kept)
+	}
+}
+
+// markPatience is how long Records waits for its mark before it puts the mark into the log again.
+const markPatience = 20 * time.Second
+
+// markLater puts a mark into the log again after markPatience, unless stop is called before. A full
+// log loses the mark, and tells of lost records with the next one that it has room for. Records
+// would wait for ever. If the mark is not put, the next call of the guest has the error.
+func (m *Machine) markLater(ctx context.Context, mark string) (stop func()) {
+	done := make(chan struct{})
+	t := time.AfterFunc(markPatience, func() {
+		defer close(done)
+		ops := []agent.Op{agent.DiskMark(mark)}
+		_, _ = m.Guest.Do(ctx, agent.Batch{Ops: ops, Timeout: diskTimeout})
+	})
+	return func() {
+		if !t.Stop() {
+			<-done
+		}
 	}
 }
 
