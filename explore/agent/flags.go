@@ -14,13 +14,14 @@ const (
 	NoAccessTime = 0x80     // FS_NOATIME_FL, A
 	NoCOW        = 0x800000 // FS_NOCOW_FL, C
 
-	// KnownFlags are all of them. Those that forbid changes are left out.
+	// KnownFlags are all of them. Those that forbid changes (i and a) are left out: after them other
+	// steps fail, and a crash keeps or loses them with the others, which share their field.
 	KnownFlags = Compressed | Synchronous | NoDump | NoAccessTime | NoCOW
 )
 
-// Setflags sets KnownFlags of a regular file to flags, and leaves its other flags as they are
-// (ioctl(2), FS_IOC_SETFLAGS). Value has those of KnownFlags that the file has afterwards. It fails
-// with EOPNOTSUPP for what is no regular file or directory, as chattr(1) does.
+// Setflags sets KnownFlags of a regular file or directory to flags, and leaves its other flags as
+// they are (ioctl(2), FS_IOC_SETFLAGS). Value has those of KnownFlags that it has afterwards. It
+// fails with EOPNOTSUPP for what is no regular file or directory, as chattr(1) does.
 func Setflags(path string, flags uint32) Op {
 	return Op{Code: opSetflags, s: path, a: uint64(flags)}
 }

@@ -33,7 +33,7 @@ type Entry struct {
 	// InHole is, in a Tree, one more than the offset of the first byte other than zero that lseek(2)
 	// says is in a hole; 0: there is none.
 	InHole uint64
-	Flags  uint32            // in a Tree: those of KnownFlags that a regular file has
+	Flags  uint32            // in a Tree: those of KnownFlags of a regular file or a directory
 	Target string            // in a Tree: target of a symbolic link
 	Sum    [sha256.Size]byte // in a Tree: SHA-256 of a regular file's contents
 	Errno  unix.Errno        // error of reading the file; the other fields are then incomplete
@@ -170,7 +170,8 @@ func readTree(root string, stop func() bool) (data []byte, n int, err error) {
 		}
 		switch e.Mode & unix.S_IFMT {
 		case unix.S_IFDIR:
-			names, err := readNames(path)
+			names, flags, err := readDir(path)
+			e.Flags = flags
 			e.Errno = errnoOf(err)
 			for i := len(names) - 1; i >= 0; i-- {
 				todo = append(todo, filepath.Join(rel, names[i]))
@@ -197,16 +198,23 @@ func readTree(root string, stop func() bool) (data []byte, n int, err error) {
 }
 
 // readNames returns the names in a directory, sorted. With an error it returns the names that were
-// read before it. readNames does not use os.ReadDir: where the file system does not give the type
-// of an entry, os.ReadDir calls lstat(2), and it ends at the first name without a file.
+// read before it.
 func readNames(path string) ([]string, error) {
+	names, _, err := readDir(path)
+	return names, err
+}
+
+// readDir is readNames, and returns the flags of the directory, too. It does not use os.ReadDir:
+// where the file system does not give the type of an entry, os.ReadDir calls lstat(2), and it ends
+// at the first name without a file.
+func readDir(path string) (names []string, flags uint32, err error) {
 	// The open of a FIFO would wait. A new time of access would change the directory.
 	d, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOATIME, 0)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer d.Close()
-	names, err := d.Readdirnames(-1)
+	names, err = d.Readdirnames(-1)
 	slices.Sort(names)
-	return names, err
+	return names, flagsOf(d), err
 }

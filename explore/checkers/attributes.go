@@ -38,8 +38,8 @@ func (t *topology) attributes() (out [][]model.Op) {
 	return out
 }
 
-// setsFlags returns steps that set flags of a file, and steps that empty a file, set its flags and
-// write to it: Btrfs changes agent.NoCOW of an empty file only.
+// setsFlags returns steps that set flags of a file or a directory, and steps that empty a file, set
+// its flags and write to it: Btrfs changes agent.NoCOW of an empty file only.
 func setsFlags(t *topology) (out [][]model.Op) {
 	if !t.promises.Has(model.FileFlags) {
 		return nil
@@ -54,6 +54,11 @@ func setsFlags(t *topology) (out [][]model.Op) {
 		for _, f := range append(all, 0) {
 			set := model.Op{Code: model.Setflags, Path: p, Flags: f}
 			out = append(out, step(set), step(open, model.Op{Code: model.Ftruncate}, set, write))
+		}
+	}
+	for _, p := range t.dirs[1:] {
+		for _, f := range append(all, 0) {
+			out = append(out, step(model.Op{Code: model.Setflags, Path: p, Flags: f}))
 		}
 	}
 	return out

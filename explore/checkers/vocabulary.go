@@ -40,7 +40,7 @@ var groups = []struct {
 		(*topology).accessLists},
 	{together, "let two processes act at once: one syncs what the other changes, or both rename, " +
 		"link, make, remove or list the same names", (*topology).together},
-	{"flags", "set flags of files, as chattr does", setsFlags},
+	{"flags", "set flags of files and directories, as chattr does", setsFlags},
 	{"subvolumes", "make subvolumes and snapshots of Btrfs, and delete them", onSubvolumes},
 	{"again", "fsync a file, change it, and fsync it again", (*topology).again},
 	{"append", "write through O_APPEND, also with O_DIRECT and O_DSYNC", (*topology).appends},

@@ -95,7 +95,7 @@ func (m *matcher) checkAttrs(n *inode, p string, here *node) error {
 	case !can.NoModes && !some(sameOwner):
 		return mismatchf("owner", "/%s belongs to %d:%d, not to %d:%d",
 			p, is.uid, is.gid, want.uid, want.gid)
-	case can.Has(FileFlags) && n.kind == File && !some(sameFlags):
+	case can.Has(FileFlags) && (n.kind == File || n.kind == Dir) && !some(sameFlags):
 		return mismatchf("flags", "/%s has the flags %#x, not %#x", p, here.Flags, want.flags)
 	case !can.NoXattrs && !m.shallow && n.kind != Symbolic && !some(sameXattrs):
 		return mismatchf("attributes", "/%s has the extended attributes %q, not %q",

@@ -54,9 +54,10 @@ var featuresOccur = map[model.Feature][]string{
 	model.Shift:     {"collapse ok", "insert ok", "collapse EINVAL"},
 	model.ZeroRange: {"zero ok"},
 	model.Reflink:   {"clone ok", "dedupe ok", "clone EINVAL"},
-	model.FileFlags: {"setflags ok", "setflags ENOENT"},
+	model.FileFlags: {"setflags ok", "setflags ENOENT", "mkdir inherits flags"},
 	model.Subvolumes: {"subvolume ok", "snapshot ok", "delete_subvolume ok", "subvolume EEXIST",
-		"delete_subvolume EINVAL", "delete_subvolume ENOTEMPTY", "link EXDEV", "rename EXDEV"},
+		"delete_subvolume EINVAL", "delete_subvolume ENOTEMPTY", "link EXDEV", "rename EXDEV",
+		"subvolume inherits flags"},
 }
 
 // TestAsLinux: each operation gives the same result on real file systems as in the model, and

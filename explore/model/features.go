@@ -22,7 +22,7 @@ const (
 	Times      Feature = "times"      // times of all changes, as exact as the kernel's clock
 	Full       Feature = "full"       // it can be used when it is full
 	Inodes     Feature = "inodes"     // it has few inodes, and can be used when none is free
-	FileFlags  Feature = "flags"      // flags of files, as chattr(1) sets them
+	FileFlags  Feature = "flags"      // flags of files and directories, as chattr(1) sets them
 	Subvolumes Feature = "subvolumes" // subvolumes and snapshots of Btrfs
 )
 

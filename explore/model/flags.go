@@ -1,6 +1,8 @@
 package model
 
 import (
+	"cmp"
+
 	"golang.org/x/sys/unix"
 
 	"fsward/explore/agent"
@@ -9,9 +11,9 @@ import (
 // btrfsFlags are the flags of which the model knows what they do in Btrfs.
 const btrfsFlags = agent.Compressed | agent.NoCOW
 
-// setFlags performs Setflags on a file. Btrfs refuses a file that is compressed and not copied on
-// write, also from one to the other (check_fsflags in fs/btrfs/ioctl.c), and changes NoCOW of an
-// empty file only.
+// setFlags performs Setflags on a file or a directory. Btrfs refuses one that is compressed and not
+// copied on write, also from one to the other (check_fsflags in fs/btrfs/ioctl.c). It changes NoCOW
+// of a directory and of an empty file only.
 func (v *volume) setFlags(o Op) Result {
 	i, errno := v.tree.find(o.Path, false)
 	if errno != 0 {
@@ -24,14 +26,14 @@ func (v *volume) setFlags(o Op) Result {
 	switch {
 	case flags&^agent.KnownFlags != 0:
 		return Result{Errno: unix.EINVAL}
-	case n.kind != File:
+	case n.kind != File && n.kind != Dir:
 		return Result{Errno: unix.EOPNOTSUPP}
 	case !v.promises.Has(FileFlags):
 		return Result{Errno: unix.ENOTTY}
 	case both(flags, flags), both(flags, a.flags), both(a.flags, flags):
 		return Result{Errno: unix.EINVAL}
 	}
-	if n.data.now().size > 0 {
+	if n.kind == File && n.data.now().size > 0 {
 		flags = flags&^agent.NoCOW | a.flags&agent.NoCOW
 	}
 	a.flags = flags
@@ -39,7 +41,30 @@ func (v *volume) setFlags(o Op) Result {
 	return Result{Value: uint64(flags)}
 }
 
-// Flags returns those of agent.KnownFlags that the file at a path has; 0 if there is none.
+// inheritedFlags returns the flags that a new file or directory gets from those of its directory.
+// Btrfs gives it those of compression and of copying on write (btrfs_inherit_iflags), ext2, ext3,
+// ext4, F2FS and XFS the others (EXT4_FL_INHERITED, F2FS_FL_INHERITED, xfs_inode_inherit_flags).
+func (v *volume) inheritedFlags(k Kind, dir uint32) uint32 {
+	switch {
+	case k != File && k != Dir:
+		return 0
+	case v.promises.Has(Subvolumes):
+		return dir & btrfsFlags
+	}
+	return dir &^ btrfsFlags
+}
+
+// inheritCompression gives a new subvolume in a directory the compression of the root directory of
+// the subvolume in which that is: a property, and no flag of the directory itself
+// (btrfs_inode_inherit_props).
+func (v *volume) inheritCompression(n *inode, dir int) {
+	top := v.tree.inodes[cmp.Or(v.tree.inodes[dir].volume, root)]
+	a := n.attrs.now()
+	a.flags = top.attrs.now().flags & agent.Compressed
+	n.attrs.set(v.now, a)
+}
+
+// Flags returns those of agent.KnownFlags of the file or directory at a path; 0 if there is none.
 func (v *volume) Flags(path string) uint32 {
 	i, errno := v.tree.find(path, false)
 	if errno != 0 {

@@ -38,9 +38,8 @@ func (f *FS) Apply(o Op) Result {
 }
 
 // Knows reports whether the model knows what an operation does. In a snapshot of a subvolume that
-// has another one in it, a directory that cannot be used is in the place of that one. Directories
-// give their flags to what is made in them, by rules of each file system, and file systems differ
-// in which flags they know.
+// has another one in it, a directory that cannot be used is in the place of that one. File
+// systems differ in which flags they know.
 func (v *volume) Knows(o Op) bool {
 	i, errno := v.tree.find(o.Path, o.Code == Snapshot)
 	isDir := errno == 0 && v.tree.inodes[i].kind == Dir
@@ -48,7 +47,7 @@ func (v *volume) Knows(o Op) bool {
 	case Snapshot:
 		return !isDir || v.tree.isVolume(i) && !v.tree.hasVolumes(i)
 	case Setflags:
-		return !isDir && (v.promises.Has(Subvolumes) || o.Flags&btrfsFlags == 0)
+		return v.promises.Has(Subvolumes) || o.Flags&btrfsFlags == 0
 	}
 	return true
 }
@@ -69,7 +68,9 @@ func (v *volume) create(dir int, k Kind, mode uint32) (int, *inode) {
 	a := attrs{mode: mode}
 	in := 0
 	if d := v.tree.inodes[dir]; d != nil {
-		a, in = d.attrs.now().inherited(k, mode), d.volume
+		from := d.attrs.now()
+		a, in = from.inherited(k, mode), d.volume
+		a.flags = v.inheritedFlags(k, from.flags)
 	}
 	i, n := v.tree.create(k, a, v.now)
 	n.volume = in

@@ -250,9 +250,9 @@ func (f *FS) Observed() *Observed {
 			e.Mtime = ClockOf(n.mtimeAt)
 		}
 		here := &node{Entry: e, xattrs: a.xattrs, entries: n.current()}
+		here.Flags = a.flags
 		if n.kind == File {
 			c := n.data.now()
-			here.Flags = a.flags
 			here.Size, here.Sum, here.Blocks = c.size, c.sum(), c.blocks()
 			here.data, here.complete = c.bytes(), true
 		}

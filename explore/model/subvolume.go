@@ -66,6 +66,7 @@ func (v *volume) subvolumes(o Op) unix.Errno {
 	}
 	i, n := v.create(noParent, Dir, 0o755) // it inherits no list (btrfs_new_subvol_inode)
 	n.volume = i
+	v.inheritCompression(n, w.dir)
 	v.setName(w.dir, w.name, i)
 	return 0
 }

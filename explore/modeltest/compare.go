@@ -86,8 +86,8 @@ func (l *list) round(number int) error {
 		}
 		r := l.model.Apply(o)
 		ops, want = append(ops, o), append(want, r)
-		if o.Code == model.Mkdir && r.Errno == 0 && l.model.Inherits(path.Dir(o.Path)) {
-			l.Seen["mkdir inherits"]++
+		if (o.Code == model.Mkdir || o.Code == model.Subvolume) && r.Errno == 0 {
+			l.countInherited(o)
 		}
 	}
 	l.model.CloseAll()
@@ -118,6 +118,16 @@ func (l *list) round(number int) error {
 		err = l.model.Allowed(seen) // a crash may always leave the current tree
 	}
 	return err
+}
+
+// countInherited counts what a new directory has of the directory in which it is.
+func (l *list) countInherited(o model.Op) {
+	if l.model.Inherits(path.Dir(o.Path)) {
+		l.Seen[o.Code.String()+" inherits"]++
+	}
+	if l.model.Flags(o.Path) != 0 {
+		l.Seen[o.Code.String()+" inherits flags"]++
+	}
 }
 
 // leadsOut reports whether an operation puts a symbolic link that begins with ".." into the root

@@ -14,7 +14,7 @@ import (
 type Generator struct {
 	*rand.Rand
 	Subvolumes bool // Op also makes and deletes subvolumes
-	Flags      bool // Op also sets flags of files
+	Flags      bool // Op also sets flags of files and directories
 	whiteouts  bool // makes whiteouts, and no default lists, which file systems give them or not
 }
 
@@ -165,11 +165,12 @@ func (g *Generator) target(link string) string {
 	}
 }
 
-// flags returns an operation that sets flags of a file.
+// flags returns an operation that sets flags of a file or a directory.
 func (g *Generator) flags() model.Op {
 	sets := [7]int{0, agent.NoDump, agent.NoAccessTime, agent.Synchronous, agent.Compressed,
 		agent.NoCOW, agent.NoDump | agent.NoAccessTime | agent.Synchronous}
-	return model.Op{Code: model.Setflags, Path: g.one("/e", "/f", g.path()), Flags: sets[g.IntN(7)]}
+	p := g.one("/e", "/f", "/", g.path()) // subvolumes get the compression of "/"
+	return model.Op{Code: model.Setflags, Path: p, Flags: sets[g.IntN(7)]}
 }
 
 // blocks returns a multiple of a block, from least blocks on.
