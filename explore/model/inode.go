@@ -57,10 +57,10 @@ type inode struct {
 	most             uint64 // the end of the largest range of a file that it needed space for
 }
 
-// isRemoved reports whether the names of a file were removed. fsync(2) promises nothing of names
-// that a file had, which a crash may bring back: Btrfs then writes nothing to the log (i_nlink in
-// btrfs_log_inode_parent).
-func (n *inode) isRemoved() bool { return n.kind == File && n.links == 0 && !n.linkable }
+// isRemoved reports whether the names of a file or directory, other than the root, were removed.
+// fsync(2) promises nothing of names that it had, which a crash may bring back: Btrfs then writes
+// nothing to the log (i_nlink in btrfs_log_inode_parent).
+func (n *inode) isRemoved() bool { return n.links == 0 && !n.linkable }
 
 // A syncedRange is a range of a file's content, [off, end), that is durable since a moment.
 type syncedRange struct {

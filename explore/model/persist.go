@@ -54,7 +54,7 @@ func (d *disk) sync(t *tree, now int) {
 // fsync makes inode i durable, with everything that the promises of the file system add.
 func (d *disk) fsync(t *tree, i, now int, dataOnly bool) {
 	n := t.inodes[i]
-	if n.isRemoved() && !d.promises.Ordered {
+	if i != root && n.isRemoved() && !d.promises.Ordered {
 		return
 	}
 	unchanged := d.isUnchanged(n)

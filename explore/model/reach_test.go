@@ -115,6 +115,22 @@ func TestFsyncOfARemovedFile(t *testing.T) {
 	}
 }
 
+// TestFsyncOfARemovedDirectory checks the same for a directory.
+func TestFsyncOfARemovedDirectory(t *testing.T) {
+	for _, c := range []struct {
+		promises model.Promises
+		allowed  bool
+	}{{trees, true}, {posix, true}, {journal, false}} {
+		f, old := after(t, c.promises, "mkdir /d; sync"), after(t, c.promises, "mkdir /d; sync")
+		apply(t, f, model.Op{Code: model.Open, Path: "/d", Slot: agent.FirstHeld})
+		apply(t, f, script(t, "rmdir /d")...)
+		apply(t, f, model.Op{Code: model.Fsync, Slot: agent.FirstHeld})
+		if bad := f.Allowed(old.Observed()); (bad == nil) != c.allowed {
+			t.Errorf("%+v: %v", c.promises, bad)
+		}
+	}
+}
+
 // TestFallocateKeepsNoWrite: fallocate(2) makes no earlier write to the file durable. Its own range
 // may become the size on the disk, and its zeros are durable in whole blocks only.
 func TestFallocateKeepsNoWrite(t *testing.T) {
