@@ -2,6 +2,7 @@ package explore
 
 import (
 	"slices"
+	"strings"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -27,3 +28,6 @@ func Signatures(dir string) (out []string, err error) {
 
 // Differences returns the differences between the tree of a commit and a recovered tree.
 func (c *CommittedTree) Differences(got map[string]agent.Entry) string { return c.differences(got) }
+
+// DescribeOperations writes the operations of an error up to its crash.
+func DescribeOperations(e *Error, b *strings.Builder) { e.describeOperations(b) }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -19,12 +21,7 @@ func writeReproducer(dir string, e *Error, disks []*Disk) error {
 		b.WriteString("This is a surprise: no promise of the file system is broken.\n\n")
 	}
 	describeChoices(&b, "Choices of the setup", e.Setup)
-	b.WriteString("Operations, by step:\n")
-	for i, did := range e.Did {
-		for _, line := range did {
-			fmt.Fprintf(&b, "  %d. %s\n", i+1, line)
-		}
-	}
+	e.describeOperations(&b)
 	for i, faults := range e.StepFaults {
 		for _, f := range faults {
 			fmt.Fprintf(&b, "In step %d, a fault was injected into the kernel at %s (hit %d).\n",
@@ -61,6 +58,37 @@ func writeReproducer(dir string, e *Error, disks []*Disk) error {
 			"fsward replay --base base.img %[2]s/disk%[1]d.log\n", d.Number, dir)
 	}
 	return os.WriteFile(filepath.Join(dir, reproducerName), []byte(b.String()), 0o644)
+}
+
+// describeOperations writes the operations of each step, up to the crash.
+func (e *Error) describeOperations(b *strings.Builder) {
+	b.WriteString("Operations, by step:\n")
+	later := 0
+	for i, did := range e.Did {
+		if i+1 == len(e.Did) {
+			did, later = e.untilCrash(did)
+		}
+		for _, line := range did {
+			fmt.Fprintf(b, "  %d. %s\n", i+1, line)
+		}
+	}
+	if later > 0 {
+		fmt.Fprintf(b, "  (%d more, after the crash)\n", later)
+	}
+}
+
+// untilCrash returns what the last step did up to the end of the window with the crash, and the
+// number of lines that follow.
+func (e *Error) untilCrash(did []string) (until []string, later int) {
+	if e.Crash == nil {
+		return did, 0
+	}
+	for _, kind := range []string{markNow, markEnd} {
+		if i := slices.Index(did, kind+strconv.Itoa(e.Crash.Window)); i >= 0 {
+			return did[:i+1], len(did) - i - 1
+		}
+	}
+	return did, 0
 }
 
 // ReplayCommand returns the command that replays an error. run is the folder of its run.
