@@ -103,8 +103,7 @@ func (e *Env) LeavesOut(site string, requests int) bool {
 	if e.chooser.choose(Choice{N: 2, Site: site, Part: true}) == 0 {
 		return false
 	}
-	// Later requests keep their numbers.
-	e.windows.list = append(e.windows.list, make([]window, requests)...)
+	e.windows.leaveOut(requests)
 	return true
 }
 

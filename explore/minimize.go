@@ -63,28 +63,34 @@ func (m minimizer) minimize(ctx context.Context, f *failureContext) (*failureCon
 	}
 	if err == nil && best.disk != nil {
 		best, err = m.simplestCrash(best, func(c crashCase) (*badDisk, error) {
-			by, err := newExaminer(ctx, x)
-			if err != nil {
-				return nil, err
-			}
-			by.closely = inspects(best.disk.Choices)
-			bad, _, err := by.check(ctx, c)
-			if err != nil || bad == nil {
-				if incomparable(err) {
-					err = nil
-				}
-				return nil, err
-			}
-			if bad.Failure = bad.pick(best.Kind, best.Property); bad.Failure == nil {
-				return nil, nil
-			}
-			return bad, nil
+			return m.showsAgain(ctx, best, c)
 		})
 	}
 	if stopped := x.stopped(); stopped != nil && errors.Is(err, stopped) {
 		err = nil // a failure is reported even if the run must stop
 	}
 	return best, err
+}
+
+// showsAgain checks a crash state. It returns nil if that does not show the failure.
+func (m minimizer) showsAgain(ctx context.Context, f *failureContext,
+	c crashCase) (*badDisk, error) {
+	by, err := newExaminer(ctx, m.x)
+	if err != nil {
+		return nil, err
+	}
+	by.closely = inspects(f.disk.Choices)
+	bad, _, err := by.check(ctx, c)
+	if err != nil || bad == nil {
+		if incomparable(err) {
+			err = nil
+		}
+		return nil, err
+	}
+	if bad.Failure = bad.pick(f.Kind, f.Property); bad.Failure == nil {
+		return nil, nil
+	}
+	return bad, nil
 }
 
 // removableSteps returns the number of steps that may not matter for a failure: the last one shows

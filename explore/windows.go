@@ -35,6 +35,12 @@ func (w *crashWindows) check(end bool) error {
 	return nil
 }
 
+// last returns the number of the last window, as marks have it.
+func (w *crashWindows) last() string { return strconv.Itoa(len(w.list) - 1) }
+
+// leaveOut keeps the numbers of windows that are not requested.
+func (w *crashWindows) leaveOut(n int) { w.list = append(w.list, make([]window, n)...) }
+
 // Mark adds a user's record to the log. text has 1 to 200 bytes. Crash states that differ only in
 // such marks are equal.
 func (e *Env) Mark(text string) error { return e.mark(markUser, text) }
@@ -45,7 +51,7 @@ func (e *Env) CheckCrashesNow(expect any) error {
 		return err
 	}
 	e.windows.list = append(e.windows.list, window{now: true, before: expect, after: expect})
-	return e.markWindow(markNow)
+	return e.mark(markNow, e.windows.last())
 }
 
 // CheckCrashesStart requests crashes from this moment up to CheckCrashesEnd. before is passed to
@@ -56,7 +62,7 @@ func (e *Env) CheckCrashesStart(before any) error {
 	}
 	e.windows.list = append(e.windows.list, window{before: before})
 	e.windows.open = true
-	return e.markWindow(markStart)
+	return e.mark(markStart, e.windows.last())
 }
 
 // CheckCrashesEnd ends the window that CheckCrashesStart started. after is passed to Check.
@@ -66,7 +72,7 @@ func (e *Env) CheckCrashesEnd(after any) error {
 	}
 	e.windows.list[len(e.windows.list)-1].after = after
 	e.windows.open = false
-	return e.markWindow(markEnd)
+	return e.mark(markEnd, e.windows.last())
 }
 
 // Prefixes of marks in the log.
@@ -77,11 +83,6 @@ const (
 	markStart = "start "
 	markEnd   = "end "
 )
-
-// markWindow adds a mark with the number of the last window.
-func (e *Env) markWindow(kind string) error {
-	return e.mark(kind, strconv.Itoa(len(e.windows.list)-1))
-}
 
 func (e *Env) mark(kind, text string) error {
 	if e.err != nil {

@@ -2,12 +2,10 @@ package offline
 
 import (
 	"context"
-	"path/filepath"
 	"testing"
 
 	"fsward/change"
 	"fsward/hostd/guard"
-	"fsward/interp/detect"
 	"fsward/invariants/facts"
 )
 
@@ -21,15 +19,7 @@ func TestCasesCutShort(t *testing.T) {
 	}
 	cut := 0
 	for _, fs := range caseSystems {
-		paths, err := filepath.Glob(filepath.Join(casesDir, fs, "*.pl"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, p := range paths {
-			c, err := facts.LoadCase(detect.Schema(fs), p)
-			if err != nil {
-				t.Fatal(err)
-			}
+		eachCase(t, fs, func(p string, c *facts.Case) {
 			found := map[[3]string]bool{}
 			for _, x := range rules.Check(context.Background(), c.Txn, c.View).Violations {
 				found[[3]string{x.Rule, x.Tree, x.ID}] = true
@@ -46,7 +36,7 @@ func TestCasesCutShort(t *testing.T) {
 					}
 				}
 			}
-		}
+		})
 	}
 	t.Logf("%d judgments were cut short", cut)
 	if cut < 1000 {

@@ -64,6 +64,22 @@ const casesDir = "../../invariants/testdata/cases"
 var caseSystems = slices.DeleteFunc(guard.FileSystems(),
 	func(name string) bool { return name == "volume" })
 
+// eachCase visits the cases of the rules of a file system.
+func eachCase(t *testing.T, fs string, visit func(path string, c *facts.Case)) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(casesDir, fs, "*.pl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range paths {
+		c, err := facts.LoadCase(detect.Schema(fs), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		visit(p, c)
+	}
+}
+
 // TestCases checks that every shipped rule has a case that holds and one that is violated, and that
 // all cases pass on each engine.
 func TestCases(t *testing.T) {
@@ -83,15 +99,7 @@ func TestCases(t *testing.T) {
 	}
 	for _, fs := range caseSystems {
 		holds, violated := map[string]bool{}, map[string]bool{}
-		paths, err := filepath.Glob(filepath.Join(casesDir, fs, "*.pl"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, p := range paths {
-			c, err := facts.LoadCase(detect.Schema(fs), p)
-			if err != nil {
-				t.Fatal(err)
-			}
+		eachCase(t, fs, func(_ string, c *facts.Case) {
 			for _, e := range c.Expect {
 				violated[e.Rule] = true
 			}
@@ -100,7 +108,7 @@ func TestCases(t *testing.T) {
 					holds[r] = true
 				}
 			}
-		}
+		})
 		for _, r := range rules.List(fs) {
 			if name := bareName(r.Name); !holds[name] || !violated[name] {
 				t.Errorf("%s needs a case that holds (has %v) and one that is violated (has %v) in %s/%s",
