@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"fsward/hostd/guard"
 	"fsward/hostd/guardtest"
 	"fsward/hostd/offline"
+	"fsward/interp/btrfs/ondisk"
 	"fsward/interp/detect"
 )
 
@@ -25,10 +27,10 @@ type sent struct {
 	blocktap.Request
 }
 
-// superblock returns the generation of the primary superblock that the request writes; 0 if it
-// writes none.
+// superblock returns the generation of the superblock that the request writes, or of its mirror: a
+// loop device can perform the mirror's write first. 0 if it writes none.
 func (s *sent) superblock() uint64 {
-	if s.Op != blocktap.OpWrite || s.Off != 65536 {
+	if s.Op != blocktap.OpWrite || !slices.Contains(ondisk.SuperOffsets[:], s.Off) {
 		return 0
 	}
 	return binary.LittleEndian.Uint64(s.Data[72:])
