@@ -63,7 +63,10 @@ run: setup build guest
 # packages of APART at the same time. Each package belongs to one of the two. Each of the two has a
 # mount namespace of its own: a namespace that another process makes has a copy of all mounts that
 # it sees, and a file system that is unmounted here would stay mounted there.
-## run every test that needs no guest
+# -short takes small random samples.
+SHORT ?= -short
+
+## run every test that needs no guest; option: SHORT= takes the large random samples
 test: setup build build/bin/gotestsum
 	go build ./...
 	$(MAKE) --no-print-directory -k -j 2 test-disks test-apart
@@ -74,17 +77,18 @@ APART := ./invariants/... ./dev/mutants/... ./interp ./interp/btrfs/... ./interp
 	./repair/...
 
 test-disks:
-	unshare --mount gotestsum --format pkgname-and-test-fails -- -p 1 -timeout 20m \
+	unshare --mount gotestsum --format pkgname-and-test-fails -- $(SHORT) -p 1 -timeout 20m \
 		$$(go list ./... | grep -vxF "$$(go list $(APART))")
 
 test-apart:
-	unshare --mount gotestsum --format pkgname-and-test-fails -- -p 1 -timeout 20m $(APART)
+	unshare --mount gotestsum --format pkgname-and-test-fails -- $(SHORT) -p 1 -timeout 20m \
+		$(APART)
 
 # The name of a test with the tag vmtest must begin with TestGuest. Others would not run.
 VMTESTS ?= ^TestGuest
 VMPACKAGES := ./hostd/... ./explore/host/...
-VMRUN = unshare --mount gotestsum --format pkgname-and-test-fails -- -tags vmtest -p 1 -timeout 40m \
-	-run '$(VMTESTS)'
+VMRUN = unshare --mount gotestsum --format pkgname-and-test-fails -- $(SHORT) -tags vmtest -p 1 \
+	-timeout 40m -run '$(VMTESTS)'
 
 # Two halves that take equally long run at the same time: vm-test-explore, and vm-test-others, to
 # which the tests of explore/host with user-mode Linux belong.

@@ -152,7 +152,7 @@ func TestNoRuleCanGo(t *testing.T) {
 }
 
 // TestSurvivors checks that the unit tests notice exactly the mutants that are not listed with a
-// reason.
+// reason. With -short it takes one mutant in three.
 func TestSurvivors(t *testing.T) {
 	for _, fs := range detect.RuleSets() {
 		files, err := invariants.Builtin(fs)
@@ -174,6 +174,17 @@ func TestSurvivors(t *testing.T) {
 				t.Errorf("%s: two mutants have the name %s", fs, m)
 			}
 			names[m.String()] = true
+		}
+		if testing.Short() {
+			var some []*Mutant
+			for i, m := range mutants {
+				if i%3 == 0 {
+					some = append(some, m)
+				} else {
+					delete(reasons, m.String())
+				}
+			}
+			mutants = some
 		}
 		results, err := Run(context.Background(), detect.Schema(fs), mutants, subjects,
 			runtime.GOMAXPROCS(0), t.Output())

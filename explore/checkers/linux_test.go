@@ -58,7 +58,7 @@ func linuxCores() map[string]Core {
 
 // TestStepsAsLinux checks that random steps of all groups but one that waits give the same results
 // on real file systems as in the model, leave the same trees, and that everything can be removed
-// afterwards.
+// afterwards. With -short there are fewer rounds.
 func TestStepsAsLinux(t *testing.T) {
 	for fs, core := range linuxCores() {
 		t.Run(fs, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestStepsAsLinux(t *testing.T) {
 			core.At = newDir(t, modeltest.MountedSmall(t, fs), 0) // the root of tmpfs has another mode
 			rounds := 8
 			if testing.Short() {
-				rounds = 1
+				rounds = 2
 			}
 			for round := range uint64(rounds) {
 				randomSteps(t, e, &core, round)

@@ -19,11 +19,11 @@ import (
 )
 
 // TestGuestVocabulary compares the model with file systems of the guest's kernel: each operation of
-// random lists gives the same result, and leaves the same tree.
+// random lists gives the same result, and leaves the same tree. With -short there are fewer lists.
 func TestGuestVocabulary(t *testing.T) {
 	lists := uint64(12)
 	if testing.Short() {
-		lists = 2
+		lists = 4
 	}
 	cfg := GuestConfig{Dir: os.Getenv("FSWARD_GUEST"), MemoryMiB: 384, LogMiB: 16}
 	err := WithMachine(t.Context(), cfg, zap.NewNop(), func(m *machine.Machine) error {

@@ -61,7 +61,7 @@ var featuresOccur = map[model.Feature][]string{
 }
 
 // TestAsLinux: each operation gives the same result on real file systems as in the model, and
-// leaves the same tree.
+// leaves the same tree. With -short there are fewer lists of operations.
 func TestAsLinux(t *testing.T) {
 	for _, fs := range []string{"tmpfs", "ext2", "ext3", "ext4", "btrfs", "xfs"} {
 		t.Run(fs, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestAsLinux(t *testing.T) {
 				Features: hostFeatures[fs]}
 			lists := 120
 			if testing.Short() {
-				lists = 10
+				lists = 25
 			}
 			c := modeltest.Comparison{Do: do, Promises: promises, Seen: make(map[string]int)}
 			for seed := range uint64(lists) {

@@ -253,8 +253,8 @@ func (f *FS) Observed() *Observed {
 		here.Flags = a.flags
 		if n.kind == File {
 			c := n.data.now()
-			here.Size, here.Sum, here.Blocks = c.size, c.sum(), c.blocks()
 			here.data, here.complete = c.bytes(), true
+			here.Size, here.Sum, here.Blocks = c.size, sha256.Sum256(here.data), c.blocks()
 		}
 		s.nodes[p] = here
 		s.names[e.Inode]++

@@ -26,9 +26,28 @@ import (
 func TestStreamJudgesCommitsAsOneTransaction(t *testing.T) {
 	t.Parallel()
 	s := newCommitTest(t, "btrfs", 0)
-	s.replay("btrfs-single-4k", func(commit int) bool { return commit%4 == 2 })
-	if s.judged < 100 || len(s.violated) < 20 {
-		t.Error("too little was altered to show anything")
+	s.replay("btrfs-single-4k", alteredCommits)
+	s.alteredEnough()
+}
+
+// alteredCommits selects one commit in four, with -short one in twelve.
+func alteredCommits(commit int) bool {
+	if testing.Short() {
+		return commit%12 == 2
+	}
+	return commit%4 == 2
+}
+
+// alteredEnough checks that so many alterations were judged that they show something.
+func (s *commitTest) alteredEnough() {
+	s.Helper()
+	judged, violated := 100, 20
+	if testing.Short() {
+		judged, violated = 30, 10
+	}
+	if s.judged < judged || len(s.violated) < violated {
+		s.Errorf("%d altered commits were judged, %d rules were violated: too few to show anything",
+			s.judged, len(s.violated))
 	}
 }
 
@@ -36,10 +55,8 @@ func TestStreamJudgesCommitsAsOneTransaction(t *testing.T) {
 func TestStreamJudgesExt3CommitsAsOneTransaction(t *testing.T) {
 	t.Parallel()
 	s := newCommitTest(t, "ext3", 0)
-	s.replay("ext3-default", func(commit int) bool { return commit%4 == 2 })
-	if s.judged < 100 || len(s.violated) < 20 {
-		t.Error("too little was altered to show anything")
-	}
+	s.replay("ext3-default", alteredCommits)
+	s.alteredEnough()
 }
 
 // TestStreamCommitsInShares does so with so little memory that sums are computed in parts.

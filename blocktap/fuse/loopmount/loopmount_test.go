@@ -286,10 +286,10 @@ func TestLoopIsHeld(t *testing.T) {
 		timeout time.Duration
 		wantErr string
 	}{
-		{"open for a while", "sleep 6 < $1", time.Minute, ""},
-		{"open for too long", "exec sleep 8 < $1", 2 * time.Second, "which has it open"},
-		{"mounted for a while", "exec unshare --mount sleep 6", time.Minute, ""},
-		{"mounted for too long", "exec unshare --mount sleep 8", 2 * time.Second, "which has it mounted"},
+		{"open for a while", "sleep 3 < $1", time.Minute, ""},
+		{"open for too long", "exec sleep 4 < $1", 2 * time.Second, "which has it open"},
+		{"mounted for a while", "exec unshare --mount sleep 3", time.Minute, ""},
+		{"mounted for too long", "exec unshare --mount sleep 4", 2 * time.Second, "which has it mounted"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			m, _ := attach(t, filesystems[1], nil)
