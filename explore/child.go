@@ -61,6 +61,11 @@ func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
 				return err
 			}
 		}
+		if reported != nil {
+			if err := x.addWithout(c, st, f); err != nil {
+				return err
+			}
+		}
 		return x.addResults(c, key, st, r, traits{recovered: recovered}, reported == nil)
 	})
 	if err != nil || len(errs) == 0 {
@@ -230,6 +235,10 @@ func (x *explorer) addState(c *change, r *execution, t traits) error {
 
 // advance moves a state to its next child, or removes it from the frontier after its last child.
 func (x *explorer) advance(c *change, key []byte, st *state, r *execution) error {
+	if st.Without {
+		x.totals.Waiting--
+		return c.dequeue(key)
+	}
 	if st.Scout {
 		return x.advanceScout(c, key, st, r)
 	}

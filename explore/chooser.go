@@ -16,6 +16,8 @@ type Choice struct {
 	// Part is set if the choice is whether a part of a step is left out: 0 keeps it. Only a minimizer
 	// takes 1.
 	Part bool `json:"part,omitempty"`
+	// Separate is that of the Part.
+	Separate bool `json:"separate,omitempty"`
 }
 
 // uncommon reports whether the choice took an uncommon alternative.
@@ -113,7 +115,7 @@ func (c *Chooser) repeat(choices []Choice) {
 	c.prefer = 0 // as upcoming says
 	defer func() { c.prefer = prefer }()
 	for _, x := range choices {
-		c.choose(Choice{N: x.N, Site: x.Site, Part: x.Part})
+		c.choose(Choice{N: x.N, Site: x.Site, Part: x.Part, Separate: x.Separate})
 	}
 }
 

@@ -96,14 +96,14 @@ func (e *Env) ChooseCommon(n, common uint32, site string) uint32 {
 	return e.chooser.choose(Choice{N: n, Site: site, Common: common})
 }
 
-// LeavesOut reports whether to leave out the next part of a step, without which the step means
-// something, too. The part requests crashes a number of times. An exploration leaves out none. The
-// error that a step shows is reported without the parts that do not matter for it.
-func (e *Env) LeavesOut(site string, requests int) bool {
-	if e.chooser.choose(Choice{N: 2, Site: site, Part: true}) == 0 {
+// LeavesOut reports whether to leave out the next part of a step. An exploration leaves out a
+// separate part that has failed, and no other one. The error that a step shows is reported without
+// the parts that do not matter for it.
+func (e *Env) LeavesOut(p Part) bool {
+	if e.chooser.choose(Choice{N: 2, Site: p.Site, Part: true, Separate: p.Separate}) == 0 {
 		return false
 	}
-	e.windows.leaveOut(requests)
+	e.windows.leaveOut(p.Requests)
 	return true
 }
 

@@ -80,7 +80,7 @@ func (w *walk) Mutate(e *explore.Env) error {
 	w.walked = true
 	var did []int
 	for i := range 10 {
-		if !e.LeavesOut("a part", 0) {
+		if !e.LeavesOut(explore.Part{Site: "a part"}) {
 			did = append(did, i)
 		}
 	}

@@ -58,8 +58,9 @@ type state struct {
 	// or all but this one of one operation.
 	Scout   bool              `json:"scout,omitempty"`
 	Scouted []Choice          `json:"scouted,omitempty"`
-	Later   bool              `json:"later,omitempty"`  // the next operation is an uncommon one
-	Repeat  bool              `json:"repeat,omitempty"` // Scouted is to be executed again
+	Later   bool              `json:"later,omitempty"`   // the next operation is an uncommon one
+	Repeat  bool              `json:"repeat,omitempty"`  // Scouted is to be executed again
+	Without bool              `json:"without,omitempty"` // its only child is without a part that failed
 	crash   *processCrashPlan // process crash of the next child; nil: none
 }
 

@@ -13,6 +13,7 @@ type window struct {
 	// fromLog: a LogReader requested the moment, which is right after a record.
 	fromLog bool
 	record  uint64
+	choices int // of the step, before the request
 }
 
 // crashWindows has the windows that a Mutate requested.
@@ -50,7 +51,8 @@ func (e *Env) CheckCrashesNow(expect any) error {
 	if err := e.windows.check(false); err != nil {
 		return err
 	}
-	e.windows.list = append(e.windows.list, window{now: true, before: expect, after: expect})
+	e.windows.list = append(e.windows.list, window{now: true, before: expect, after: expect,
+		choices: len(e.chooser.taken)})
 	return e.mark(markNow, e.windows.last())
 }
 
@@ -60,7 +62,7 @@ func (e *Env) CheckCrashesStart(before any) error {
 	if err := e.windows.check(false); err != nil {
 		return err
 	}
-	e.windows.list = append(e.windows.list, window{before: before})
+	e.windows.list = append(e.windows.list, window{before: before, choices: len(e.chooser.taken)})
 	e.windows.open = true
 	return e.mark(markStart, e.windows.last())
 }

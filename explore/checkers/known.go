@@ -85,7 +85,7 @@ func (c *Sync) run(e *explore.Env, w b3.Workload) error {
 		if s.Verb.Persists() {
 			requests = 1
 		}
-		if e.LeavesOut("a step of a workload", requests) {
+		if e.LeavesOut(explore.Part{Site: "a step of a workload", Requests: requests}) {
 			continue
 		}
 		if err := run.step(e, s, true); err != nil {

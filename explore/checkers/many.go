@@ -68,7 +68,7 @@ func (c *Sync) repeat(e *explore.Env, r repetition) error {
 		return err
 	}
 	for _, ops := range r.batches() {
-		if e.LeavesOut("repetitions", 1) {
+		if e.LeavesOut(explore.Part{Site: "repetitions", Requests: 1}) {
 			continue
 		}
 		if err := c.Step(e, ops); err != nil || c.torn {

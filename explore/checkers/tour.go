@@ -62,7 +62,7 @@ func (c *Core) fresh() *Core {
 
 // tour runs a tour. bySync makes each of its steps persistent by sync(2), which leaves nothing for
 // a log of fsync to do, and which opens no file. No step follows a tour. Each of its steps can be
-// left out; the others stay as they are.
+// left out; the others stay as they are. One that fails does not hide what follows it.
 func (c *Sync) tour(e *explore.Env, steps tour, bySync bool) error {
 	c.ran = true
 	if c.Limits.Files > 0 {
@@ -78,7 +78,7 @@ func (c *Sync) tour(e *explore.Env, steps tour, bySync bool) error {
 			return nil
 		}
 		persist := persisting(plan, ops, bySync)
-		leavesOut := e.LeavesOut("a part of a tour", 1)
+		leavesOut := e.LeavesOut(explore.Part{Site: "a part of a tour", Requests: 1, Separate: true})
 		if leavesOut && plan == &c.Core {
 			plan = &Core{Promises: c.Promises, Limits: c.Limits, fs: c.fs.Clone()}
 		}
