@@ -27,12 +27,9 @@ func (x *explorer) report(ctx context.Context, f *failureContext) (*Error, error
 	x.tick()
 	totals := x.totals
 	found := f
-	if !f.Surprise { // there are many, and the first has few steps
-		m := minimizer{x}
-		var err error
-		if f, err = m.minimize(ctx, f); err != nil {
-			return nil, err
-		}
+	f, err := minimizer{x}.minimize(ctx, f)
+	if err != nil {
+		return nil, err
 	}
 	cause := f.cause()
 	if i := slices.IndexFunc(x.errors, func(e Error) bool { return e.Cause == cause }); i >= 0 {
@@ -42,7 +39,7 @@ func (x *explorer) report(ctx context.Context, f *failureContext) (*Error, error
 		return &x.errors[i], nil
 	}
 	e := f.asError(&x.Config)
-	err := x.confirm(ctx, &e)
+	err = x.confirm(ctx, &e)
 	x.totals = totals // minimizing and replaying are not part of the exploration
 	if err != nil {
 		return nil, err

@@ -21,15 +21,22 @@ const (
 // A minimizer makes failures of a run smaller.
 type minimizer struct{ x *explorer }
 
+// A shower executes the steps of an error again. It returns the failure that matches it; nil: none
+// shows.
+type shower func(e Error) (*failureContext, error)
+
 // minimize looks for the same failure after fewer steps, after fewer parts of them, and then at a
-// smaller crash distance. It returns the smallest that it found in time, or f itself.
+// smaller crash distance. It returns the smallest that it found in time, or f itself. Of a
+// surprise, it only leaves out parts: there are many, and the first has few steps.
 func (m minimizer) minimize(ctx context.Context, f *failureContext) (*failureContext, error) {
 	x := m.x
 	all := x.stop
 	defer func() { x.stop = all }()
 	var cancel context.CancelFunc
 	limit := minimizeTime
-	if slices.ContainsFunc(x.errors, func(e Error) bool { return f.matches(e.Kind, e.Property) }) {
+	if f.Surprise || slices.ContainsFunc(x.errors, func(e Error) bool {
+		return f.matches(e.Kind, e.Property)
+	}) {
 		limit = furtherTime
 	}
 	x.stop, cancel = context.WithTimeout(all, limit)
@@ -41,9 +48,27 @@ func (m minimizer) minimize(ctx context.Context, f *failureContext) (*failureCon
 		}
 		return shown, err
 	}
+	smaller := m.smaller
+	if f.Surprise {
+		smaller = m.fewestParts
+	}
+	best, err := smaller(f, show)
+	if err == nil && !f.Surprise && best.disk != nil {
+		best, err = m.simplestCrash(best, func(c crashCase) (*badDisk, error) {
+			return m.showsAgain(ctx, best, c)
+		})
+	}
+	if stopped := x.stopped(); stopped != nil && errors.Is(err, stopped) {
+		err = nil // a failure is reported even if the run must stop
+	}
+	return best, err
+}
+
+// smaller leaves out steps, parts of steps, and choices of the setup.
+func (m minimizer) smaller(f *failureContext, show shower) (*failureContext, error) {
 	best, err := fewest(f, removableSteps, func(like *failureContext,
 		from, to int) (*failureContext, error) {
-		e := like.asError(&x.Config)
+		e := like.asError(&m.x.Config)
 		e.Steps = slices.Delete(slices.Clone(e.Steps), from, to)
 		if len(e.StepFaults) >= to {
 			e.StepFaults = slices.Delete(slices.Clone(e.StepFaults), from, to)
@@ -53,23 +78,15 @@ func (m minimizer) minimize(ctx context.Context, f *failureContext) (*failureCon
 	if err == nil {
 		best, err = m.fewestParts(best, show)
 	}
-	if err == nil {
-		best, err = simplestSetup(best, func(like *failureContext,
-			setup []Choice) (*failureContext, error) {
-			e := like.asError(&x.Config)
-			e.Setup = setup
-			return show(e)
-		})
+	if err != nil {
+		return best, err
 	}
-	if err == nil && best.disk != nil {
-		best, err = m.simplestCrash(best, func(c crashCase) (*badDisk, error) {
-			return m.showsAgain(ctx, best, c)
-		})
-	}
-	if stopped := x.stopped(); stopped != nil && errors.Is(err, stopped) {
-		err = nil // a failure is reported even if the run must stop
-	}
-	return best, err
+	return simplestSetup(best, func(like *failureContext,
+		setup []Choice) (*failureContext, error) {
+		e := like.asError(&m.x.Config)
+		e.Setup = setup
+		return show(e)
+	})
 }
 
 // showsAgain checks a crash state. It returns nil if that does not show the failure.
@@ -114,8 +131,7 @@ func removableParts(f *failureContext) (n int) {
 const partsShare = 4
 
 // fewestParts leaves out parts of the steps.
-func (m minimizer) fewestParts(best *failureContext,
-	show func(Error) (*failureContext, error)) (*failureContext, error) {
+func (m minimizer) fewestParts(best *failureContext, show shower) (*failureContext, error) {
 	x, outer := m.x, m.x.stop
 	end, _ := outer.Deadline() // minimize has set one
 	var cancel context.CancelFunc

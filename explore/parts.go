@@ -35,12 +35,9 @@ func (f *failureContext) withoutFailed(step int) []uint32 {
 		return nil // the setup failed
 	}
 	taken := f.steps[step]
-	end := len(taken) // of the choices before the failure
-	switch {
-	case f.disk != nil:
+	end := len(taken) // of the choices before the failure; without a crash, it ended the step
+	if f.disk != nil {
 		end = f.windows[f.disk.Window].choices
-	case f.process != nil:
-		end = f.windows[f.process.Window].choices
 	}
 	failed, left := -1, 0
 	for i, c := range taken {

@@ -15,6 +15,7 @@ import (
 type stroll struct {
 	explore.Plain
 	fails, failsAtCrash []int
+	surprises           []int // at the crash
 	walked              bool
 }
 
@@ -42,9 +43,13 @@ func (w *stroll) Mutate(e *explore.Env) error {
 	return nil
 }
 
-func (w *stroll) Check(_ *explore.Env, c explore.Crash) error {
-	if i, is := c.Before.(int); is && slices.Contains(w.failsAtCrash, i) {
+func (w *stroll) Check(e *explore.Env, c explore.Crash) error {
+	i, is := c.Before.(int)
+	switch {
+	case is && slices.Contains(w.failsAtCrash, i):
 		return explore.Failuref(fmt.Sprint(i), "it failed after a crash")
+	case is && slices.Contains(w.surprises, i):
+		e.Surprise(fmt.Sprint(i), "", "it is not as expected")
 	}
 	return nil
 }
@@ -91,6 +96,28 @@ func TestFailedPartHidesNoOther(t *testing.T) {
 				t.Errorf("%s, %s: found %v in %d executions, complete %v, %d wait; want %v in %d", name, s,
 					found, got.Runs, got.Complete, got.Waiting, tc.found, want)
 			}
+		}
+	}
+}
+
+// TestSurprisesHaveFewParts checks that a surprise is reported with the one part that shows it.
+func TestSurprisesHaveFewParts(t *testing.T) {
+	cfg := toy(t, "", 1, 1)
+	cfg.Stack.Checker = &stroll{surprises: []int{3, 8}}
+	got, err := explore.Run(context.Background(), cfg)
+	if err != nil || len(got.Errors) != 2 {
+		t.Fatalf("%+v, %v", got.Errors, err)
+	}
+	for i, kind := range []string{"3", "8"} {
+		e := readError(t, cfg, got, i)
+		var kept []int
+		for n, c := range e.Steps[0] {
+			if c.Value == 0 {
+				kept = append(kept, n)
+			}
+		}
+		if e.Kind != kind || fmt.Sprint(kept) != "["+kind+"]" || replay(t, cfg, e) != kind {
+			t.Errorf("the surprise %s has the parts %v, want %s", e.Kind, kept, kind)
 		}
 	}
 }

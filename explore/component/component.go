@@ -132,10 +132,12 @@ func firstLines(text string, n int) string {
 }
 
 // routine matches lines of an fsck that are not about damage: the names of its passes, its answers,
-// its version, and its summary.
+// its version, its summary, and the name of a file, which fsck.fat prints above what is wrong with
+// it.
 var routine = regexp.MustCompile(`^(Pass \d|/dev/|\S+: |e2fsck |fsck\.|Checking |Fix\? )|` +
-	`^\d+ files|[Dd]irty bit|codepage|conversion table|` +
-	`FILE SYSTEM WAS MODIFIED|not cleanly|recovering journal|recovery (complete|flag)|^$`)
+	`^\d+ files|[Dd]irty bit|codepage|conversion table|^/\S*$|^Writing changes\.$|` +
+	`FILE SYSTEM WAS MODIFIED|Filesystem was changed|not cleanly|recovering journal|` +
+	`recovery (complete|flag)|^$`)
 
 // repairs returns the first line about damage that an fsck printed; "": there is none.
 func repairs(out string) string {
