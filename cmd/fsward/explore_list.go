@@ -1,12 +1,12 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -23,9 +23,9 @@ func exploreListCommand() *cobra.Command {
 		Use:   "list",
 		Short: "List components, checkers and stacks, with the packages and modules that they need",
 		Long: `Lists what fsward explore run can put together: components (file systems and other layers),
-checkers, and whole stacks with their parameters. The last column says whether the guest has what
-it needs, or how it gets it. Packages are fetched from Debian's mirror at the first run that needs
-them, and kept in the guest's folder.`,
+checkers, and whole stacks with their parameters. Behind what one needs it says whether the guest
+has that. Packages are fetched from Debian's mirror at the first run that needs them, and kept in
+the guest's folder.`,
 		Example: `  fsward explore list
   fsward explore list --guest build/guest-amd64 --json`,
 		Args: cobra.NoArgs,
@@ -112,24 +112,46 @@ func inGuest(n guest.Needs, dir string) string {
 	return "fetched at the first run"
 }
 
+// listWidth is the number of columns of a list. A word can be longer.
+const listWidth = 80
+
 // print prints the parts for people.
 func (p parts) print(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := bufio.NewWriter(out)
+	indent := 0
+	for _, c := range slices.Concat(p.Components, p.Checkers, p.Stacks) {
+		indent = max(indent, len(c.Name)+2)
+	}
 	for _, list := range []struct {
 		title string
 		parts []part
-	}{{"COMPONENT", p.Components}, {"CHECKER", p.Checkers}, {"STACK", p.Stacks}} {
-		fmt.Fprintf(w, "%s\t\tGUEST\n", list.title)
+	}{{"COMPONENTS", p.Components}, {"CHECKERS", p.Checkers}, {"STACKS", p.Stacks}} {
+		fmt.Fprintf(w, "%s\n", list.title)
 		for _, c := range list.parts {
-			fmt.Fprintf(w, "%s\t%s\t%s\n", c.Name, c.Doc, c.Guest)
-			if needs := slices.Concat(c.Packages, c.Modules); len(needs) > 0 {
-				fmt.Fprintf(w, "\t  needs %s\t\n", strings.Join(needs, " "))
-			}
-			for _, name := range slices.Sorted(maps.Keys(c.Parameters)) {
-				fmt.Fprintf(w, "\t  --set %s=%s\t\n", name, strings.Join(c.Parameters[name], "|"))
+			name := c.Name
+			for _, text := range c.texts() {
+				for _, line := range wrapped(text, listWidth-indent) {
+					fmt.Fprintf(w, "%-*s%s\n", indent, name, line)
+					name = ""
+				}
 			}
 		}
-		fmt.Fprintln(w, "\t\t")
+		fmt.Fprintln(w)
 	}
 	return w.Flush()
+}
+
+// texts returns what a list says about a part.
+func (p *part) texts() []string {
+	out := []string{p.Doc}
+	switch needs := strings.Join(slices.Concat(p.Packages, p.Modules), " "); {
+	case needs != "" && p.Guest != "":
+		out = append(out, fmt.Sprintf("needs %s: %s", needs, p.Guest))
+	case needs != "" || p.Guest != "":
+		out = append(out, needs+p.Guest)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
+		out = append(out, fmt.Sprintf("--set %s=%s", name, strings.Join(p.Parameters[name], "|")))
+	}
+	return out
 }
