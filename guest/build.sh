@@ -107,9 +107,8 @@ fetch_headers() {
 	common=$(depends "$headers" 'linux-headers-.*-common')
 	rm -rf "$out/headers.new"
 	fetch "$headers=$version" "$common=$version" "$kbuild" "$out/headers.new"
-	# The Makefile has the only absolute path of the headers.
-	sed -i "s|^include /usr/src/|include $out/headers/usr/src/|" \
-		"$out/headers.new/usr/src/$headers/Makefile"
+	# The Makefile has the only absolute path of the headers. A folder that is copied stays whole.
+	sed -i 's|^include /usr/src/|include ../|' "$out/headers.new/usr/src/$headers/Makefile"
 	echo "$1" >"$out/headers.new/package"
 	rm -rf "$out/headers"
 	mv "$out/headers.new" "$out/headers"
