@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"fsward/explore/agent"
 )
 
 // reproducerName is the file with the reproducer of an error, in its folder.
@@ -69,12 +71,21 @@ func (e *Error) describeOperations(b *strings.Builder) {
 			did, later = e.untilCrash(did)
 		}
 		for _, line := range did {
-			fmt.Fprintf(b, "  %d. %s\n", i+1, line)
+			if !e.isLook(line) {
+				fmt.Fprintf(b, "  %d. %s\n", i+1, line)
+			}
 		}
 	}
 	if later > 0 {
 		fmt.Fprintf(b, "  (%d more, after the crash)\n", later)
 	}
+}
+
+// isLook reports whether a line of what a step did is a look at the whole tree before a crash, which
+// does not matter for what the crash left. error.json has it.
+func (e *Error) isLook(line string) bool {
+	return e.Crash != nil && (line == agent.Clock().String() ||
+		strings.HasPrefix(line, agent.Tree("").String()))
 }
 
 // untilCrash returns what the last step did up to the end of the window with the crash, and the

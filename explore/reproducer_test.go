@@ -30,3 +30,19 @@ func TestOperationsUntilTheCrash(t *testing.T) {
 		}
 	}
 }
+
+// A look at the tree is left out, unless there is no crash: then it may have shown the error.
+func TestOperationsWithoutLooks(t *testing.T) {
+	did := [][]string{{"read the clock", "mkdir /a", "read the tree /mnt", "now 0"}}
+	for want, crash := range map[string]*explore.CrashError{
+		"Operations, by step:\n  1. mkdir /a\n  1. now 0\n": {Window: 0},
+		"Operations, by step:\n  1. read the clock\n  1. mkdir /a\n  1. read the tree /mnt\n" +
+			"  1. now 0\n": nil,
+	} {
+		var b strings.Builder
+		explore.DescribeOperations(&explore.Error{Did: did, Crash: crash}, &b)
+		if b.String() != want {
+			t.Errorf("%q, want %q", &b, want)
+		}
+	}
+}

@@ -12,12 +12,13 @@ import (
 
 // opText holds the text of each operation. The verbs stand for its fields: %s, %t and %u for its
 // texts, %n for its slot or disk, %a, %b, %c and %e for its numbers, %o for its first number as a
-// mode, %x for it as flags, both in octal, and %d for the length of its data.
+// mode in octal, %x for it as flags of open(2), %f as flags of fallocate(2), %r as flags of
+// renameat2(2), and %d for the length of its data.
 var opText = [opEnd]string{
 	opMkdir:              "mkdir %s %o",
 	opRmdir:              "rmdir %s",
 	opUnlink:             "unlink %s",
-	opRename:             "rename %s %t %a",
+	opRename:             "rename %s %t%r",
 	opLink:               "link %s %t",
 	opSymlink:            "symlink %s %t",
 	opReadlink:           "readlink %s",
@@ -31,13 +32,13 @@ var opText = [opEnd]string{
 	opGetxattr:           "getxattr %s %t",
 	opRemovexattr:        "removexattr %s %t",
 	opListxattr:          "listxattr %s",
-	opOpen:               "open %n: %s flags %x",
+	opOpen:               "open %n: %s %x",
 	opClose:              "close %n:",
 	opRead:               "read %n: from %a, %b bytes",
 	opWrite:              "write %n: at %a, %d",
 	opFill:               "fill %n: at %a, %b bytes, seed %c",
 	opFtruncate:          "ftruncate %n: %a",
-	opFallocate:          "fallocate %n: mode %a, at %b, %c bytes",
+	opFallocate:          "fallocate %n:%f at %b, %c bytes",
 	opDwrite:             "dwrite %n: at %a, %b bytes, seed %c",
 	opDwrites:            "dwrites %n: at %a, %b bytes in two calls, seed %c",
 	opMmapwrite:          "mmapwrite %n: at %a, %b bytes, seed %c",
@@ -153,5 +154,57 @@ func (o Op) String() string {
 	return strings.NewReplacer("%s", o.s, "%t", o.t, "%u", o.u,
 		"%n", number(uint64(o.n)), "%a", number(o.a), "%b", number(o.b),
 		"%c", number(o.c), "%e", number(o.d),
-		"%o", octal, "%x", octal, "%d", size).Replace(opText[o.Code])
+		"%o", octal, "%x", OpenFlags(int(o.a)), "%f", flagNames(fallocateFlags, o.a),
+		"%r", flagNames(renameFlags, o.a), "%d", size).Replace(opText[o.Code])
+}
+
+// A namedFlag is a flag of a system call, which may have several bits.
+type namedFlag struct {
+	bits uint64
+	name string
+}
+
+// Flags with their names. One that includes the bits of another one comes before it.
+var (
+	openFlags = []namedFlag{{unix.O_TMPFILE, "O_TMPFILE"}, {unix.O_CREAT, "O_CREAT"},
+		{unix.O_EXCL, "O_EXCL"}, {unix.O_TRUNC, "O_TRUNC"}, {unix.O_APPEND, "O_APPEND"},
+		{unix.O_DIRECT, "O_DIRECT"}, {unix.O_DIRECTORY, "O_DIRECTORY"},
+		{unix.O_NOFOLLOW, "O_NOFOLLOW"}, {unix.O_SYNC, "O_SYNC"}, {unix.O_DSYNC, "O_DSYNC"}}
+	fallocateFlags = []namedFlag{{unix.FALLOC_FL_PUNCH_HOLE, "PUNCH_HOLE"},
+		{unix.FALLOC_FL_COLLAPSE_RANGE, "COLLAPSE_RANGE"}, {unix.FALLOC_FL_ZERO_RANGE, "ZERO_RANGE"},
+		{unix.FALLOC_FL_INSERT_RANGE, "INSERT_RANGE"}, {unix.FALLOC_FL_KEEP_SIZE, "KEEP_SIZE"}}
+	renameFlags = []namedFlag{{unix.RENAME_NOREPLACE, "RENAME_NOREPLACE"},
+		{unix.RENAME_EXCHANGE, "RENAME_EXCHANGE"}, {unix.RENAME_WHITEOUT, "RENAME_WHITEOUT"}}
+)
+
+// take returns the names of the flags in set, separated by bars, and the bits that have no name.
+func take(known []namedFlag, set uint64) (names string, rest uint64) {
+	var list []string
+	for _, f := range known {
+		if set&f.bits == f.bits {
+			list, set = append(list, f.name), set&^f.bits
+		}
+	}
+	return strings.Join(list, "|"), set
+}
+
+// OpenFlags returns the names of flags of open(2). It leaves out O_NONBLOCK, which the model adds.
+func OpenFlags(flags int) string {
+	text := []string{"O_RDONLY", "O_WRONLY", "O_RDWR", "O_ACCMODE"}[flags&unix.O_ACCMODE]
+	if names, _ := take(openFlags, uint64(flags)); names != "" {
+		text += "|" + names
+	}
+	return text
+}
+
+// flagNames returns a blank and the names of flags, and those without a name as a number; "" for 0.
+func flagNames(known []namedFlag, set uint64) string {
+	names, rest := take(known, set)
+	switch {
+	case set == 0:
+		return ""
+	case rest == 0:
+		return " " + names
+	}
+	return fmt.Sprintf(" %s|%#x", names, rest)
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"fsward/explore/ramdisk"
 )
 
@@ -16,8 +18,10 @@ func TestOpText(t *testing.T) {
 	}
 	for want, op := range map[string]Op{
 		"mkdir /a 0755":                 Mkdir("/a", 0o755),
-		"rename /a /b 1":                Rename("/a", "/b", 1),
-		"open 3: /a flags 0102":         Open(3, "/a", 0o102, 0o644),
+		"rename /a /b":                  Rename("/a", "/b", 0),
+		"rename /a /b RENAME_EXCHANGE":  Rename("/a", "/b", 2),
+		"open 3: /a O_RDWR|O_CREAT":     Open(3, "/a", 0o102, 0o644),
+		"open 3: /a O_RDONLY|O_SYNC":    Open(3, "/a", unix.O_SYNC|unix.O_NONBLOCK, 0),
 		"write 3: at 4096, 2 bytes":     Write(3, 4096, []byte("%s")),
 		"fill 0: at 1, 2 bytes, seed 3": Fill(0, 1, 2, 3),
 		"inject disk 2: fail read or write 3 with EIO": DiskInject(2, ramdisk.Rule{
@@ -31,7 +35,9 @@ func TestOpText(t *testing.T) {
 			Action: ramdisk.Tear, Ops: []ramdisk.Op{ramdisk.Write}, Nth: 2, Times: 1, Arg: 1}),
 		"inject disk 0: drop flush 4": DiskInject(0, ramdisk.Rule{
 			Action: ramdisk.DropFlush, Nth: 4, Times: 1}),
-		"fallocate 1: mode 2, at 3, 4 bytes": Fallocate(1, 2, 3, 4),
+		"fallocate 1: at 3, 4 bytes":                      Fallocate(1, 0, 3, 4),
+		"fallocate 1: PUNCH_HOLE|KEEP_SIZE at 3, 4 bytes": Fallocate(1, 3, 3, 4),
+		"fallocate 1: KEEP_SIZE|0x40 at 3, 4 bytes":       Fallocate(1, 0x41, 3, 4),
 	} {
 		if got := op.String(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"fsward/explore/agent"
 )
 
 // A Code is the system call of an Op. The zero value is invalid.
@@ -108,7 +110,7 @@ func (o Op) String() string {
 	add := func(format string, v ...any) { args = append(args, fmt.Sprintf(format, v...)) }
 	switch {
 	case o.Code == Open:
-		add("#%d, %s, %s", o.Slot, o.Path, openFlags(o.Flags))
+		add("#%d, %s, %s", o.Slot, o.Path, agent.OpenFlags(o.Flags))
 	case o.onSlot():
 		add("#%d", o.Slot)
 	case o.Path != "":
@@ -161,25 +163,6 @@ func (o Op) isPattern() bool {
 // onSlot reports whether an operation is one on an open file.
 func (o Op) onSlot() bool {
 	return o.Code >= Close && o.Code <= Linkat || o.Code >= Fsync && o.Code <= Syncfs
-}
-
-func openFlags(flags int) string {
-	s := []string{"O_RDONLY", "O_WRONLY", "O_RDWR", "O_ACCMODE"}[flags&unix.O_ACCMODE]
-	for _, f := range []struct {
-		bits int
-		name string
-	}{
-		{unix.O_TMPFILE, "O_TMPFILE"}, {unix.O_CREAT, "O_CREAT"}, {unix.O_EXCL, "O_EXCL"},
-		{unix.O_TRUNC, "O_TRUNC"}, {unix.O_APPEND, "O_APPEND"},
-		{unix.O_DIRECTORY, "O_DIRECTORY"}, {unix.O_NOFOLLOW, "O_NOFOLLOW"},
-		{unix.O_SYNC, "O_SYNC"}, {unix.O_DSYNC, "O_DSYNC"},
-	} {
-		if flags&f.bits == f.bits {
-			s += "|" + f.name
-			flags &^= f.bits // O_SYNC includes the bit of O_DSYNC
-		}
-	}
-	return s
 }
 
 // A Result is the result of an operation.
