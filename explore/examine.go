@@ -189,10 +189,12 @@ func (by *examiner) check(ctx context.Context,
 			break
 		}
 	}
-	if bad == nil && !x.HostOnly {
-		if bad, err = by.inspect(ctx, c); err != nil || bad != nil {
-			return bad, wrote, err
+	if !x.HostOnly { // after a surprise, too: some file systems are repaired after each crash
+		if found, err := by.inspect(ctx, c); err != nil || found != nil {
+			return found, wrote, err
 		}
+	}
+	if bad == nil && !x.HostOnly {
 		if bad, err = by.checkMountFaults(ctx, c); err != nil || bad != nil && !bad.Surprise {
 			return bad, wrote, err
 		}

@@ -65,6 +65,26 @@ func TestSurprises(t *testing.T) {
 	}
 }
 
+// A useless checker is surprised, and what was recovered cannot be used.
+type useless struct{ surprised }
+
+func (*useless) Use(*explore.Env) error { return explore.Failuref("cannot be used", "no space") }
+
+// TestInspectionAfterSurprise checks that a crash state with a surprise is inspected, too.
+func TestInspectionAfterSurprise(t *testing.T) {
+	cfg := toy(t, "", 1, 1)
+	cfg.Stack.Checker = &useless{surprised{exploretest.ToyChecker{Keys: 1, Values: 1}}}
+	cfg.Inspect = true
+	sum, err := explore.Run(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := func(e explore.Error) bool { return e.Kind == "cannot be used" && e.Shown == e.Replays }
+	if !slices.ContainsFunc(sum.Errors, is) {
+		t.Errorf("found %+v", sum.Errors)
+	}
+}
+
 // twoBugs has two bugs of one kind: one in put, and one in sync.
 type twoBugs struct {
 	explore.Plain

@@ -38,13 +38,16 @@ func WriteMarkdown(w io.Writer, runs []Run) error {
 	for _, r := range runs {
 		for _, e := range r.Errors {
 			first, _, _ := strings.Cut(e.Summary, "\n")
-			class := ""
+			class, times := "", "times"
 			if e.Surprise {
 				class = "surprise "
 			}
-			fmt.Fprintf(b, "- %s, %s: %s**%s**, %d times (%s%s%s): %s\n",
+			if e.Count == 1 {
+				times = "time"
+			}
+			fmt.Fprintf(b, "- %s, %s: %s**%s**, %d %s (%s%s%s): %s\n",
 				escape(r.System), escape(r.property(e.Error)), class, escape(e.Kind), e.Count,
-				escape(e.Path), missing(e), unsteady(e), escape(first))
+				times, escape(e.Path), missing(e), unsteady(e), escape(first))
 		}
 	}
 	writeCoverage(b, runs)

@@ -125,7 +125,7 @@ The runs behind the table:
 - vfat, sync: 5 states in 9 steps to depth 2, 3 crash disks` + tooSlow + `
 
 - vfat, sync: **lost**, 2 times (out/001): /a\|b\\\<i\>\` + "`x\\`" + ` is gone
-- vfat, without a crash: **wrong result**, 1 times (out/002): 
+- vfat, without a crash: **wrong result**, 1 time (out/002): 
 `
 	if b.String() != want {
 		t.Errorf("%s\nwant\n%s", b.String(), want)
