@@ -106,6 +106,7 @@ const maxBatch = 1000
 // step queues a step. After a persistence point it performs all queued ones, and with crash it asks
 // for crashes.
 func (r *workloadRun) step(e *explore.Env, s b3.Step, crash bool) error {
+	s = r.named(s)
 	r.touch(s)
 	if s.Verb == b3.DropCaches {
 		if _, err := r.flush(e); err != nil {
@@ -127,6 +128,24 @@ func (r *workloadRun) step(e *explore.Env, s b3.Step, crash bool) error {
 		return err
 	}
 	return r.persisted(e, s, answers[0], crash)
+}
+
+// named returns a step with names as the file system has them. It notes which were directories.
+func (r *workloadRun) named(s b3.Step) b3.Step {
+	if !r.Promises.NoCapitals {
+		return s
+	}
+	names := s.Names()
+	for _, name := range names {
+		if lower := strings.ToLower(name); b3.IsDirectory(name) {
+			r.dirs[lower] = true
+		}
+	}
+	s.Name = strings.ToLower(s.Name)
+	if len(names) > 1 {
+		s.To = strings.ToLower(s.To)
+	}
+	return s
 }
 
 // end performs what is still queued. Files that are only to be closed are left to the unmount.

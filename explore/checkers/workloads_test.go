@@ -3,6 +3,7 @@ package checkers
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -44,6 +45,35 @@ func runWorkloads(t *testing.T, bug string, texts ...string) explore.Summary {
 		t.Fatal(err)
 	}
 	return sum
+}
+
+// TestNamesWithoutCapitals checks that a workload on a file system without capital letters uses the
+// names that are listed, and opens its directories as such.
+func TestNamesWithoutCapitals(t *testing.T) {
+	w, err := b3.Parse("creat A/foo; rename A B; symlink A/X bar; fsync B; open /; fsync /")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, lower := range []bool{true, false} {
+		run := newWorkloadRun(&Core{Promises: model.Promises{NoCapitals: lower}})
+		var got []string
+		for _, s := range w.Complete() {
+			for _, o := range run.translate(run.named(s)) {
+				if o.Code != model.Fsync && o.Code != model.Close {
+					got = append(got, strings.TrimPrefix(o.String(), "open"))
+				}
+			}
+		}
+		want := []string{"mkdir(/A, 0755)", "(#56, /A/foo, O_RDWR|O_CREAT|O_EXCL)", "rename(/A, /B)",
+			"symlink(/bar, A/X)", "(#56, /B, O_RDONLY)", "(#57, /, O_RDONLY)"}
+		if lower {
+			want = []string{"mkdir(/a, 0755)", "(#56, /a/foo, O_RDWR|O_CREAT|O_EXCL)",
+				"rename(/a, /b)", "symlink(/bar, A/X)", "(#56, /b, O_RDONLY)", "(#57, /, O_RDONLY)"}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("without capitals %t:\n%q, want\n%q", lower, got, want)
+		}
+	}
 }
 
 // TestWorkloads checks that each workload runs once, also if two lead to the same state.

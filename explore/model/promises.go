@@ -62,7 +62,8 @@ type Promises struct {
 
 	// Features that the file system lacks: fsync(2) of directories (EINVAL), link(2), symlink(2),
 	// its own permissions and owners, extended attributes of users, holes, RENAME_EXCHANGE,
-	// fallocate(2), FALLOC_FL_PUNCH_HOLE, and numbers of inodes that stay after a mount.
+	// fallocate(2), FALLOC_FL_PUNCH_HOLE, numbers of inodes that stay after a mount, and capital
+	// letters in names.
 	NoDirFsync  bool `yaml:"no_dir_fsync"`
 	NoLinks     bool `yaml:"no_links"`
 	NoSymlinks  bool `yaml:"no_symlinks"`
@@ -73,6 +74,7 @@ type Promises struct {
 	NoFallocate bool `yaml:"no_fallocate"`
 	NoPunch     bool `yaml:"no_punch"`
 	NoNumbers   bool `yaml:"no_numbers"`
+	NoCapitals  bool `yaml:"no_capitals"`
 
 	Features []Feature `yaml:"features"` // that only some file systems have
 }
