@@ -16,6 +16,9 @@ import (
 
 // Use uses the recovered tree: see use.
 func (c *Core) Use(e *explore.Env) error {
+	if c.Promises.NoRepair {
+		return nil // it is read-only
+	}
 	// What filled the disk goes first: everything else needs space and inodes.
 	free := []agent.Op{agent.FreeDisk(c.At), agent.FreeInodes(c.At), agent.Sync()}
 	if _, err := e.Try(free...); err != nil {

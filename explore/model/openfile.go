@@ -163,7 +163,7 @@ func (s *file) read(n *inode, o Op) (r Result) {
 }
 
 // write is pwrite(2), also with O_DIRECT, or a write through a mapping. Through O_SYNC and O_DSYNC,
-// and with -o sync, pwrite is followed by an fsync.
+// and with -o sync, pwrite makes what it wrote durable.
 func (v *volume) write(slot *file, n *inode, o Op) Result {
 	if errno := v.writable(slot, n, o); errno != 0 || o.Len == 0 {
 		return Result{Errno: errno}
@@ -187,9 +187,9 @@ func (v *volume) write(slot *file, n *inode, o Op) Result {
 	case o.Code == Mmapwrite:
 		return Result{}
 	case v.promises.Sync, slot.flags&unix.O_SYNC == unix.O_SYNC, n.isSynchronous():
-		v.fsync(slot.inode, false)
+		v.synced(n, slot.inode, o, false)
 	case slot.flags&unix.O_DSYNC != 0:
-		v.fsync(slot.inode, true)
+		v.synced(n, slot.inode, o, true)
 	}
 	return Result{Value: o.Len}
 }

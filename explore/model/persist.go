@@ -34,6 +34,26 @@ func (v *volume) fsync(i int, dataOnly bool) {
 	}
 }
 
+// synced makes what an operation has written durable, as O_SYNC, or with dataOnly O_DSYNC, does. If
+// other data of the file is not durable, it stays so: generic_write_sync writes back the range
+// alone, as POSIX says of "synchronized I/O data integrity completion" of a write (3.384).
+// "As though each write(2) was followed by a call to fsync(2)" (open(2)) is true of the rest.
+func (v *volume) synced(n *inode, i int, o Op, dataOnly bool) {
+	if v.disk.volatile {
+		return
+	}
+	last := len(n.data) - 1
+	end, isNew := o.Off+o.Len, n.data[last].at == v.now
+	before := n.dataAt
+	rest := isNew && last > 0 && n.data[last-1].at > v.disk.dataSince(n) &&
+		(o.Off > 0 || end < n.data.now().size)
+	v.disk.fsync(&v.tree, i, v.now, dataOnly)
+	if rest && n.dataAt == v.now {
+		n.dataAt = before
+		v.disk.msync(n, o.Off, end, v.now)
+	}
+}
+
 // sync makes all inodes and names of a tree durable, and drops their histories.
 func (d *disk) sync(t *tree, now int) {
 	if d.volatile {
@@ -168,7 +188,7 @@ func (d *disk) sectorSince(n *inode, meta int, off, end uint64) int {
 		}
 	}
 	for _, r := range n.ranges {
-		if r.off <= off && end <= r.end {
+		if r.off < end && off < r.end { // a sector is written as a whole
 			since = max(since, r.at)
 		}
 	}

@@ -35,7 +35,8 @@ type Promises struct {
 	Ordered bool `yaml:"ordered"`
 	// FsyncAlone: in an ordered file system, fsync of a file does not make earlier operations
 	// durable. If the file's data did not change, fsync writes nothing; otherwise it writes only the
-	// data (NILFS2: nilfs_sync_file, nilfs_inode_dirty, order=relaxed).
+	// data (NILFS2: nilfs_sync_file, nilfs_inode_dirty, order=relaxed). Or names are no part of what
+	// fsync commits (OCFS2: ocfs2_rename, ocfs2_unlink).
 	FsyncAlone bool `yaml:"fsync_alone"`
 	// FsyncEntries: fsync of a directory that has changed also makes the new files in it durable, with
 	// the names in it and below. Btrfs (log_new_dir_dentries).
@@ -62,8 +63,8 @@ type Promises struct {
 
 	// Features that the file system lacks: fsync(2) of directories (EINVAL), link(2), symlink(2),
 	// its own permissions and owners, extended attributes of users, holes, RENAME_EXCHANGE,
-	// fallocate(2), FALLOC_FL_PUNCH_HOLE, numbers of inodes that stay after a mount, and capital
-	// letters in names.
+	// fallocate(2), FALLOC_FL_PUNCH_HOLE, numbers of inodes that stay after a mount, capital letters
+	// in names, and a repair after a crash, without which the kernel mounts it read-only.
 	NoDirFsync  bool `yaml:"no_dir_fsync"`
 	NoLinks     bool `yaml:"no_links"`
 	NoSymlinks  bool `yaml:"no_symlinks"`
@@ -75,6 +76,7 @@ type Promises struct {
 	NoPunch     bool `yaml:"no_punch"`
 	NoNumbers   bool `yaml:"no_numbers"`
 	NoCapitals  bool `yaml:"no_capitals"`
+	NoRepair    bool `yaml:"no_repair"`
 
 	Features []Feature `yaml:"features"` // that only some file systems have
 }
