@@ -81,8 +81,8 @@ func (e *Error) describeOperations(b *strings.Builder) {
 	}
 }
 
-// isLook reports whether a line of what a step did is a look at the whole tree before a crash, which
-// does not matter for what the crash left. error.json has it.
+// isLook reports whether a line of what a step did is a look at the whole tree before a crash. It
+// does not matter for what the crash left, and error.json has it.
 func (e *Error) isLook(line string) bool {
 	return e.Crash != nil && (line == agent.Clock().String() ||
 		strings.HasPrefix(line, agent.Tree("").String()))
