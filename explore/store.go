@@ -60,7 +60,7 @@ type state struct {
 	Scouted []Choice          `json:"scouted,omitempty"`
 	Later   bool              `json:"later,omitempty"`   // the next operation is an uncommon one
 	Repeat  bool              `json:"repeat,omitempty"`  // Scouted is to be executed again
-	Without bool              `json:"without,omitempty"` // its only child is without a part that failed
+	Without bool              `json:"without,omitempty"` // its only child lacks a part that failed
 	crash   *processCrashPlan // process crash of the next child; nil: none
 }
 

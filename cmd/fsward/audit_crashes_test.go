@@ -19,7 +19,7 @@ import (
 )
 
 // audited starts a guard that audits crash states, mounts its ext3 with options and loads it. The
-// journal is so small that the load goes around it, and metadata in place is all that is left of the
+// journal is so small that the load goes around it: metadata in place is all that is left of the
 // oldest transactions.
 func audited(t *testing.T, options string) *watched {
 	t.Helper()

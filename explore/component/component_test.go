@@ -210,8 +210,8 @@ func TestRepairs(t *testing.T) {
 		passes + "Free inodes count wrong (4085, counted=4084).\nFix? yes\n" + end: "Free inodes count " +
 			"wrong (4085, counted=4084).",
 		"fsck.fat 4.2\nFATs differ. Using first FAT.\n": "FATs differ. Using first FAT.",
-		"fsck.fat 4.2 (2021-01-31)\nDirty bit is set. Fs was not properly unmounted and some data may be " +
-			"corrupt.\n Automatically removing dirty bit.\n\n*** Filesystem was changed ***\n" +
+		"fsck.fat 4.2 (2021-01-31)\nDirty bit is set. Fs was not properly unmounted and some data may " +
+			"be corrupt.\n Automatically removing dirty bit.\n\n*** Filesystem was changed ***\n" +
 			"Writing changes.\n/dev/fswrd0: 2 files, 6/8167 clusters\n": "",
 		"fsck.fat 4.2\n/nb\n  Start does point to root directory. Deleting dir.\n": "Start does point " +
 			"to root directory. Deleting dir.",
