@@ -110,6 +110,8 @@ var attributeCases = []allowedCase{
 	{"mode", posix, "creat /f; sync; chmod /f 384", "creat /f", ""},
 	{"mode after fsync", posix, "creat /f; sync; chmod /f 384; fsync /f", "creat /f", "mode"},
 	{"mode after fdatasync", posix, "creat /f; sync; chmod /f 384; fdatasync /f", "creat /f", ""},
+	{"a removed file with a mode that it never had", posix,
+		"creat /f; sync; unlink /f", "creat /f; chmod /f 511", "mode"},
 	{"a mode that the file never had", posix,
 		"creat /f; sync; chmod /f 384", "creat /f; chmod /f 511", "mode"},
 	{"attribute after fsync", posix,

@@ -109,7 +109,7 @@ func (m *matcher) solve(todo []task) bool {
 	m.done++
 	defer func() { m.done-- }()
 	here := m.seen.nodes[t.path]
-	for _, i := range m.candidates(t) {
+	for _, i := range lastIfThere(m.candidates(t), here) {
 		switch {
 		case i == 0 && here == nil:
 			if m.solve(todo) {
@@ -139,6 +139,15 @@ func (m *matcher) solve(todo []task) bool {
 		undo()
 	}
 	return false
+}
+
+// lastIfThere moves 0, which stands for no inode, to the end if a name is there: then the error is
+// what speaks against the inodes that the name may refer to.
+func lastIfThere(candidates []int, here *node) []int {
+	if i := slices.Index(candidates, 0); here != nil && i >= 0 {
+		candidates = append(slices.Delete(candidates, i, i+1), 0)
+	}
+	return candidates
 }
 
 // note keeps the first error of the branch that matched the most names.
