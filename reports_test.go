@@ -18,8 +18,8 @@ func TestReports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(entries) < 37 {
-		t.Fatalf("found %d reports, want at least 37", len(entries))
+	if len(entries) < 40 {
+		t.Fatalf("found %d reports, want at least 40", len(entries))
 	}
 	for _, entry := range entries {
 		if !entry.IsDir() {
