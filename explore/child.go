@@ -47,6 +47,8 @@ func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
 		if reported, err = x.report(ctx, f); err != nil {
 			return err
 		}
+	} else {
+		f = nil
 	}
 	errs, err := x.reportOthers(ctx, r, reported)
 	if err != nil {
@@ -61,12 +63,7 @@ func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
 				return err
 			}
 		}
-		if reported != nil {
-			if err := x.addWithout(c, st, f); err != nil {
-				return err
-			}
-		}
-		return x.addResults(c, key, st, r, traits{recovered: recovered}, reported == nil)
+		return x.addResults(c, key, st, r, traits{recovered: recovered}, f)
 	})
 	if err != nil || len(errs) == 0 {
 		return err
@@ -74,17 +71,22 @@ func (x *explorer) runChild(ctx context.Context, key []byte, st *state) error {
 	return x.store.commit() // the folders of the errors are on the disk
 }
 
-// addResults adds an execution to the run: its coverage, the state after it unless it failed, its
-// faults, and the next child of its parent.
+// addResults adds an execution to the run: its coverage, the state after it, its faults, and the
+// next child of its parent. After a failure it adds the step without its part that failed, and no
+// state.
 func (x *explorer) addResults(c *change, key []byte, st *state, r *execution, t traits,
-	sound bool) (err error) {
+	failed *failureContext) (err error) {
 	if t.rarest, err = x.totals.addCoverage(c, r, &x.growth); err != nil {
 		return err
 	}
-	if sound && r.idle == "" {
-		if err := x.addState(c, r, t); err != nil {
-			return err
-		}
+	switch {
+	case failed != nil:
+		err = x.addWithout(c, st, failed)
+	case r.idle == "":
+		err = x.addState(c, r, t)
+	}
+	if err != nil {
+		return err
 	}
 	if err := x.addFaults(c, st, r); err != nil {
 		return err
