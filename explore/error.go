@@ -45,6 +45,17 @@ type Error struct {
 	Count    uint64   `json:"count"` // how many failures of this kind and property were found
 }
 
+// Replayed says how often the failure showed: "shown in 2 of 3 replays".
+func (e *Error) Replayed() string {
+	switch e.Replays {
+	case 0:
+		return "not replayed, because the run ended"
+	case 1:
+		return fmt.Sprintf("shown in %d of 1 replay", e.Shown)
+	}
+	return fmt.Sprintf("shown in %d of %d replays", e.Shown, e.Replays)
+}
+
 // A CrashError identifies the crash that led to an error.
 type CrashError struct {
 	Window   int      `json:"window"`   // number of the window in the last step, from 0

@@ -41,7 +41,7 @@ func TestRecoveryIsKept(t *testing.T) {
 	}
 	for name, want := range map[string][]string{
 		"recovery.log": {"$ toy mount\nreplaying the log\nrepair failed: 2 blocks\n(exit status 0)"},
-		"what.txt": {"printed: repair failed: 2 blocks", "It showed in 3 of 3 replays.",
+		"what.txt": {"printed: repair failed: 2 blocks", "It was shown in 3 of 3 replays.",
 			"fsward explore replay --guest another " + cfg.Dir},
 	} {
 		text, err := os.ReadFile(filepath.Join(cfg.Dir, e.Dir, name))

@@ -47,7 +47,7 @@ func writeReproducer(dir string, e *Error, disks []*Disk) error {
 	if e.Crash != nil {
 		e.Crash.describe(&b, len(e.Steps))
 	}
-	fmt.Fprintf(&b, "\nIt showed in %d of %d replays.\n", e.Shown, e.Replays)
+	fmt.Fprintf(&b, "\nIt was %s.\n", e.Replayed())
 	fmt.Fprintf(&b, "To replay the error:\n  %s\n", e.ReplayCommand(filepath.Dir(dir)))
 	for _, d := range disks {
 		if e.Crash != nil {

@@ -50,9 +50,8 @@ func (p *exploreProgress) event(e explore.Event) {
 			p.errors++
 			what = "found"
 		}
-		fmt.Fprintf(p.out, "%s: %s (%s; shown in %d of %s)\n  %s\n", what, e.Error.Kind,
-			e.Error.Dir, e.Error.Shown, repair.Count(e.Error.Replays, "replay"),
-			strings.ReplaceAll(e.Error.Summary, "\n", "\n  "))
+		fmt.Fprintf(p.out, "%s: %s (%s; %s)\n  %s\n", what, e.Error.Kind, e.Error.Dir,
+			e.Error.Replayed(), strings.ReplaceAll(e.Error.Summary, "\n", "\n  "))
 	case "diverged", "strayed", "coverage":
 		p.notice(e.Event + ": " + e.Text)
 	case "unjudged":

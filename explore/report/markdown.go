@@ -68,10 +68,10 @@ func missing(e Error) string {
 
 // unsteady says how often an error showed in replays, unless it showed each time.
 func unsteady(e Error) string {
-	if e.Shown == e.Replays {
+	if e.Replays > 0 && e.Shown == e.Replays {
 		return ""
 	}
-	return fmt.Sprintf(", shown in %d of %d replays", e.Shown, e.Replays)
+	return ", " + e.Replayed()
 }
 
 // String returns the text of a cell: "" if the property was not asked for, the kinds of errors, "?"

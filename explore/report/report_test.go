@@ -94,6 +94,7 @@ func TestMarkdown(t *testing.T) {
 		{
 			Error: explore.Error{
 				Kind: "lost", Property: "sync", Summary: "/a|b\\<i>`x` is gone\nand more", Count: 2,
+				Shown: 3, Replays: 3,
 			},
 			Path: "out/001",
 		},
@@ -125,7 +126,7 @@ The runs behind the table:
 - vfat, sync: 5 states in 9 steps to depth 2, 3 crash disks` + tooSlow + `
 
 - vfat, sync: **lost**, 2 times (out/001): /a\|b\\\<i\>\` + "`x\\`" + ` is gone
-- vfat, without a crash: **wrong result**, 1 time (out/002): 
+- vfat, without a crash: **wrong result**, 1 time (out/002, not replayed, because the run ended): 
 `
 	if b.String() != want {
 		t.Errorf("%s\nwant\n%s", b.String(), want)
