@@ -79,16 +79,12 @@ func (x *explorer) addResults(c *change, key []byte, st *state, r *execution, t 
 	if t.rarest, err = x.totals.addCoverage(c, r, &x.growth); err != nil {
 		return err
 	}
-	switch {
-	case failed != nil:
-		err = x.addWithout(c, st, failed)
-	case r.idle == "":
-		err = x.addState(c, r, t)
+	if failed == nil && r.idle == "" {
+		if err := x.addState(c, r, t); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	if err := x.addFaults(c, st, r); err != nil {
+	if err := x.addAgain(c, st, r, failed); err != nil {
 		return err
 	}
 	return errors.Join(x.advance(c, key, st, r), x.saveTotals(c))
@@ -285,28 +281,35 @@ func (x *explorer) advanceScout(c *change, key []byte, st *state, r *execution) 
 	return c.put(bucketFrontier, key, st)
 }
 
-// addFaults puts the same execution into the frontier once for each further call site, with a fault
-// there in addition to those of st.
-func (x *explorer) addFaults(c *change, st *state, r *execution) error {
-	before := 0
-	for _, faults := range st.Faults {
-		before += len(faults)
-	}
-	if r.faults == nil || before+len(st.Fail) >= x.MaxFaults {
-		return nil
-	}
-	for _, plan := range r.faults.more() {
+// addAgain puts the same execution into the frontier again: once for each further call site, with a
+// fault there in addition to those of st, and without the part that failed.
+func (x *explorer) addAgain(c *change, st *state, r *execution, failed *failureContext) error {
+	for _, child := range append(r.withFaults(st, x.MaxFaults), failed.withoutPart(st)...) {
 		p, err := x.Strategy.priority(x.Seed, c.sequence(), traits{depth: len(st.Steps)}, c)
 		if err != nil {
 			return err
 		}
 		x.totals.Waiting++
-		last := Values(r.steps[len(r.steps)-1])
-		child := &state{Setup: st.Setup, Steps: st.Steps, Faults: st.Faults, Sig: st.Sig, Next: last,
-			Fail: plan}
 		if err := c.enqueue(p, child); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// withFaults returns the children of st that repeat an execution with one more fault each.
+func (r *execution) withFaults(st *state, most int) (out []*state) {
+	before := 0
+	for _, faults := range st.Faults {
+		before += len(faults)
+	}
+	if r.faults == nil || before+len(st.Fail) >= most {
+		return nil
+	}
+	last := Values(r.steps[len(r.steps)-1])
+	for _, plan := range r.faults.more() {
+		out = append(out, &state{Setup: st.Setup, Steps: st.Steps, Faults: st.Faults, Sig: st.Sig,
+			Next: last, Fail: plan})
+	}
+	return out
 }

@@ -13,19 +13,18 @@ type Part struct {
 // are a waste of time.
 const maxLeftOut = 4
 
-// addWithout puts the step of a failure into the frontier without the part that failed.
-func (x *explorer) addWithout(c *change, st *state, f *failureContext) error {
+// withoutPart returns the child of st that repeats the step of a failure without the part that
+// failed, if there is one. f may be nil.
+func (f *failureContext) withoutPart(st *state) []*state {
+	if f == nil {
+		return nil
+	}
 	next := f.withoutFailed(len(st.Steps))
 	if next == nil {
 		return nil
 	}
-	p, err := x.Strategy.priority(x.Seed, c.sequence(), traits{depth: len(st.Steps)}, c)
-	if err != nil {
-		return err
-	}
-	x.totals.Waiting++
-	return c.enqueue(p, &state{Setup: st.Setup, Steps: st.Steps, Faults: st.Faults, Sig: st.Sig,
-		Next: next, Scout: st.Scout, Without: true})
+	return []*state{{Setup: st.Setup, Steps: st.Steps, Faults: st.Faults, Sig: st.Sig, Next: next,
+		Scout: st.Scout, Without: true}}
 }
 
 // withoutFailed returns the choices of a step without its separate part that failed; nil: there is

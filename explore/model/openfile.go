@@ -187,9 +187,9 @@ func (v *volume) write(slot *file, n *inode, o Op) Result {
 	case o.Code == Mmapwrite:
 		return Result{}
 	case v.promises.Sync, slot.flags&unix.O_SYNC == unix.O_SYNC, n.isSynchronous():
-		v.synced(n, slot.inode, o, false)
+		v.disk.synced(&v.tree, slot.inode, o, v.now, false)
 	case slot.flags&unix.O_DSYNC != 0:
-		v.synced(n, slot.inode, o, true)
+		v.disk.synced(&v.tree, slot.inode, o, v.now, true)
 	}
 	return Result{Value: o.Len}
 }

@@ -38,19 +38,20 @@ func (v *volume) fsync(i int, dataOnly bool) {
 // other data of the file is not durable, it stays so: generic_write_sync writes back the range
 // alone, as POSIX says of "synchronized I/O data integrity completion" of a write (3.384).
 // "As though each write(2) was followed by a call to fsync(2)" (open(2)) is true of the rest.
-func (v *volume) synced(n *inode, i int, o Op, dataOnly bool) {
-	if v.disk.volatile {
+func (d *disk) synced(t *tree, i int, o Op, now int, dataOnly bool) {
+	if d.volatile {
 		return
 	}
+	n := t.inodes[i]
 	last := len(n.data) - 1
-	end, isNew := o.Off+o.Len, n.data[last].at == v.now
+	end, isNew := o.Off+o.Len, n.data[last].at == now
 	before := n.dataAt
-	rest := isNew && last > 0 && n.data[last-1].at > v.disk.dataSince(n) &&
+	rest := isNew && last > 0 && n.data[last-1].at > d.dataSince(n) &&
 		(o.Off > 0 || end < n.data.now().size)
-	v.disk.fsync(&v.tree, i, v.now, dataOnly)
-	if rest && n.dataAt == v.now {
+	d.fsync(t, i, now, dataOnly)
+	if rest && n.dataAt == now {
 		n.dataAt = before
-		v.disk.msync(n, o.Off, end, v.now)
+		d.msync(n, o.Off, end, now)
 	}
 }
 

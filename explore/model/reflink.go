@@ -30,7 +30,8 @@ func (v *volume) clone(to *file, n *inode, o Op) Result {
 	n.setContent(c, v.now, false)
 	// vfs_fsync_range (generic_remap_file_range)
 	if to.flags&unix.O_DSYNC != 0 || v.promises.Sync || n.isSynchronous() {
-		v.synced(n, to.inode, o, to.flags&unix.O_SYNC != unix.O_SYNC && !v.promises.Sync)
+		v.disk.synced(&v.tree, to.inode, o, v.now,
+			to.flags&unix.O_SYNC != unix.O_SYNC && !v.promises.Sync)
 	}
 	return Result{}
 }
