@@ -45,6 +45,9 @@ func (k *Kind) New(at string, o Options, on ...explore.Component) (*Component, e
 	if err != nil {
 		return nil, err
 	}
+	if below, is := on[0].(*Component); k.Passes && is {
+		p = p.Above(below.Promises)
+	}
 	return &Component{explore.Node{At: at, On: on}, k, o, p}, nil
 }
 

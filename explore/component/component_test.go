@@ -130,8 +130,13 @@ func TestCommands(t *testing.T) {
 		ran = append(ran, c)
 		return agent.Exit{Code: status, Stdout: []byte("12 345\n")}, nil
 	}
-	s.Perform = func(*exploretest.System, agent.Op) agent.Result { // mkdir
-		return agent.Result{Errno: unix.EEXIST}
+	var closed []uint32
+	s.Perform = func(_ *exploretest.System, o agent.Op) agent.Result {
+		if slot, _, _, _ := o.Fields(); o.Code == agent.Close(slot).Code {
+			closed = append(closed, slot)
+			return agent.Result{Errno: unix.EBADF}
+		}
+		return agent.Result{Errno: unix.EEXIST} // mkdir
 	}
 	e := explore.NewEnv(t.Context(), s, new(explore.Chooser))
 	c, err := k.New("/mnt/a", Options{Mount: "sync,x", Mkfs: "-b 1024"},
@@ -148,6 +153,9 @@ func TestCommands(t *testing.T) {
 		if err := f(e); err != nil {
 			t.Error(err)
 		}
+	}
+	if want := []uint32{56, 57, 58, 59, 60, 61, 62, 63}; !slices.Equal(closed, want) {
+		t.Errorf("before the unmount the slots %v are closed, want %v", closed, want)
 	}
 	none := &Component{Kind: &Kind{Recover: "fsck", Verify: "look"}}
 	if !c.Repairs() || none.Repairs() {
@@ -198,6 +206,37 @@ func checkStatus(t *testing.T, e *explore.Env, c *Component, code int, recovers 
 	}
 	if err := c.Mount(e); (err == nil) != (code == 0) {
 		t.Errorf("mount ends with %d: %v", code, err)
+	}
+}
+
+// TestPasses: a layer over a file system has its promises, without what either of them lacks.
+func TestPasses(t *testing.T) {
+	over, err := parse([]byte("type: over\npasses: true\n" +
+		"promises: {own: [o], no_links: true, features: [nodes, acl]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	below := &Component{Kind: &Kind{}, Promises: model.Promises{Ordered: true, Data: model.Versions,
+		NoXattrs: true, Own: []string{"lost"}, Features: []model.Feature{model.Nodes, model.Tmpfile}}}
+	for _, c := range []struct {
+		on   explore.Component
+		want model.Promises
+	}{
+		{below, model.Promises{Ordered: true, Data: model.Versions, Sync: true, NoLinks: true,
+			NoXattrs: true, Own: []string{"o"}, Features: []model.Feature{model.Nodes}}},
+		{explore.RAMDisk(0, 4096), model.Promises{Sync: true, NoLinks: true, Own: []string{"o"},
+			Features: []model.Feature{model.Nodes, model.ACL}}},
+	} {
+		got, err := over.New("/mnt/a", Options{Mount: "sync"}, c.on)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(c.want, got.Promises); d != "" {
+			t.Error(d)
+		}
+	}
+	if len(below.Promises.Features) != 2 || below.Promises.Sync {
+		t.Errorf("the promises below have changed: %+v", below.Promises)
 	}
 }
 

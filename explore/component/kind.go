@@ -70,6 +70,9 @@ type Kind struct {
 	// need not be durable.
 	Account *Account `yaml:"account"`
 
+	// Passes: operations reach the file system below, and Promises are those of that one, without
+	// what this one lacks.
+	Passes   bool           `yaml:"passes"`
 	Promises model.Promises `yaml:"promises"`
 	// Weaker has, for a mount option, the promises that it changes.
 	Weaker map[string]yaml.Node `yaml:"weaker"`

@@ -82,9 +82,17 @@ func (c *Component) mountError(op agent.Op, err error) error {
 	return err
 }
 
-// Unmount unmounts it.
+// Unmount unmounts it. Files that are still open would keep it busy: the agent closes those that it
+// holds before its own unmount, and here before the command.
 func (c *Component) Unmount(e *explore.Env) error {
 	if c.Kind.Type == "" {
+		var files []agent.Op
+		for slot := uint32(agent.FirstHeld); slot < agent.MaxSlots; slot++ {
+			files = append(files, agent.Close(slot))
+		}
+		if _, err := e.Try(files...); err != nil {
+			return err
+		}
 		return c.run(e, "unmount", c.Kind.Unmount, 0)
 	}
 	op := agent.Unmount(c.At, 0)

@@ -27,6 +27,8 @@ var syncCases = []allowedCase{
 	{"a synced directory is lost", posix, "mkdir /a; sync; mkdir /a/b", "", "lost"},
 	{"a synced directory exists", posix, "mkdir /a; sync; mkdir /a/b", "mkdir /a", ""},
 	{"syncfs", posix, "mkdir /a; syncfs /", "", "lost"},
+	{"a sync that reaches no disk", noSync, "mkdir /a; sync; syncfs /", "", ""},
+	{"fsync where a sync reaches no disk", noSync, "mkdir /a; sync; fsync /a; fsync /", "", "lost"},
 }
 
 // fsyncCases: fsync(2) keeps the file. Its entry belongs to the directory.

@@ -112,7 +112,7 @@ func (v *volume) onFile(o Op) (r Result) {
 		}
 		v.fsync(slot.inode, o.Code == Fdatasync)
 	case Syncfs:
-		v.disk.sync(&v.tree, v.now)
+		v.disk.syncCall(&v.tree, v.now)
 	case SyncFileRange:
 		r.Errno = n.syncFileRange(o)
 	case Msync:

@@ -43,7 +43,7 @@ func (v *volume) perform(o Op) (r Result) {
 	case Open:
 		r.Errno = v.open(o)
 	case Sync:
-		v.disk.sync(&v.tree, v.now)
+		v.disk.syncCall(&v.tree, v.now)
 	case DropCaches, Writeback, FillDisk, FreeDisk, FillInodes, FreeInodes:
 	default:
 		if o.onSlot() {

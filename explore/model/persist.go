@@ -27,6 +27,13 @@ func (f *FS) ApplyVolatile(o Op) Result {
 	return f.Apply(o)
 }
 
+// syncCall is sync(2) or syncfs(2).
+func (d *disk) syncCall(t *tree, now int) {
+	if !d.promises.NoSync {
+		d.sync(t, now)
+	}
+}
+
 // fsync is fsync(2), or with dataOnly fdatasync(2), of inode i.
 func (v *volume) fsync(i int, dataOnly bool) {
 	if !v.disk.volatile {

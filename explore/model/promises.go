@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // Promises are the guarantees of a file system about the state after a crash, and the features that
 // it lacks. The zero value has all features, and promises what POSIX.1-2017 and Linux's manual
 // pages promise of every file system:
@@ -61,11 +63,13 @@ type Promises struct {
 	// creates, in addition to "lost+found". The model ignores these files.
 	Own []string `yaml:"own"`
 
-	// Features that the file system lacks: fsync(2) of directories (EINVAL), link(2), symlink(2),
-	// its own permissions and owners, extended attributes of users, holes, RENAME_EXCHANGE,
-	// fallocate(2), FALLOC_FL_PUNCH_HOLE, numbers of inodes that stay after a mount, capital letters
-	// in names, and a repair after a crash, without which the kernel mounts it read-only.
+	// Features that the file system lacks: fsync(2) of directories (EINVAL), sync(2) and syncfs(2)
+	// (FUSE passes them to no server but virtiofsd: fuse_sync_fs), link(2), symlink(2), its own
+	// permissions and owners, extended attributes of users, holes, RENAME_EXCHANGE, fallocate(2),
+	// FALLOC_FL_PUNCH_HOLE, numbers of inodes that stay after a mount, capital letters in names, and
+	// a repair after a crash, without which the kernel mounts it read-only.
 	NoDirFsync  bool `yaml:"no_dir_fsync"`
+	NoSync      bool `yaml:"no_sync"`
 	NoLinks     bool `yaml:"no_links"`
 	NoSymlinks  bool `yaml:"no_symlinks"`
 	NoModes     bool `yaml:"no_modes"`
@@ -79,6 +83,27 @@ type Promises struct {
 	NoRepair    bool `yaml:"no_repair"`
 
 	Features []Feature `yaml:"features"` // that only some file systems have
+}
+
+// Above returns the promises of a layer that passes operations on to a file system: those of the
+// file system below, without the features that either of them lacks. p has what the layer lacks, the
+// features that it passes on, its own names, and Sync and Dirsync by its mount options.
+func (p Promises) Above(below Promises) Promises {
+	below.Own = p.Own
+	for _, f := range []struct{ of, above *bool }{
+		{&below.Sync, &p.Sync}, {&below.Dirsync, &p.Dirsync},
+		{&below.NoDirFsync, &p.NoDirFsync}, {&below.NoSync, &p.NoSync}, {&below.NoLinks, &p.NoLinks},
+		{&below.NoSymlinks, &p.NoSymlinks}, {&below.NoModes, &p.NoModes},
+		{&below.NoXattrs, &p.NoXattrs}, {&below.NoHoles, &p.NoHoles},
+		{&below.NoExchange, &p.NoExchange}, {&below.NoFallocate, &p.NoFallocate},
+		{&below.NoPunch, &p.NoPunch}, {&below.NoNumbers, &p.NoNumbers},
+		{&below.NoCapitals, &p.NoCapitals}, {&below.NoRepair, &p.NoRepair},
+	} {
+		*f.of = *f.of || *f.above
+	}
+	below.Features = slices.DeleteFunc(slices.Clone(below.Features),
+		func(f Feature) bool { return !p.Has(f) })
+	return below
 }
 
 // Data limits the content that a crash may leave in ranges of a file that were written and not

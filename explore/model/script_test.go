@@ -17,6 +17,7 @@ var (
 	journal = model.Promises{Ordered: true, AtomicRename: true, Data: model.Zeros}    // ext4
 	trees   = model.Promises{FsyncNames: true, AtomicRename: true, Data: model.Zeros} // Btrfs
 	synced  = model.Promises{Sync: true}
+	noSync  = model.Promises{NoSync: true}
 	dirsync = model.Promises{Dirsync: true}
 	// NILFS2
 	alone = model.Promises{Ordered: true, FsyncAlone: true, AtomicRename: true, Data: model.Zeros}
