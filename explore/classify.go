@@ -3,6 +3,7 @@ package explore
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"strings"
 
 	"fsward/explore/guest"
@@ -34,6 +35,20 @@ func (t *target) failure(e *Env, kind string, err error) *Failure {
 		return t.kernelBug(e)
 	}
 	return found
+}
+
+// maxMessages bounds the lines of the kernel's log that an error quotes.
+const maxMessages = 8
+
+// withKernel adds the last lines of the kernel's log to an error. They often name the reason why a
+// mount fails, which mount(2) does not.
+func withKernel(err error, texts []string) error {
+	lines := strings.Split(strings.TrimSpace(strings.Join(texts, "")), "\n")
+	if lines[0] == "" {
+		return err
+	}
+	last := lines[max(0, len(lines)-maxMessages):]
+	return fmt.Errorf("%w\nthe kernel's last messages:\n  %s", err, strings.Join(last, "\n  "))
 }
 
 // kernelBug returns the failure that the kernel's log shows; nil: none.

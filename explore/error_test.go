@@ -1,9 +1,12 @@
 package explore_test
 
 import (
+	"strings"
 	"testing"
 
 	"fsward/explore"
+	"fsward/explore/agent"
+	"fsward/explore/exploretest"
 )
 
 func TestReplayed(t *testing.T) {
@@ -14,6 +17,28 @@ func TestReplayed(t *testing.T) {
 	} {
 		if got := e.Replayed(); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestFirstMountFails: if the first or the second mount fails, the error ends with the kernel's last
+// messages.
+func TestFirstMountFails(t *testing.T) {
+	for nth, want := range []string{"cannot make the stack: ", "cannot begin: mount failed: "} {
+		cfg := toy(t, "", 1, 1)
+		run, n := system(cfg).Programs["toy"], 0
+		system(cfg).Programs["toy"] = func(s *exploretest.System, c agent.Command) (agent.Exit, error) {
+			if c.Args[1] == "mount" {
+				if n++; n > nth {
+					return agent.Exit{Code: 1, Kernel: strings.Repeat("noise\n", 20) + "toy: no room\n"}, nil
+				}
+			}
+			return run(s, c)
+		}
+		_, err := explore.Run(t.Context(), cfg)
+		if err == nil || !strings.HasPrefix(err.Error(), want) ||
+			strings.Count(err.Error(), "noise") != 7 || !strings.HasSuffix(err.Error(), "\n  toy: no room") {
+			t.Errorf("mount %d: %v", nth, err)
 		}
 	}
 }

@@ -101,7 +101,7 @@ func (x *explorer) begin(ctx context.Context) error {
 		return err
 	}
 	if r.found != nil {
-		return fmt.Errorf("cannot begin: %w", r.found)
+		return withKernel(fmt.Errorf("cannot begin: %w", r.found), x.session.target.kernel)
 	}
 	x.totals.States, x.totals.Waiting = 1, 1
 	return x.store.update(func(c *change) error {

@@ -48,7 +48,7 @@ func (t *target) envOver(ctx context.Context, s System) *Env {
 func (t *target) make(e *Env) error {
 	initAndMount := func(c Component) error { return errors.Join(c.Init(e), c.Mount(e)) }
 	if err := t.stack.up(initAndMount); err != nil {
-		return fmt.Errorf("cannot make the stack: %w", err)
+		return withKernel(fmt.Errorf("cannot make the stack: %w", err), e.kernel.take())
 	}
 	if err := t.stack.down(func(c Component) error { return c.Unmount(e) }); err != nil {
 		return fmt.Errorf("cannot unmount the stack: %w", err)
