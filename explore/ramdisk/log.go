@@ -39,7 +39,7 @@ type Record struct {
 	Seq      uint64        // number of the record, from 1; a Lost record fills each gap
 	Time     time.Duration // CLOCK_MONOTONIC of the guest
 	ID       uint64        // of the bio, from 1; the same in Submit and Complete
-	Sector   uint64        // where the bio begins, in sectors of SectorSize bytes
+	Sector   uint64        // where the bio begins, in sectors of SectorSize bytes; 0 if Len is 0
 	Len      uint64        // bytes of the bio's range
 	Done     uint64        // bytes that took effect
 	Type     Type
@@ -96,7 +96,20 @@ func decodeRecord(b *[recordSize]byte) (rec *Record, dataLen uint32) {
 		TGID:     le.Uint32(b[76:]),
 		Comm:     string(comm),
 	}
+	if rec.Type == Submit || rec.Type == Complete {
+		rec.Sector = sectorOf(rec)
+	}
 	return rec, le.Uint32(b[48:])
+}
+
+// sectorOf returns the sector of a bio, which is 0 if the bio has no bytes. The sector of a flush
+// means nothing. linear_map_sector of dm-linear subtracts the begin of the target from it, so that
+// it can be below 0.
+func sectorOf(rec *Record) uint64 {
+	if rec.Len == 0 {
+		return 0
+	}
+	return rec.Sector
 }
 
 // check returns an error for a record that the module cannot have written.

@@ -224,6 +224,23 @@ func TestReader(t *testing.T) {
 	}
 }
 
+// TestFlushBelowZero: device-mapper gives a flush any sector.
+func TestFlushBelowZero(t *testing.T) {
+	flush := Record{Seq: 1, ID: 1, Type: Submit, Op: Write, Flags: Preflush, Sector: ^uint64(0) - 14335}
+	done := flush
+	done.Seq, done.Type = 2, Complete
+	r := NewReader(bytes.NewReader(stream(flush, done)))
+	for range 2 {
+		if rec, err := r.Next(); err != nil || rec.Sector != 0 || rec.Flags != Preflush {
+			t.Errorf("%+v, %v", rec, err)
+		}
+	}
+	flush.Len, flush.Data = SectorSize, make([]byte, SectorSize)
+	if _, err := NewReader(bytes.NewReader(stream(flush))).Next(); err == nil {
+		t.Error("a write below 0 is read")
+	}
+}
+
 // discard is a file that keeps nothing.
 type discard struct{}
 
