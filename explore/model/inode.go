@@ -55,6 +55,7 @@ type inode struct {
 	mtimeAt, ctimeAt int
 	tails            []part // what mappings have written behind the end of a file
 	most             uint64 // the end of the largest range of a file that it needed space for
+	rendered         *rendering
 }
 
 // isRemoved reports whether the names of a file or directory, other than the root, were removed.

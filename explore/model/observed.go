@@ -252,9 +252,9 @@ func (f *FS) Observed() *Observed {
 		here := &node{Entry: e, xattrs: a.xattrs, entries: n.current()}
 		here.Flags = a.flags
 		if n.kind == File {
-			c := n.data.now()
-			here.data, here.complete = c.bytes(), true
-			here.Size, here.Sum, here.Blocks = c.size, sha256.Sum256(here.data), c.blocks()
+			r := n.render()
+			here.data, here.complete = r.data, true
+			here.Size, here.Sum, here.Blocks = r.of.size, r.sum, r.of.blocks()
 		}
 		s.nodes[p] = here
 		s.names[e.Inode]++
@@ -264,6 +264,23 @@ func (f *FS) Observed() *Observed {
 	}
 	walk(root, ".")
 	return s
+}
+
+// A rendering is a content as Observed shows it.
+type rendering struct {
+	of   content
+	data []byte // is not modified
+	sum  [sha256.Size]byte
+}
+
+// render returns the rendering of a file's content. It keeps the last one.
+func (n *inode) render() *rendering {
+	c := n.data.now()
+	if r := n.rendered; r == nil || r.of.size != c.size || !slices.Equal(r.of.parts, c.parts) {
+		data := c.bytes()
+		n.rendered = &rendering{c, data, sha256.Sum256(data)}
+	}
+	return n.rendered
 }
 
 // Same compares s with the tree of a second recovery from the same crash. The error is a *Mismatch
