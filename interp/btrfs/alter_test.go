@@ -47,7 +47,7 @@ var ruleBreakers = []struct {
 func TestEachRuleIsViolated(t *testing.T) {
 	base := openDisk(t, shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
 	log := shareddata.Path(t, "logs/btrfs-single-4k.log.zst")
-	e := newEngine(t)
+	e := builtin(t)
 	for _, tc := range ruleBreakers {
 		t.Run(tc.spec, func(t *testing.T) {
 			d := base.clone()

@@ -98,7 +98,7 @@ func TestProfilesAndChecksums(t *testing.T) {
 				if err != nil || obs.Txn == nil {
 					t.Fatalf("%v %+v", err, obs)
 				}
-				if vs := check(t, newEngine(t), obs.Txn, obs.View); len(vs) > 0 {
+				if vs := check(t, builtin(t), obs.Txn, obs.View); len(vs) > 0 {
 					t.Errorf("false alarm: %v", vs)
 				}
 			}

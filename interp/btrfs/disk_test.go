@@ -88,13 +88,16 @@ func (d *sparseDisk) clone() *sparseDisk {
 	return c
 }
 
+var zeros [1 << 16]byte
+
 func allZero(b []byte) bool {
-	for _, c := range b {
-		if c != 0 {
+	for len(b) > len(zeros) {
+		if !bytes.Equal(b[:len(zeros)], zeros[:]) {
 			return false
 		}
+		b = b[len(zeros):]
 	}
-	return true
+	return bytes.Equal(b, zeros[:len(b)])
 }
 
 // readDisk reads an image from a stream.

@@ -54,7 +54,7 @@ func normalize(records []string) string {
 // files.
 func TestGoldenRecords(t *testing.T) {
 	k := startKernel(t, 128<<20)
-	k.engine = newEngine(t)
+	k.engine = builtin(t)
 	unix.Umask(0o022)
 	for _, step := range []struct {
 		name string

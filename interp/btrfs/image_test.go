@@ -174,9 +174,9 @@ func judgeImage(t *testing.T, d interp.Disk, verdict string, excepted map[string
 			t.Logf("%s: %s %s %s at %d: %s", verdict, v.Rule, v.Tree, v.ID, v.Addr, v.Detail)
 		}
 	default:
-		vs := check(t, newEngine(t), obs.Txn, obs.View)
+		vs := check(t, builtin(t), obs.Txn, obs.View)
 		for _, log := range obs.Logs {
-			vs = append(vs, check(t, newEngine(t), log.Txn, log.View)...)
+			vs = append(vs, check(t, builtin(t), log.Txn, log.View)...)
 		}
 		faulted = len(vs) > 0
 		t.Logf("%s: structure holds, %d records, %d rule violations",

@@ -19,7 +19,7 @@ func TestRealLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := newEngine(t)
+	e := builtin(t)
 	commits, logs, records := 0, 0, 0
 	var spent, ruled time.Duration
 	eachWrite(t, log, func(w interp.Write) bool {

@@ -59,7 +59,7 @@ func TestLostDevices(t *testing.T) {
 			if first > 0 {
 				continue // the records are the same
 			}
-			if vs := check(t, newEngine(t), obs.Txn, obs.View); len(vs) > 0 {
+			if vs := check(t, builtin(t), obs.Txn, obs.View); len(vs) > 0 {
 				t.Errorf("%s without %d: false alarm: %v", tc.options, tc.lost, vs)
 			}
 		}

@@ -2,6 +2,7 @@ package btrfs_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 
 	"fsward/change"
@@ -9,14 +10,19 @@ import (
 	"fsward/invariants"
 )
 
-// newEngine compiles the built-in rules.
-func newEngine(t testing.TB) invariants.Engine {
-	t.Helper()
+// compiled compiles the built-in rules, once for all tests: that takes longer than most checks.
+var compiled = sync.OnceValues(func() (invariants.Engine, error) {
 	files, err := invariants.Builtin("btrfs")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	e, err := invariants.NewCompiled(btrfs.Schema(), files, invariants.Options{})
+	return invariants.NewCompiled(btrfs.Schema(), files, invariants.Options{})
+})
+
+// builtin returns an engine with the built-in rules. One goroutine at a time may use it.
+func builtin(t testing.TB) invariants.Engine {
+	t.Helper()
+	e, err := compiled()
 	if err != nil {
 		t.Fatal(err)
 	}

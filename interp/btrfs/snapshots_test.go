@@ -14,7 +14,7 @@ import (
 // does as one transaction. The model of the harness checks the records themselves.
 func TestKernelSnapshots(t *testing.T) {
 	k := startKernel(t, 256<<20)
-	k.engine = newEngine(t)
+	k.engine = builtin(t)
 	run(t, "btrfs", "subvolume", "create", k.path("s"))
 	const files = 1000
 	for i := range files {

@@ -120,7 +120,7 @@ func TestTreeCheckerDocument(t *testing.T) {
 			known[string(m[1])] = true
 		}
 	}
-	for _, r := range newEngine(t).Rules() {
+	for _, r := range builtin(t).Rules() {
 		known[strings.TrimPrefix(r.Name, "btrfs/")] = true
 	}
 	rows := 0

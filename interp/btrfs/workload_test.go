@@ -88,7 +88,7 @@ func TestKernelWorkloads(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			k := startKernel(t, tc.size, tc.options...)
-			k.engine = newEngine(t)
+			k.engine = builtin(t)
 			r := seedFor(t)
 			for range 12 {
 				k.workload(r, 40)
@@ -103,7 +103,7 @@ func TestKernelWorkloads(t *testing.T) {
 // snapshots, balance, reflinks and the deletion of subvolumes.
 func TestKernelSubvolumes(t *testing.T) {
 	k := startKernel(t, 512<<20)
-	k.engine = newEngine(t)
+	k.engine = builtin(t)
 	r := seedFor(t)
 	k.workload(r, 100)
 	k.sync()
@@ -141,7 +141,7 @@ func TestKernelSubvolumes(t *testing.T) {
 // with a directory of many entries, which has several leaves, are sound.
 func TestKernelManyNames(t *testing.T) {
 	k := startKernel(t, 256<<20)
-	k.engine = newEngine(t)
+	k.engine = builtin(t)
 	must(t, os.WriteFile(k.path("one"), []byte("x"), 0o644))
 	must(t, os.Mkdir(k.path("d"), 0o755))
 	name := func(i int) string { return k.path(fmt.Sprintf("d/%s%d", strings.Repeat("n", 80), i)) }
@@ -169,7 +169,7 @@ func writeFile(path string, size int) error { return os.WriteFile(path, make([]b
 // commit in which the kernel replays the log after a crash.
 func TestKernelLog(t *testing.T) {
 	k := startKernel(t, 128<<20)
-	k.engine = newEngine(t)
+	k.engine = builtin(t)
 	must(t, writeFile(k.path("before"), 100))
 	k.sync()
 	f, err := os.Create(k.path("synced"))

@@ -3,6 +3,7 @@ package ext3
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 
 	"fsward/change"
@@ -10,14 +11,19 @@ import (
 	"fsward/invariants"
 )
 
-// Engine loads the rules as the daemon does.
-func Engine(t testing.TB) invariants.Engine {
-	t.Helper()
+// compiled loads the rules as the daemon does, once for all tests.
+var compiled = sync.OnceValues(func() (invariants.Engine, error) {
 	files, err := invariants.Builtin("ext3")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	e, err := invariants.NewCompiled(Schema(), files, invariants.Options{})
+	return invariants.NewCompiled(Schema(), files, invariants.Options{})
+})
+
+// Engine returns an engine with the built-in rules. One goroutine at a time may use it.
+func Engine(t testing.TB) invariants.Engine {
+	t.Helper()
+	e, err := compiled()
 	if err != nil {
 		t.Fatal(err)
 	}
