@@ -148,14 +148,51 @@ func (o Op) String() string {
 	if o.Code >= opEnd || opText[o.Code] == "" {
 		return fmt.Sprintf("operation %d", o.Code)
 	}
-	number := func(v uint64) string { return strconv.FormatUint(v, 10) }
-	octal := fmt.Sprintf("%#o", o.a)
-	size := fmt.Sprintf("%d bytes", len(o.data))
-	return strings.NewReplacer("%s", o.s, "%t", o.t, "%u", o.u,
-		"%n", number(uint64(o.n)), "%a", number(o.a), "%b", number(o.b),
-		"%c", number(o.c), "%e", number(o.d),
-		"%o", octal, "%x", OpenFlags(int(o.a)), "%f", flagNames(fallocateFlags, o.a),
-		"%r", flagNames(renameFlags, o.a), "%d", size).Replace(opText[o.Code])
+	var b strings.Builder
+	text := opText[o.Code]
+	for {
+		i := strings.IndexByte(text, '%')
+		if i < 0 {
+			b.WriteString(text)
+			return b.String()
+		}
+		b.WriteString(text[:i])
+		b.WriteString(o.argument(text[i+1]))
+		text = text[i+2:]
+	}
+}
+
+// argument returns the argument that a letter stands for after "%" in opText.
+func (o *Op) argument(letter byte) string {
+	switch letter {
+	case 's':
+		return o.s
+	case 't':
+		return o.t
+	case 'u':
+		return o.u
+	case 'n':
+		return strconv.FormatUint(uint64(o.n), 10)
+	case 'a':
+		return strconv.FormatUint(o.a, 10)
+	case 'b':
+		return strconv.FormatUint(o.b, 10)
+	case 'c':
+		return strconv.FormatUint(o.c, 10)
+	case 'e':
+		return strconv.FormatUint(o.d, 10)
+	case 'o':
+		return fmt.Sprintf("%#o", o.a)
+	case 'x':
+		return OpenFlags(int(o.a))
+	case 'f':
+		return flagNames(fallocateFlags, o.a)
+	case 'r':
+		return flagNames(renameFlags, o.a)
+	case 'd':
+		return fmt.Sprintf("%d bytes", len(o.data))
+	}
+	return "%" + string(letter)
 }
 
 // A namedFlag is a flag of a system call, which may have several bits.
