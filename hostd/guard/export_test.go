@@ -102,6 +102,12 @@ func CountEvents(events ...*Event) (commits, refused uint64) {
 // Again loads the rules in force once more, as the check of a baseline does.
 func (r *Rules) Again() (*Rules, error) { return r.again(0, nil) }
 
+// Swap puts other rules in force, and returns a function that puts the old ones back.
+func (r *Rules) Swap(other *Rules) (back func()) {
+	old := r.set.Swap(other.set.Load())
+	return func() { r.set.Store(old) }
+}
+
 // Prepared lists the file systems whose rules can judge at once.
 func (d *Disks) Prepared() (list []string) {
 	for _, fs := range FileSystems() {

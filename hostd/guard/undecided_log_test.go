@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap/zaptest"
 
 	"fsward/blocktap"
+	"fsward/blocktap/overlay"
 	"fsward/change"
 	"fsward/explore/recordtest"
 	"fsward/hostd/guard"
@@ -20,14 +21,9 @@ import (
 
 // judgedLog guards a recorded disk, performs its recorded writes, waits for the check of the volume
 // and performs them to the end. It returns the events and the outcome of the disks.
-func judgedLog(t *testing.T, name string, policies guard.Policies, work change.WorkLimits) (
-	guardtest.Events, guard.VolumeStatus) {
+func judgedLog(t *testing.T, base overlay.Base, name string, policies guard.Policies,
+	work change.WorkLimits) (guardtest.Events, guard.VolumeStatus) {
 	t.Helper()
-	base, err := blocktap.OpenImage(shareddata.Path(t, "logs/"+name+".base.img.zst"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer base.Close()
 	seen := &guardtest.Recorder{}
 	disks, err := guard.Open(guard.Config{FS: detect.Auto, Policies: policies, Work: work,
 		Disks: []guard.DiskSpec{{Name: "disk", Disk: &putBack{layer(t, base)}}}, Verify: true,
@@ -63,9 +59,14 @@ func judgedLog(t *testing.T, name string, policies guard.Policies, work change.W
 func TestUndecidedOfALog(t *testing.T) {
 	for _, name := range []string{"btrfs-single-4k", "ext3-default"} {
 		t.Run(name, func(t *testing.T) {
+			base, err := blocktap.OpenImage(shareddata.Path(t, "logs/"+name+".base.img.zst"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer base.Close()
 			pass := guard.Policies{OnViolation: guard.OnRefuse, OnUndecided: guard.OnPass}
 			var steps []int64
-			all, _ := judgedLog(t, name, pass, change.WorkLimits{})
+			all, _ := judgedLog(t, base, name, pass, change.WorkLimits{})
 			for _, ev := range all {
 				if ev.Outcome != change.Holds {
 					t.Fatalf("with the default work: %s", guardtest.TextOf(ev))
@@ -76,14 +77,14 @@ func TestUndecidedOfALog(t *testing.T) {
 				}
 			}
 			slices.Sort(steps)
-			for _, base := range []int64{steps[len(steps)-1] / 2, 1} {
-				events, status := judgedLog(t, name, pass, change.WorkLimits{Base: base})
+			for _, work := range []int64{steps[len(steps)-1] / 2, 1} {
+				events, status := judgedLog(t, base, name, pass, change.WorkLimits{Base: work})
 				passedUndecided(t, events, len(steps))
 				if status.State != "guarded" {
-					t.Errorf("with %d steps: %+v", base, status)
+					t.Errorf("with %d steps: %+v", work, status)
 				}
 			}
-			refused, _ := judgedLog(t, name, guard.Policies{OnViolation: guard.OnRefuse},
+			refused, _ := judgedLog(t, base, name, guard.Policies{OnViolation: guard.OnRefuse},
 				change.WorkLimits{Base: 1})
 			if last := refused[len(refused)-1]; last.Action != guard.Refused ||
 				last.Outcome != change.Undecided || last.Unverified {

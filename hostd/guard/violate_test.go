@@ -20,16 +20,18 @@ import (
 )
 
 // replayWithBug replays a recording and simulates a bug in its n-th commit, or in the first one
-// after it that writes the altered field. It returns the refused commit, nil if there was none, and
-// what the bug changed.
+// after it that writes the altered field. The engine judges from then on, and the compiled engine
+// before. It returns the refused commit, nil if there was none, and what the bug changed.
 func replayWithBug(t *testing.T, rec guardtest.Recorded, engine, bug string,
 	n int) (*guard.Event, string) {
 	t.Helper()
-	rules, err := loaded.take(engine)
+	rules, err := loaded.take(guard.EngineCompiled)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer loaded.giveBack(engine, rules)
+	defer loaded.giveBack(guard.EngineCompiled, rules)
+	restore := func() {}
+	defer func() { restore() }()
 	base, err := blocktap.OpenImage(rec.Base)
 	if err != nil {
 		t.Fatal(err)
@@ -54,6 +56,14 @@ func replayWithBug(t *testing.T, rec guardtest.Recorded, engine, bug string,
 	arm := armAfter{n: n, arm: func() {
 		if err := sim.Arm(bug); err != nil {
 			t.Fatal(err)
+		}
+		if engine != guard.EngineCompiled {
+			other, err := loaded.take(engine)
+			if err != nil {
+				t.Fatal(err)
+			}
+			back := rules.Swap(other)
+			restore = func() { back(); loaded.giveBack(engine, other) }
 		}
 	}}
 	arm.Event(&guard.Event{})
