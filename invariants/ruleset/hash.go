@@ -3,7 +3,6 @@ package ruleset
 import (
 	"crypto/sha256"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/ichiban/prolog/engine"
@@ -24,16 +23,20 @@ func (l *Set) hashRules(clauses []ParsedClause) {
 			byHead[p] = append(byHead[p], c)
 		}
 	}
+	helpers := make(map[syntax.Indicator][]byte, len(byHead)) // many rules call the same
+	for p, list := range byHead {
+		helpers[p] = tokensOf(list)
+	}
 	for _, r := range l.Rules {
 		h := sha256.New()
 		fmt.Fprintf(h, "%q %q %q %q %q\n", r.Name, r.Doc, r.Origin, r.User, r.Severity)
 		var called []syntax.Indicator
+		h.Write(tokensOf(byRule[r.Number]))
 		for _, c := range byRule[r.Number] {
-			c.Text.WriteTokens(h)
 			called = callsOf(c.Body, byHead, called)
 		}
 		for i := 0; i < len(called); i++ { // called grows
-			hashClauses(h, byHead[called[i]])
+			h.Write(helpers[called[i]])
 			for _, c := range byHead[called[i]] {
 				called = callsOf(c.Body, byHead, called)
 			}
@@ -47,10 +50,12 @@ func PreludeHash() string {
 	return fmt.Sprintf("%x", sha256.Sum256(slices.Concat(prelude, added, addedBtrfs)))
 }
 
-func hashClauses(w io.Writer, clauses []ParsedClause) {
+// tokensOf returns the tokens of clauses.
+func tokensOf(clauses []ParsedClause) (b []byte) {
 	for _, c := range clauses {
-		c.Text.WriteTokens(w)
+		b = c.Text.AppendTokens(b)
 	}
+	return b
 }
 
 // callsOf adds to called the defined predicates whose name and arity occur in a term.

@@ -3,8 +3,8 @@ package syntax
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -213,11 +213,14 @@ func (c ClauseText) Quoted(word string) bool {
 	return quoted
 }
 
-// WriteTokens writes the tokens of the clause, without layout and comments.
-func (c ClauseText) WriteTokens(w io.Writer) {
+// AppendTokens appends the tokens of the clause to b, without layout and comments.
+func (c ClauseText) AppendTokens(b []byte) []byte {
 	for _, t := range c.tokens {
-		fmt.Fprintf(w, "%d %q %v\n", t.kind, t.text, t.num)
+		b = strconv.AppendInt(b, int64(t.kind), 10)
+		b = strconv.AppendQuote(append(b, ' '), t.text)
+		b = append(t.num.Append(append(b, ' '), 10), '\n') // "<nil>" for none
 	}
+	return b
 }
 
 // mayEnd reports whether a clause may end with the token.
