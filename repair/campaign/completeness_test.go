@@ -6,6 +6,7 @@ import (
 
 	"fsward/explore/agent"
 	"fsward/repair/adapter"
+	"fsward/repair/damage"
 	"fsward/repair/linux"
 	"fsward/repair/testimage"
 	"fsward/repair/vote"
@@ -39,21 +40,21 @@ func TestVoters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &election{table: table, peers: map[string]*peer{}}
-	defer func() {
-		if err := e.close(); err != nil {
-			t.Error(err)
-		}
-	}()
 	for _, fs := range voters {
-		p, err := e.peer(fs)
+		base, err := testimage.Build(t.Context(), fs, t.TempDir())
+		if err != nil {
+			t.Errorf("%s: %v", fs, err)
+			continue
+		}
+		defer base.Close()
+		m, err := damage.NewModel(base, fs)
 		if err != nil {
 			t.Errorf("%s: %v", fs, err)
 			continue
 		}
 		for _, f := range table.Fields(fs) {
 			group, place, _ := table.On(fs, f)
-			if p.model.Field(group, place) == nil {
+			if m.Field(group, place) == nil {
 				t.Errorf("%s has no field %s at %s, which is the %v", fs, group, place, f)
 			}
 		}
