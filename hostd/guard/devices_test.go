@@ -14,6 +14,7 @@ import (
 )
 
 // TestDevicesChange adds, removes, resizes and converts devices while the file system is mounted.
+// Without -f the tool waits ten seconds before it converts to RAID5 or RAID6.
 func TestDevicesChange(t *testing.T) {
 	for _, tc := range []struct {
 		name         string
@@ -39,8 +40,8 @@ func TestDevicesChange(t *testing.T) {
 			btrfs -q balance start -dconvert=raid10 -mconvert=raid10 .; cp -r d e; sync -f .
 			btrfs -q balance start -dconvert=raid0 -mconvert=raid1c3 .; rm -r d; sync -f .`, 0},
 		{"balance to RAID5 and RAID6 and back", 4, 0, "-d single -m raid1", guardtest.Filled + `
-			btrfs -q balance start -dconvert=raid5 -mconvert=raid5 .; cp -r d e; sync -f .
-			btrfs -q balance start -dconvert=raid6 -mconvert=raid6 .; rm -r d; sync -f .
+			btrfs -q balance start -f -dconvert=raid5 -mconvert=raid5 .; cp -r d e; sync -f .
+			btrfs -q balance start -f -dconvert=raid6 -mconvert=raid6 .; rm -r d; sync -f .
 			btrfs scrub start -B . > /dev/null
 			btrfs -q balance start -dconvert=raid1 -mconvert=raid1 .; cp -r e d; sync -f .`, 0},
 		{"add, remove and replace under RAID5", 3, 2, "-d raid5 -m raid5", guardtest.Filled + `
