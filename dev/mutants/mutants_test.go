@@ -184,6 +184,7 @@ func TestSurvivors(t *testing.T) {
 					delete(reasons, m.String())
 				}
 			}
+			t.Logf("-short: %d of %d mutants of %s", len(some), len(mutants), fs)
 			mutants = some
 		}
 		results, err := Run(context.Background(), detect.Schema(fs), mutants, subjects,

@@ -67,6 +67,7 @@ func TestStepsAsLinux(t *testing.T) {
 			rounds := 8
 			if testing.Short() {
 				rounds = 2
+				t.Logf("-short: %d rounds", rounds)
 			}
 			for round := range uint64(rounds) {
 				randomSteps(t, e, &core, round)

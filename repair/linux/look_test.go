@@ -33,6 +33,7 @@ func started(t *testing.T, size uint64) *linux.Machine {
 func TestLook(t *testing.T) {
 	for i, fs := range linux.FileSystems() {
 		if testing.Short() && i%3 > 0 {
+			t.Logf("-short: without %s", fs)
 			continue
 		}
 		t.Run(fs, func(t *testing.T) {
