@@ -127,7 +127,7 @@ func (w *Worker) slot(ctx context.Context, b *board, slot int) {
 			pause(ctx, idleWait/4)
 			continue
 		}
-		l, err := j.q.fetch(idleWait / time.Duration(running))
+		l, err := j.q.fetch(w.fetchWait() / time.Duration(running))
 		var lost uint64
 		if err == nil && l == nil {
 			lost, err = j.refill(ctx)
@@ -145,6 +145,15 @@ func (w *Worker) slot(ctx context.Context, b *board, slot int) {
 		}
 		w.lease(ctx, j, l, slot)
 	}
+}
+
+// fetchWait returns how long a slot waits for a unit. With UntilDone it looks sooner whether there
+// will be none.
+func (w *Worker) fetchWait() time.Duration {
+	if w.UntilDone {
+		return idleWait / 8
+	}
+	return idleWait
 }
 
 // pause waits, or until the context is done.
