@@ -76,7 +76,7 @@ test: setup build build/bin/gotestsum
 	$(MAKE) --no-print-directory -k -j 2 test-disks test-apart
 
 # interp/volume is not in APART: its tools leave partitions on loop devices.
-APART := ./dev/mutants/... ./interp ./interp/btrfs/... ./interp/corruptspec/... \
+APART := ./dev/... ./interp ./interp/btrfs/... ./interp/corruptspec/... \
 	./interp/detect/... ./interp/disk/... ./interp/ext3/... ./interp/forecasttest/... ./explore/... \
 	./invariants/... ./repair/...
 

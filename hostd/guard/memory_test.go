@@ -42,6 +42,7 @@ func heapSettled(most uint64) uint64 {
 // peak returns the largest heap and the largest process while f runs, in bytes.
 func peak(t *testing.T, f func()) (inHeap, resident uint64) {
 	t.Helper()
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
