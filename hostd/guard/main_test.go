@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestMain lets more garbage pile up than Go does by default: most tests make much beside little that
-// stays. peak does not.
+// TestMain lets more garbage pile up than Go does by default: most tests make much beside little
+// that stays. peak does not.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400)
 	os.Exit(m.Run())
