@@ -37,7 +37,7 @@ func TestCorruptLog(t *testing.T) {
 }
 
 func corruptLog(t *testing.T, name, spec, rule string) {
-	base, log := shareddata.Path(t, "logs/"+name+".base.img.zst"), shareddata.Path(t,
+	base, log := capturedBase(t, name), shareddata.Path(t,
 		"logs/"+name+".log.zst")
 	out := filepath.Join(t.TempDir(), "bad.log")
 	disks := []offline.ReplayDisk{{Base: base, Log: log}}

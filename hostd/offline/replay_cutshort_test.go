@@ -65,7 +65,7 @@ func TestReplayCutShort(t *testing.T) {
 			for seed := range uint64(2) {
 				b := newChangingBudget(t, seed)
 				cfg := offline.ReplayConfig{
-					Disks: []offline.ReplayDisk{{Base: shareddata.Path(t, "logs/"+name+".base.img.zst"),
+					Disks: []offline.ReplayDisk{{Base: capturedBase(t, name),
 						Log: shareddata.Path(t, "logs/"+name+".log.zst")}},
 					FS: detect.Auto, Work: b.work, Accept: true, Sinks: []guard.Sink{b}}
 				if seed%2 == 1 {

@@ -66,7 +66,7 @@ func replayCaptured(t *testing.T, name, fs, engine string, commits uint64, cut b
 		sinks = append(sinks, &cutAfter{commits, end})
 	}
 	sum, err := offline.Replay(ctx, offline.ReplayConfig{
-		Disks: []offline.ReplayDisk{{Base: shareddata.Path(t, "logs/"+name+".base.img.zst"),
+		Disks: []offline.ReplayDisk{{Base: capturedBase(t, name),
 			Log: shareddata.Path(t, "logs/"+name+".log.zst")}},
 		FS: detect.Auto, Rules: guard.RulesConfig{Engine: engine}, Sinks: sinks,
 	}, zaptest.NewLogger(t))
@@ -99,7 +99,7 @@ func replayCaptured(t *testing.T, name, fs, engine string, commits uint64, cut b
 func TestReplayWithinItsMemory(t *testing.T) {
 	t.Parallel()
 	cfg := offline.ReplayConfig{
-		Disks: []offline.ReplayDisk{{Base: shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"),
+		Disks: []offline.ReplayDisk{{Base: capturedBase(t, "btrfs-single-4k"),
 			Log: shareddata.Path(t, "logs/btrfs-single-4k.log.zst")}}, FS: detect.Auto}
 	var records []uint64
 	var steps []int64
