@@ -78,7 +78,7 @@ test: setup build build/bin/gotestsum
 # interp/volume is not in APART: its tools leave partitions on loop devices.
 APART := ./dev/... ./interp ./interp/btrfs/... ./interp/corruptspec/... \
 	./interp/detect/... ./interp/disk/... ./interp/ext3/... ./interp/forecasttest/... ./explore/... \
-	./invariants/... ./repair/...
+	./hostd/offline ./invariants/... ./repair/...
 
 test-disks:
 	unshare --mount gotestsum --format pkgname-and-test-fails -- $(TESTFLAGS) -p 1 \
