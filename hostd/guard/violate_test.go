@@ -25,6 +25,19 @@ import (
 func replayWithBug(t *testing.T, rec guardtest.Recorded, engine, bug string,
 	n int) (*guard.Event, string) {
 	t.Helper()
+	seen, what := replaySwitched(t, rec, engine, bug, n)
+	for _, ev := range seen {
+		if ev.Action == guard.Refused {
+			return ev, what
+		}
+	}
+	return nil, what
+}
+
+// replaySwitched is replayWithBug that returns all events. Without a bug it only changes engines.
+func replaySwitched(t *testing.T, rec guardtest.Recorded, engine, bug string,
+	n int) (guardtest.Events, string) {
+	t.Helper()
 	rules, err := loaded.take(guard.EngineCompiled)
 	if err != nil {
 		t.Fatal(err)
@@ -54,8 +67,10 @@ func replayWithBug(t *testing.T, rec guardtest.Recorded, engine, bug string,
 	var seen guardtest.Events
 	sim := guard.NewSimulator(disk)
 	arm := armAfter{n: n, arm: func() {
-		if err := sim.Arm(bug); err != nil {
-			t.Fatal(err)
+		if bug != "" {
+			if err := sim.Arm(bug); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if engine != guard.EngineCompiled {
 			other, err := loaded.take(engine)
@@ -80,12 +95,7 @@ func replayWithBug(t *testing.T, rec guardtest.Recorded, engine, bug string,
 		!errors.Is(err, blocktap.ErrRefused) {
 		t.Fatal(err)
 	}
-	for _, ev := range seen {
-		if ev.Action == guard.Refused {
-			return ev, sim.Done()
-		}
-	}
-	return nil, sim.Done()
+	return seen, sim.Done()
 }
 
 // armAfter is a Sink that arms a bug after n commits.
