@@ -23,6 +23,11 @@ func TestGuestStackOfFailingDisks(t *testing.T) {
 	findsIn(t, "raid-errors", nil, "")
 }
 
+// TestGuestStackOfOverlay explores files that overlayfs copies. With volatile it waits for no disk.
+func TestGuestStackOfOverlay(t *testing.T) {
+	findsIn(t, "overlay-copy", map[string]string{"mount": "volatile"}, "a change is gone")
+}
+
 // findsIn explores a step of a stack with values of its parameters, in a guest. found is the kind
 // of all errors; "": there is none.
 func findsIn(t *testing.T, stack string, values map[string]string, found string) {
