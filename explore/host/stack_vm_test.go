@@ -23,9 +23,10 @@ func TestGuestStackOfFailingDisks(t *testing.T) {
 	findsIn(t, "raid-errors", nil, "")
 }
 
-// TestGuestStackOfOverlay explores files that overlayfs copies. With volatile it waits for no disk.
-func TestGuestStackOfOverlay(t *testing.T) {
-	findsIn(t, "overlay-copy", map[string]string{"mount": "volatile"}, "a change is gone")
+// TestGuestStackOfCache explores a disk behind a cache. What nothing flushed is gone after a crash.
+func TestGuestStackOfCache(t *testing.T) {
+	findsIn(t, "cache", map[string]string{"cache": "dm-writecache", "flush": "left-out"},
+		"a flushed block is gone")
 }
 
 // findsIn explores a step of a stack with values of its parameters, in a guest. found is the kind
