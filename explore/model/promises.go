@@ -86,8 +86,8 @@ type Promises struct {
 }
 
 // Above returns the promises of a layer that passes operations on to a file system: those of the
-// file system below, without the features that either of them lacks. p has what the layer lacks, the
-// features that it passes on, its own names, and Sync and Dirsync by its mount options.
+// file system below, without the features that either of them lacks. p has what the layer lacks,
+// the features that it passes on, its own names, and Sync and Dirsync by its mount options.
 func (p Promises) Above(below Promises) Promises {
 	below.Own = p.Own
 	for _, f := range []struct{ of, above *bool }{

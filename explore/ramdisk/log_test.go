@@ -226,7 +226,8 @@ func TestReader(t *testing.T) {
 
 // TestFlushBelowZero: device-mapper gives a flush any sector.
 func TestFlushBelowZero(t *testing.T) {
-	flush := Record{Seq: 1, ID: 1, Type: Submit, Op: Write, Flags: Preflush, Sector: ^uint64(0) - 14335}
+	flush := Record{Seq: 1, ID: 1, Type: Submit, Op: Write, Flags: Preflush,
+		Sector: ^uint64(0) - 14335}
 	done := flush
 	done.Seq, done.Type = 2, Complete
 	r := NewReader(bytes.NewReader(stream(flush, done)))
