@@ -21,8 +21,8 @@ func TestReplayed(t *testing.T) {
 	}
 }
 
-// TestFirstMountFails: if the first or the second mount fails, the error ends with the last messages
-// of the kernel.
+// TestFirstMountFails: if the first or the second mount fails, the error ends with what the kernel
+// said last.
 func TestFirstMountFails(t *testing.T) {
 	for nth, want := range []string{"cannot make the stack: ", "cannot begin: mount failed: "} {
 		cfg := toy(t, "", 1, 1)
