@@ -50,6 +50,9 @@ entries() {
 		echo "$fs-failures --fs $fs --checker failed-syscalls --failures 1 --files 1 --dirs 1"
 		echo "$fs-silent --fs $fs --checker silent --files 1 --dirs 1"
 	done
+	for fs in ntfs-3g fuse2fs; do
+		echo "$fs-sync --fs $fs --checker sync --files 1 --dirs 1 --crash-limit 16"
+	done
 	while read -r fs options; do
 		echo "$fs-$(tr '=,' '--' <<<"$options") --fs $fs --mount-options $options --checker sync \
 --files 1 --dirs 1 --crash-limit 16 --recover-in $place"
@@ -99,6 +102,8 @@ entries() {
 		raid-resync
 		raid-resync bitmap=internal
 		raid-resync recovery=create
+		raid-resync write=idle
+		raid-resync write=idle level=raid1
 		raid-return
 		raid-return recovery=create
 		crypt-lvm type=raid1
@@ -106,6 +111,33 @@ entries() {
 		lvm type=thin
 		lvm type=snapshot
 		lvm type=mirror
+		lvm-change operation=move
+		lvm-change operation=mirror
+		lvm-change operation=unmirror
+		lvm-change operation=extend
+		cache
+		cache mode=writethrough
+		cache cache=dm-writecache
+		cache cache=bcache
+		cache cache=bcache mode=writethrough
+		loop
+		loop fs=xfs
+		loop fs=btrfs
+		overlay
+		overlay fs=xfs
+		overlay fs=btrfs
+		overlay mount=volatile
+		overlay-copy
+		overlay-copy fs=xfs
+		overlay-copy fs=btrfs
+		btrfs-devices operation=balance
+		btrfs-devices operation=add
+		btrfs-devices operation=remove
+		btrfs-devices operation=replace
+		btrfs-devices operation=resize
+		btrfs-devices operation=convert
+		btrfs-devices operation=defragment
+		grow
 		dm-integrity
 		dm-integrity mode=bitmap damage=flip
 		dm-integrity mode=direct
