@@ -174,6 +174,12 @@ func (s *Script) run(e *explore.Env, line string, env ...string) error {
 
 // output does the same, and returns the output of the line.
 func (s *Script) output(e *explore.Env, line string, env ...string) (string, error) {
+	exit, err := s.shell(e, line, env...)
+	return string(exit.Stdout), err
+}
+
+// shell runs a shell line. An exit status other than 0 is an error.
+func (s *Script) shell(e *explore.Env, line string, env ...string) (agent.Exit, error) {
 	exit, err := e.RunCommand(agent.Command{
 		Args: []string{"sh", "-c", line},
 		Env:  slices.Concat(env, s.Env, []string{"AT=" + s.At}),
@@ -181,7 +187,7 @@ func (s *Script) output(e *explore.Env, line string, env ...string) (string, err
 	if err == nil && exit.Code != 0 {
 		err = &explore.CommandError{Command: line, Exit: exit}
 	}
-	return string(exit.Stdout), err
+	return exit, err
 }
 
 // Signature returns the output of the command signature; nil if there is none.
@@ -198,8 +204,13 @@ func (s *Script) expectation(e *explore.Env, a action) (any, error) {
 	if a.Capture == "" {
 		return expectedText(a.Expect), nil
 	}
-	out, err := s.output(e, a.Capture)
-	return expectedText(strings.TrimSuffix(out, "\n")), err
+	exit, err := s.shell(e, a.Capture)
+	// The status of a pipe is that of its last command. If an earlier one failed, Check would compare
+	// nothing with nothing.
+	if err == nil && len(exit.Stdout) == 0 && len(exit.Stderr) != 0 {
+		err = &explore.CommandError{Command: a.Capture, Exit: exit}
+	}
+	return expectedText(strings.TrimSuffix(string(exit.Stdout), "\n")), err
 }
 
 // expectedText is the expectation of a script. Disks with equal contents are checked once for each.

@@ -192,6 +192,13 @@ check: "[ \"$(cat $AT/f)\" = \"$EXPECT\" ]"
 	if got, err := s.expectation(e, s.text.Mutate[0]); err != nil || got != expectedText("content") {
 		t.Errorf("the expectation is %q, %v", got, err)
 	}
+	failed := action{Crash: "now", Capture: "head -c 8M $AT | uniq"} // the status is that of uniq
+	m.Programs["sh"] = func(*exploretest.System, agent.Command) (agent.Exit, error) {
+		return agent.Exit{Stderr: []byte("head: invalid number '8M'\n")}, nil
+	}
+	if _, err := s.expectation(e, failed); err == nil || !strings.Contains(err.Error(), "'8M'") {
+		t.Errorf("a capture that prints an error alone gives %v", err)
+	}
 	if _, err := parseScript([]byte("mutate: [{run: a, capture: b}]\ncheck: c"), "/"); err == nil {
 		t.Error("capture without a crash is accepted")
 	}

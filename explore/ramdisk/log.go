@@ -96,20 +96,12 @@ func decodeRecord(b *[recordSize]byte) (rec *Record, dataLen uint32) {
 		TGID:     le.Uint32(b[76:]),
 		Comm:     string(comm),
 	}
-	if rec.Type == Submit || rec.Type == Complete {
-		rec.Sector = sectorOf(rec)
+	// The sector of a flush means nothing. linear_map_sector of dm-linear subtracts the begin of the
+	// target from it, so that it can be below 0.
+	if rec.Len == 0 && (rec.Type == Submit || rec.Type == Complete) {
+		rec.Sector = 0
 	}
 	return rec, le.Uint32(b[48:])
-}
-
-// sectorOf returns the sector of a bio, which is 0 if the bio has no bytes. The sector of a flush
-// means nothing. linear_map_sector of dm-linear subtracts the begin of the target from it, so that
-// it can be below 0.
-func sectorOf(rec *Record) uint64 {
-	if rec.Len == 0 {
-		return 0
-	}
-	return rec.Sector
 }
 
 // check returns an error for a record that the module cannot have written.

@@ -73,12 +73,7 @@ func replaySwitched(t *testing.T, rec guardtest.Recorded, engine, bug string,
 			}
 		}
 		if engine != guard.EngineCompiled {
-			other, err := loaded.take(engine)
-			if err != nil {
-				t.Fatal(err)
-			}
-			back := rules.Swap(other)
-			restore = func() { back(); loaded.giveBack(engine, other) }
+			restore = swapEngine(t, rules, engine)
 		}
 	}}
 	arm.Event(&guard.Event{})
@@ -96,6 +91,20 @@ func replaySwitched(t *testing.T, rec guardtest.Recorded, engine, bug string,
 		t.Fatal(err)
 	}
 	return seen, sim.Done()
+}
+
+// swapEngine lets another engine judge by the rules, and returns a function that undoes it.
+func swapEngine(t *testing.T, rules *guard.Rules, engine string) (restore func()) {
+	t.Helper()
+	other, err := loaded.take(engine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := rules.Swap(other)
+	return func() {
+		back()
+		loaded.giveBack(engine, other)
+	}
 }
 
 // armAfter is a Sink that arms a bug after n commits.
