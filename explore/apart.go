@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"fsward/explore/agent"
 	"fsward/explore/crash"
@@ -27,22 +28,45 @@ func (c *Config) checkRecovery() error {
 // logs cannot do while it recovers, so that there can be no Recovery.
 func (c *Config) CanRecoverApart() error {
 	_, crashless := c.Stack.Checker.(Crashless)
-	for _, wrong := range []struct {
-		is  bool
-		why string
-	}{
+	return firstReason("crash states cannot be recovered apart from the steps", []reason{
 		{c.RecoveryCrashes, "crashes during recovery need the log of its writes"},
 		{c.Strategy == MostRecovery, "this search needs the log of the writes of recoveries"},
 		{c.MaxFaults > 0, "injected faults also make mounts of crash states fail, by fsw_ekm"},
 		{c.KernelChoices, "choices of the kernel are also taken while it recovers, by fsw_ekm"},
 		{c.HostOnly, "without recovery there is nothing to do apart"},
 		{crashless, "the checker asks for no crashes"},
-	} {
-		if wrong.is {
-			return fmt.Errorf("crash states cannot be recovered apart from the steps: %s", wrong.why)
+	})
+}
+
+// A reason says why something cannot be done, if it is one.
+type reason struct {
+	is  bool
+	why string
+}
+
+// firstReason returns an error with the first reason that is one.
+func firstReason(what string, list []reason) error {
+	for _, r := range list {
+		if r.is {
+			return fmt.Errorf("%s: %s", what, r.why)
 		}
 	}
 	return nil
+}
+
+// CanRunWithoutModules returns an error if the configuration asks for something that a machine
+// without the modules of fsward cannot do, so that it cannot be the System.
+func (c *Config) CanRunWithoutModules() error {
+	return firstReason("the steps cannot run in a kernel without the modules of fsward", []reason{
+		{c.MaxFaults > 0, "faults are injected by fsw_ekm"},
+		{c.KernelChoices, "choices of the kernel are taken by fsw_ekm"},
+		{c.KernelChecks != 0, "the kernel is checked by fsw_ekm"},
+		{c.Threads > 0, "threads are held by fsw_ekm"},
+		{c.CrashFrom == FromWriteSet, "the write set is logged by fsw_ekm"},
+		{c.Restore == ByCheckpoint, "only the guest makes checkpoints"},
+		{slices.ContainsFunc(c.Stack.Disks(), func(d *Disk) bool { return d.Guarded }),
+			"guarded disks need fsw_ramdisk"},
+	})
 }
 
 // recoverApart makes the disks of the session in another System, with their pristine contents, and

@@ -219,6 +219,10 @@ func addCheckFlags(c *cobra.Command, r *spec.Run) {
 	c.Flags().BoolVar(&r.HostOnly, "host-only", false,
 		"only check crash states by the invariants: do not recover them, and do not look for "+
 			"lost data")
+	c.Flags().StringVar((*string)(&r.RunIn), "run-in", string(spec.InGuest),
+		"run everything in the guest, or in user-mode Linux (uml), which is several times as fast "+
+			"and boots no guest; uml is for a file system on disks, without what needs a module of "+
+			"fsward in the kernel")
 	c.Flags().StringVar((*string)(&r.RecoverIn), "recover-in", string(spec.InGuest),
 		"recover and check crash states in the guest, or in user-mode Linux (uml), which is faster; "+
 			"uml is for a file system on disks, without --recovery-crashes, --failures and "+

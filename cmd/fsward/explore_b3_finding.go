@@ -12,7 +12,6 @@ import (
 
 	"fsward/explore"
 	"fsward/explore/b3"
-	"fsward/explore/machine"
 	"fsward/explore/spec"
 	"fsward/repair"
 )
@@ -34,7 +33,7 @@ func printPhases(w io.Writer, sum *explore.Summary) {
 type workloadDescriber struct {
 	run     spec.Run
 	dir     string // of the run
-	machine *machine.Machine
+	machine explore.System
 	say     func(text string) // prints what it does, which can take minutes
 
 	recovery explore.System // explore.Config.Recovery

@@ -8,7 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"fsward/change"
-	"fsward/explore/machine"
+	"fsward/explore"
+	"fsward/explore/spec"
 	"fsward/hostd/output"
 )
 
@@ -38,7 +39,7 @@ func (f *exploreFlags) exchange(c *cobra.Command, o exploreRun, parameter string
 	}
 	// A run that could not be made is undecided.
 	_, err := batch[*exploring]{f,
-		func(m *machine.Machine, x *exploring) error {
+		func(m explore.System, x *exploring) error {
 			fmt.Fprintf(c.ErrOrStderr(), "%s: %s=%s\n", x.dir, parameter, x.run.Values[parameter])
 			err := f.exploreIn(c, m, x)
 			if x.done {
@@ -48,7 +49,8 @@ func (f *exploreFlags) exchange(c *cobra.Command, o exploreRun, parameter string
 			}
 			return err
 		},
-		func(x *exploring) string { return x.dir }}.run(c, list)
+		func(x *exploring) string { return x.dir },
+		func(x *exploring) spec.Run { return x.run }}.perform(c, list)
 	if err != nil {
 		return err
 	}

@@ -17,9 +17,9 @@ import (
 // prepareGuest adds what a stack needs to the guest. It returns an error if the kernel of the guest
 // lacks a component of the stack, before the guest is booted. It prints a warning if the guest is
 // older than its sources.
-func (f *exploreFlags) prepareGuest(w io.Writer, s spec.Spec) error {
+func (f *exploreFlags) prepareGuest(w io.Writer, r spec.Run) error {
 	warnOfOldGuest(w, f.guest.Dir)
-	needs, err := s.AllNeeds()
+	needs, err := r.AllNeeds()
 	if err != nil {
 		return err
 	}
@@ -29,10 +29,10 @@ func (f *exploreFlags) prepareGuest(w io.Writer, s spec.Spec) error {
 			strings.Join(slices.Concat(f.guest.Needs.Packages, f.guest.Needs.Modules), " "))
 	}
 	release := guestRelease(f.guest.Dir)
-	if release == "" {
-		return nil // a guest of the user's own
+	if r.RunIn == spec.InUserMode || release == "" { // the latter is a guest of the user's own
+		return nil
 	}
-	return s.CheckKernel(release)
+	return r.CheckKernel(release)
 }
 
 // warnOfOldGuest prints a line if a source of the guest in a folder was changed since it was made.

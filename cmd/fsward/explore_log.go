@@ -38,7 +38,7 @@ type exploreLog struct {
 	check        string
 	hostOnly     bool
 	mountOptions string
-	recoverIn    spec.RecoveryPlace
+	recoverIn    spec.Place
 	out          string
 	bytes        string
 	replay       bool
@@ -211,7 +211,7 @@ func (l *exploreLog) recovering(ctx context.Context, disk recheck.Disk,
 		if err := host.CheckUserMode([]string{kind.Type}); err != nil {
 			return err
 		}
-		return host.WithUserMode(ctx, l.guest, size, func(m *usermode.Machine) error { return f(m) })
+		return host.WithUserMode(ctx, l.onlyRecovering(size), func(m *usermode.Machine) error { return f(m) })
 	}
 	l.guest.MemoryMiB = max(l.guest.MemoryMiB, defaultMemory+uint(2*size>>20))
 	return host.WithMachine(ctx, l.guest, l.log(), func(m *machine.Machine) error { return f(m) })

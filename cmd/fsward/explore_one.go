@@ -9,7 +9,6 @@ import (
 	"fsward/change"
 	"fsward/explore"
 	"fsward/explore/host"
-	"fsward/explore/machine"
 	"fsward/explore/spec"
 	"fsward/hostd/guard"
 )
@@ -42,7 +41,7 @@ func (f *exploreFlags) newExploring(c *cobra.Command, r spec.Run, dir string,
 	if cfg.Code, err = host.CodeMap(f.guest.Dir); err != nil {
 		return nil, err
 	}
-	if err := f.prepareGuest(c.ErrOrStderr(), r.Spec); err != nil {
+	if err := f.prepareGuest(c.ErrOrStderr(), r); err != nil {
 		return nil, err
 	}
 	p := &exploreProgress{out: c.OutOrStdout(), err: c.ErrOrStderr(), json: f.json, limit: limit}
@@ -57,8 +56,8 @@ func (f *exploreFlags) newExploring(c *cobra.Command, r spec.Run, dir string,
 	return &exploring{run: r, dir: dir, limit: limit, cfg: cfg, progress: p}, nil
 }
 
-// exploreIn explores in a guest.
-func (f *exploreFlags) exploreIn(c *cobra.Command, m *machine.Machine, x *exploring) error {
+// exploreIn explores in a machine.
+func (f *exploreFlags) exploreIn(c *cobra.Command, m explore.System, x *exploring) error {
 	x.cfg.System = m
 	x.cfg.Guard = &host.Guard{Log: f.log(), Rules: guard.RulesConfig{Add: x.run.AddRules}}
 	return f.recovering(c.Context(), x.run, &x.cfg, func() (err error) {
@@ -96,9 +95,7 @@ func (f *exploreFlags) explore(c *cobra.Command, r spec.Run, dir string,
 	if err != nil {
 		return err
 	}
-	err = host.WithMachine(c.Context(), f.guest, f.log(), func(m *machine.Machine) error {
-		return f.exploreIn(c, m, x)
-	})
+	err = f.withSystem(c.Context(), x.run, func(m explore.System) error { return f.exploreIn(c, m, x) })
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"fsward/change"
 	"fsward/explore"
 	"fsward/explore/host"
-	"fsward/explore/machine"
 	"fsward/explore/spec"
 	"fsward/hostd/guard"
 	"fsward/hostd/output"
@@ -81,8 +80,9 @@ func newReplaying(dir string, times int) (*replaying, error) {
 // replay replays errors.
 func (f *exploreFlags) replay(c *cobra.Command, list []*replaying) error {
 	failed, err := batch[*replaying]{f,
-		func(m *machine.Machine, r *replaying) error { return f.replayOne(c, m, r) },
-		func(r *replaying) string { return r.dir }}.run(c, list)
+		func(m explore.System, r *replaying) error { return f.replayOne(c, m, r) },
+		func(r *replaying) string { return r.dir },
+		func(r *replaying) spec.Run { return r.run }}.perform(c, list)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func replayOutcome(list []*replaying, failed int) error {
 }
 
 // replayOne replays one error as many times as --times says.
-func (f *exploreFlags) replayOne(c *cobra.Command, m *machine.Machine, r *replaying) error {
+func (f *exploreFlags) replayOne(c *cobra.Command, m explore.System, r *replaying) error {
 	r.cfg.System = m
 	r.cfg.Guard = &host.Guard{Log: f.log(), Rules: guard.RulesConfig{Add: r.run.AddRules}}
 	return f.recovering(c.Context(), r.run, &r.cfg, func() error {

@@ -111,10 +111,12 @@ func surveyRuns(systems, ask []string, common spec.Run, out string) (runs []surv
 func (f *exploreFlags) survey(c *cobra.Command, runs []surveyRun, budget surveyBudget) error {
 	found, undecided := 0, 0
 	warnOfOldGuest(c.ErrOrStderr(), f.guest.Dir)
-	job := func(m *machine.Machine, r surveyRun) error {
+	job := func(m explore.System, r surveyRun) error {
 		fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", r.dir, r.Spec)
-		if err := r.suits(m.Hello().Release); err != nil {
-			return err
+		if m, is := m.(*machine.Machine); is { // UserMode knows whether user-mode Linux suits
+			if err := r.suits(m.Hello().Release); err != nil {
+				return err
+			}
 		}
 		verdict, err := f.surveyOne(c, m, r, budget)
 		switch {
@@ -127,7 +129,8 @@ func (f *exploreFlags) survey(c *cobra.Command, runs []surveyRun, budget surveyB
 		}
 		return nil
 	}
-	failed, err := batch[surveyRun]{f, job, func(r surveyRun) string { return r.dir }}.run(c, runs)
+	failed, err := batch[surveyRun]{f, job, func(r surveyRun) string { return r.dir },
+		func(r surveyRun) spec.Run { return r.Run }}.perform(c, runs)
 	switch {
 	case err != nil:
 		return err
@@ -140,7 +143,7 @@ func (f *exploreFlags) survey(c *cobra.Command, runs []surveyRun, budget surveyB
 }
 
 // surveyOne makes one run, and returns its verdict.
-func (f *exploreFlags) surveyOne(c *cobra.Command, m *machine.Machine, r surveyRun,
+func (f *exploreFlags) surveyOne(c *cobra.Command, m explore.System, r surveyRun,
 	budget surveyBudget) (change.Outcome, error) {
 	cfg, err := r.Config()
 	if err != nil {

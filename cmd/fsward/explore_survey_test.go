@@ -70,7 +70,7 @@ func TestSurveyOptions(t *testing.T) {
 func TestSurveySuits(t *testing.T) {
 	for _, c := range []struct {
 		fs    string
-		place spec.RecoveryPlace
+		place spec.Place
 		suits bool
 	}{{"exfat", spec.InGuest, true}, {"exfat", spec.InUserMode, false}, {"f2fs", "", false}} {
 		runs, err := surveyRuns([]string{c.fs}, []string{"sync"}, spec.Run{Files: 1,

@@ -5,31 +5,55 @@ import (
 
 	"fsward/explore"
 	"fsward/explore/host"
+	"fsward/explore/machine"
 	"fsward/explore/spec"
 	"fsward/explore/usermode"
 )
 
+// withSystem calls work with a machine in which a run can run its steps: a guest, or user-mode
+// Linux.
+func (f *exploreFlags) withSystem(ctx context.Context, r spec.Run,
+	work func(explore.System) error) error {
+	if r.RunIn != spec.InUserMode {
+		return host.WithMachine(ctx, f.guest, f.log(), func(m *machine.Machine) error { return work(m) })
+	}
+	bytes, err := userMode(r)
+	if err != nil {
+		return err
+	}
+	cfg := host.UserModeConfig{GuestConfig: f.guest, DiskBytes: bytes}
+	return host.WithUserMode(ctx, cfg, func(m *usermode.Machine) error { return work(m) })
+}
+
 // recovering calls work after it has made the machine in which the crash states of a run are
-// recovered, if that is not the guest of the run.
+// recovered, if that is not the machine in which the steps run.
 func (f *exploreFlags) recovering(ctx context.Context, r spec.Run, cfg *explore.Config,
 	work func() error) error {
-	if r.RecoverIn != spec.InUserMode {
+	if r.RecoverIn != spec.InUserMode || r.RunIn == spec.InUserMode {
 		return work()
 	}
 	bytes, err := userMode(r)
 	if err != nil {
 		return err
 	}
-	return host.WithUserMode(ctx, f.guest, bytes, func(m *usermode.Machine) error {
+	return host.WithUserMode(ctx, f.onlyRecovering(bytes), func(m *usermode.Machine) error {
 		cfg.Recovery = m
 		return work()
 	})
 }
 
-// userMode returns the size of the disks of a run. It returns an error if the run is to recover in
-// user-mode Linux, and this host's cannot do that.
+// onlyRecovering returns the configuration of user-mode Linux that only recovers crash states of
+// disks with a size in bytes.
+func (f *exploreFlags) onlyRecovering(bytes uint64) host.UserModeConfig {
+	c := host.UserModeConfig{GuestConfig: f.guest, DiskBytes: bytes}
+	c.LogMiB, c.MemoryMiB = 0, 0
+	return c
+}
+
+// userMode returns the size of the disks of a run. It returns an error if the run needs user-mode
+// Linux, and this host's cannot do that.
 func userMode(r spec.Run) (bytes uint64, err error) {
-	if r.RecoverIn != spec.InUserMode {
+	if r.RecoverIn != spec.InUserMode && r.RunIn != spec.InUserMode {
 		return 0, nil
 	}
 	bytes, types, err := r.UserMode()

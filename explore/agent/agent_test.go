@@ -272,7 +272,7 @@ func TestRun(t *testing.T) {
 func TestServeInTurn(t *testing.T) {
 	host, guest := net.Pipe()
 	served := make(chan error, 1)
-	go func() { served <- NewServer(guest).ServeInTurn() }()
+	go func() { served <- NewServer(guest).ServeInTurn(make(ubd.Area, ubd.AreaBytes)) }()
 	c := NewClient(host)
 	dir := t.TempDir()
 	if err := c.Ping(t.Context()); err != nil {

@@ -6,11 +6,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"fsward/explore/ramdisk"
+	"fsward/explore/ubd"
 )
 
-// diskOps performs operations on the disks of fsw_ramdisk.
+// diskOps performs operations on the disks of fsw_ramdisk, or on those of user-mode Linux.
 type diskOps struct {
-	ctl *ramdisk.Control // nil until the first operation
+	ctl  *ramdisk.Control // nil until the first operation
+	area ubd.Area         // not nil: the disks are those of user-mode Linux
 }
 
 func (d *diskOps) close() {
@@ -21,6 +23,9 @@ func (d *diskOps) close() {
 
 // do performs an operation. It opens the control device first if needed.
 func (d *diskOps) do(o *Op) (value uint64, data []byte, err error) {
+	if d.area != nil {
+		return 0, nil, d.share(o)
+	}
 	if d.ctl == nil {
 		if d.ctl, err = ramdisk.Open(); err != nil {
 			return 0, nil, err
@@ -72,6 +77,25 @@ func (d *diskOps) do(o *Op) (value uint64, data []byte, err error) {
 		err = unix.ENOSYS
 	}
 	return value, data, err
+}
+
+// share performs an operation on disks of user-mode Linux, for those that a batch has between
+// others. The host performs the others itself, since the disks are its files.
+func (d *diskOps) share(o *Op) error {
+	switch o.Code {
+	case opDiskMark:
+		return d.area.Mark(o.s)
+	case opDiskInject:
+		r, err := o.rule()
+		if err != nil {
+			return unix.EINVAL
+		}
+		return d.area.Inject(o.n, r)
+	case opDiskClear:
+		d.area.ClearRules(o.n)
+		return nil
+	}
+	return unix.ENOSYS
 }
 
 // flushCache makes the kernel write back and drop its cache of a block device (BLKFLSBUF).

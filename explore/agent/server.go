@@ -14,6 +14,7 @@ import (
 
 	"fsward/explore/ekm"
 	"fsward/explore/ramdisk"
+	"fsward/explore/ubd"
 )
 
 // maxRunning bounds the requests that are performed at the same time. A request that timed out
@@ -26,6 +27,7 @@ type Server struct {
 	running chan struct{} // holds an element for each request in progress
 	held    *heldFiles
 	kernel  *kernelLog // of ServeInTurn, which takes the messages of a request from it; else nil
+	area    ubd.Area   // of ServeInTurn; else nil
 
 	mu sync.Mutex // serializes the writing of frames
 }
@@ -69,9 +71,9 @@ func (s *Server) Serve() error {
 
 // ServeInTurn reads and performs one request after the other until conn ends, without a goroutine
 // for each, for a guest in which threads are dear. Nothing bounds the time of a Batch: the client
-// must give up by itself.
-func (s *Server) ServeInTurn() error {
-	s.kernel = openKernelLog()
+// must give up by itself. The disks are those of user-mode Linux, with this area.
+func (s *Server) ServeInTurn(area ubd.Area) error {
+	s.kernel, s.area = openKernelLog(), area
 	for frames := newFrameReader(s.conn); ; {
 		f, err := frames.next()
 		if errors.Is(err, io.EOF) {
@@ -225,6 +227,7 @@ func (s *Server) do(b *Batch) (payload []byte, done <-chan struct{}) {
 func (s *Server) perform(b *Batch, coverage chan<- Coverage, stop func() bool,
 	done func(Result)) {
 	p := newPerformer(s.held, stop)
+	p.disks.area = s.area
 	defer p.close()
 	if b.Cover {
 		defer p.cover(coverage)()

@@ -13,8 +13,15 @@ import (
 	"fsward/explore/usermode"
 )
 
-// userModeMiB is the memory of user-mode Linux. Its initramfs takes 45 MiB of it.
+// userModeMiB is the memory of user-mode Linux that only recovers. Its initramfs takes 45 MiB of it.
 const userModeMiB = 192
+
+// UserModeConfig describes a machine of user-mode Linux. With LogMiB 0 it only recovers crash
+// states. MemoryMiB 0 selects what that takes.
+type UserModeConfig struct {
+	GuestConfig
+	DiskBytes uint64 // of all disks
+}
 
 // CheckUserMode returns an error if user-mode Linux is missing, or lacks a file system. types are
 // their names for mount(2).
@@ -33,9 +40,8 @@ func CheckUserMode(types []string) error {
 	return nil
 }
 
-// WithUserMode calls f with a machine of user-mode Linux, in which crash states of disks can be
-// recovered, and ends the machine. bytes is the size of all disks.
-func WithUserMode(ctx context.Context, cfg GuestConfig, bytes uint64,
+// WithUserMode calls f with a machine of user-mode Linux, and ends the machine.
+func WithUserMode(ctx context.Context, cfg UserModeConfig,
 	f func(m *usermode.Machine) error) (err error) {
 	dir, err := os.MkdirTemp("", exploreDirs)
 	if err != nil {
@@ -43,15 +49,17 @@ func WithUserMode(ctx context.Context, cfg GuestConfig, bytes uint64,
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	files := guest.Files{Initramfs: filepath.Join(cfg.Dir, "explorer.cpio.zst")}
-	cfg.MemoryMiB = userModeMiB
+	if cfg.MemoryMiB == 0 {
+		cfg.MemoryMiB = userModeMiB
+	}
 	if !cfg.Needs.None() {
-		if err := addNeeds(ctx, &cfg, &files, dir); err != nil {
+		if err := addNeeds(ctx, &cfg.GuestConfig, &files, dir); err != nil {
 			return err
 		}
 	}
 	// Each disk is there twice: as it was, and as the kernel changes it.
 	m, err := usermode.New(usermode.Config{Initramfs: files.Initramfs, MemoryMiB: cfg.MemoryMiB,
-		DiskBytes: 2 * bytes})
+		LogMiB: cfg.LogMiB, DiskBytes: 2 * cfg.DiskBytes})
 	if errors.Is(err, os.ErrNotExist) {
 		err = errors.Join(errNoFiles, err)
 	}

@@ -55,8 +55,10 @@ type Run struct {
 	NoPrune bool `json:"no_prune,omitempty"`
 	// Through: the disks have no write cache.
 	Through bool `json:"write_through,omitempty"`
-	// RecoverIn is where crash states are recovered; "": in the guest.
-	RecoverIn RecoveryPlace `json:"recover_in,omitempty"`
+	// RunIn is where steps run; "": in the guest.
+	RunIn Place `json:"run_in,omitempty"`
+	// RecoverIn is where crash states are recovered; "": where the steps run.
+	RecoverIn Place `json:"recover_in,omitempty"`
 	// HostOnly: only the invariants judge crash states.
 	HostOnly bool `json:"host_only,omitempty"`
 	// ProcessCrashes includes process crashes.
@@ -95,7 +97,8 @@ const (
 
 // Config returns the configuration of the run, without the System and the folder.
 func (r Run) Config() (explore.Config, error) {
-	if err := errors.Join(r.Unit.Check(), r.Surprises.Check(), r.RecoverIn.Check()); err != nil {
+	err := errors.Join(r.Unit.Check(), r.Surprises.Check(), r.RunIn.Check(), r.RecoverIn.Check())
+	if err != nil {
 		return explore.Config{}, err
 	}
 	points, err := explore.ParseFailPoints(r.FailPoints)
@@ -114,9 +117,7 @@ func (r Run) Config() (explore.Config, error) {
 	if err != nil {
 		return explore.Config{}, err
 	}
-	if r.RecoverIn == InGuest { // as it was before there was a choice
-		r.RecoverIn = ""
-	}
+	r.RunIn, r.RecoverIn = r.places()
 	origin, err := json.Marshal(r)
 	cfg := explore.Config{
 		Stack:              explore.Stack{Top: top, Checker: checker},
@@ -168,10 +169,21 @@ func (r Run) crashOptions() crash.Options {
 // checkPlaces returns an error if crash states cannot be recovered or judged where the run wants
 // it, or if there are none.
 func (r Run) checkPlaces(cfg *explore.Config) error {
-	if r.RecoverIn == InUserMode {
+	run, recoverIn := r.places()
+	if run == InUserMode || recoverIn == InUserMode {
 		if _, _, err := r.UserMode(); err != nil {
 			return err
 		}
+	}
+	switch {
+	case run == InUserMode:
+		if cfg.Restore == "" || cfg.Restore == explore.ByCost {
+			cfg.Restore = explore.ByReplay
+		}
+		if err := cfg.CanRunWithoutModules(); err != nil {
+			return err
+		}
+	case recoverIn == InUserMode:
 		if err := cfg.CanRecoverApart(); err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ import (
 	"syscall"
 )
 
-//go:embed shim/*.c
+//go:embed shim
 var shim embed.FS
 
 // Modules is the folder of that kernel's modules.
@@ -38,7 +38,8 @@ func New(ctx context.Context, dir string) (*Machine, error) {
 		return nil, err
 	}
 	cc := exec.CommandContext(ctx, "gcc", "-O2", "-shared", "-fPIC", "-o", m.shim,
-		filepath.Join(dir, "shim", "ptrace.c"), filepath.Join(dir, "shim", "written.c"))
+		filepath.Join(dir, "shim", "ptrace.c"), filepath.Join(dir, "shim", "written.c"),
+		filepath.Join(dir, "shim", "disks.c"))
 	if out, err := cc.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("explore/uml/shim: %w\n%s", err, out)
 	}

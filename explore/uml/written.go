@@ -25,7 +25,7 @@ type Written struct {
 	disks  [][]byte // a byte for each page
 }
 
-// NewWritten makes the file at path. disks are the files of the disks.
+// NewWritten makes the file at path. disks are the files of the disks; "": there is no such disk.
 func NewWritten(path string, disks ...string) (w *Written, err error) {
 	if len(disks) > MaxDisks {
 		return nil, fmt.Errorf("%d disks; at most %d are possible", len(disks), MaxDisks)
@@ -34,13 +34,18 @@ func NewWritten(path string, disks ...string) (w *Written, err error) {
 	var pages []uint64
 	size := uint64(mapsAt)
 	for i, disk := range disks {
+		if disk == "" {
+			pages = append(pages, 0)
+			continue
+		}
 		var st unix.Stat_t
 		if err := unix.Stat(disk, &st); err != nil {
 			return nil, fmt.Errorf("%s: %w", disk, err)
 		}
 		n := (uint64(st.Size) + PageBytes - 1) / PageBytes
-		binary.NativeEndian.PutUint64(head[8*i:], st.Ino)
-		binary.NativeEndian.PutUint64(head[8*(MaxDisks+i):], n)
+		for list, word := range []uint64{st.Dev, st.Ino, n} {
+			binary.NativeEndian.PutUint64(head[8*(list*MaxDisks+i):], word)
+		}
 		pages, size = append(pages, n), size+n
 	}
 	f, err := os.Create(path)

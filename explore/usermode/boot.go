@@ -17,6 +17,7 @@ import (
 
 	"fsward/explore/agent"
 	"fsward/explore/agent/mailbox"
+	"fsward/explore/ubd"
 	"fsward/explore/uml"
 	"fsward/repair/sandbox"
 )
@@ -35,6 +36,7 @@ const (
 	socketName  = "agent"
 	mailboxName = "mailbox"
 	writtenName = "written"
+	logName     = "log"
 )
 
 // diskName returns the name of a disk's file in the sandbox's folder.
@@ -67,7 +69,7 @@ func New(cfg Config) (m *Machine, err error) {
 			err = errors.Join(err, m.Close())
 		}
 	}()
-	work := cfg.DiskBytes + uint64(cfg.MemoryMiB+roomMiB)<<20
+	work := cfg.DiskBytes + uint64(cfg.MemoryMiB+cfg.LogMiB+roomMiB)<<20
 	if m.box, err = sandbox.Start(sandbox.Config{WorkBytes: work}); err != nil {
 		return nil, err
 	}
@@ -77,7 +79,20 @@ func New(cfg Config) (m *Machine, err error) {
 	if m.listener, err = net.Listen("unix", m.box.Path(socketName)); err != nil {
 		return nil, err
 	}
-	return m, mailbox.Make(m.box.Path(mailboxName))
+	return m, m.share()
+}
+
+// share makes the memory that the host shares with the kernels, and the log of the disks.
+func (m *Machine) share() (err error) {
+	path := m.box.Path(mailboxName)
+	if err := mailbox.Make(path); err != nil {
+		return err
+	}
+	if m.area, err = ubd.OpenArea(path); err != nil || m.cfg.LogMiB == 0 {
+		return err
+	}
+	m.log, err = ubd.NewLog(m.box.Path(logName), int(m.cfg.LogMiB)<<20, m.area)
+	return err
 }
 
 // Close ends the kernel and everything that it has started.
@@ -94,6 +109,12 @@ func (m *Machine) Close() (err error) {
 	}
 	if m.written != nil {
 		err = errors.Join(err, m.written.Close())
+	}
+	if m.log != nil {
+		err = errors.Join(err, m.log.Close())
+	}
+	if m.area != nil {
+		err = errors.Join(err, m.area.Close())
 	}
 	if m.dir != "" {
 		err = errors.Join(err, os.RemoveAll(m.dir))
@@ -133,18 +154,23 @@ func (m *Machine) start(ctx context.Context) (c sandbox.Command, err error) {
 		// Only a panic shows on the console, so that years of mounts do not fill its bound.
 		"loglevel=1", "panic=-1",
 	}
-	for n := range m.disks { // without discards, which nobody would note
-		options = append(options, fmt.Sprintf("ubd%dt=%s/%s", n, sandbox.Work, diskName(n)))
+	for n := range m.disks {
+		options = append(options, fmt.Sprintf("ubd%d=%s/%s", n, sandbox.Work, diskName(n)))
 	}
 	pin, err := onOneProcessor()
 	if err != nil {
 		return c, err
 	}
+	env := []string{kernel.Env(), "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/nonexistent",
+		"TMPDIR=" + sandbox.Work, uml.WrittenEnv(filepath.Join(sandbox.Work, writtenName))}
+	if m.log != nil {
+		env = append(env, ubd.Env(filepath.Join(sandbox.Work, mailboxName),
+			filepath.Join(sandbox.Work, logName))...)
+	}
 	return sandbox.Command{
 		Argv: append(pin,
 			kernel.InitramfsArgv(int(m.cfg.MemoryMiB), nil, options, m.cfg.Initramfs, initPath)...),
-		Env: []string{kernel.Env(), "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/nonexistent",
-			"TMPDIR=" + sandbox.Work, uml.WrittenEnv(filepath.Join(sandbox.Work, writtenName))},
+		Env:  env,
 		Time: lifeTime, OutputBytes: consoleMost, Socket: socketName,
 	}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 
 	"fsward/explore/agent"
@@ -11,19 +12,29 @@ import (
 	"fsward/explore/uml"
 )
 
-// A disk is a file that the kernel has as a disk, and a file with the contents of its snapshot. The
+// A disk is a file that the kernel has as a disk, and a file with the contents of each snapshot. The
 // host restores only the pages that it or the kernel has written, which takes time in proportion to
 // these and not to the size.
 type disk struct {
-	file, base *os.File // base is nil until there is a snapshot
-	bytes      uint64
-	kept       string          // name of the snapshot; "": there is none
-	written    map[uint64]bool // pages that the host has written since the last restore
+	file      *os.File
+	bytes     uint64
+	snapshots map[string]*snapshot
+	from      *snapshot // what written counts from; nil: zeros
+	written   pageSet   // pages that were written since from
 }
+
+// A snapshot is a file with the contents that a disk had.
+type snapshot struct {
+	file  *os.File
+	pages pageSet // that may differ from zeros
+}
+
+// A pageSet has the numbers of pages.
+type pageSet map[uint64]bool
 
 // newDisk makes a disk of zeros.
 func newDisk(path string, bytes uint64) (*disk, error) {
-	d := &disk{bytes: bytes, written: make(map[uint64]bool)}
+	d := &disk{bytes: bytes, snapshots: make(map[string]*snapshot), written: make(pageSet)}
 	var err error
 	if d.file, err = os.Create(path); err != nil {
 		return nil, err
@@ -31,53 +42,92 @@ func newDisk(path string, bytes uint64) (*disk, error) {
 	return d, d.file.Truncate(int64(bytes))
 }
 
+// used returns the pages that may differ from zeros.
+func (d *disk) used() pageSet {
+	out := maps.Clone(d.written)
+	if d.from != nil {
+		maps.Copy(out, d.from.pages)
+	}
+	return out
+}
+
 // snapshot keeps the contents under a name.
 func (d *disk) snapshot(name string) (err error) {
+	if d.snapshots[name] != nil {
+		return fmt.Errorf("there is a snapshot %q", name)
+	}
 	path := d.file.Name() + ".base"
-	if d.base, err = os.Create(path); err != nil {
+	s := &snapshot{pages: d.used()}
+	if s.file, err = os.Create(path); err != nil {
 		return err
 	}
+	d.snapshots[name] = s
 	if err := os.Remove(path); err != nil { // only this process uses it
 		return err
 	}
-	d.kept = name
-	if err := d.base.Truncate(int64(d.bytes)); err != nil {
+	if err := s.file.Truncate(int64(d.bytes)); err != nil {
 		return err
 	}
-	page := make([]byte, ramdisk.PageSize)
-	for n := range d.written { // the rest is zeros
-		if err := copyPage(d.base, d.file, n, page); err != nil {
-			return err
-		}
+	if err := copyPages(s.file, d.file, s.pages); err != nil {
+		return err
 	}
+	d.from = s
 	clear(d.written)
 	return nil
 }
 
-// copyPage copies page n of a file. page is a buffer.
-func copyPage(to io.WriterAt, from io.ReaderAt, n uint64, page []byte) error {
-	at := int64(n * ramdisk.PageSize)
-	if _, err := from.ReadAt(page, at); err != nil {
-		return err
+// copyPages copies pages of a file.
+func copyPages(to io.WriterAt, from io.ReaderAt, pages pageSet) error {
+	page := make([]byte, ramdisk.PageSize)
+	for n := range pages {
+		at := int64(n * ramdisk.PageSize)
+		if _, err := from.ReadAt(page, at); err != nil {
+			return err
+		}
+		if _, err := to.WriteAt(page, at); err != nil {
+			return err
+		}
 	}
-	_, err := to.WriteAt(page, at)
-	return err
+	return nil
 }
 
-// restore restores the contents of the snapshot. The kernel has written pages, and nothing may use
-// the disk.
-func (d *disk) restore(pages []uint64) error {
+// restore restores the contents of a snapshot. Nothing may use the disk.
+func (d *disk) restore(name string) error {
+	s := d.snapshots[name]
+	if s == nil {
+		return fmt.Errorf("there is no snapshot %q", name)
+	}
+	pages := d.written
+	if s != d.from {
+		pages = d.used()
+		maps.Copy(pages, s.pages)
+	}
+	if err := copyPages(d.file, s.file, pages); err != nil {
+		return err
+	}
+	d.from = s
+	clear(d.written)
+	return nil
+}
+
+// drop removes a snapshot that the contents were not restored from last.
+func (d *disk) drop(name string) error {
+	s := d.snapshots[name]
+	if s == nil || s == d.from {
+		return fmt.Errorf("snapshot %q is in use, or is none", name)
+	}
+	delete(d.snapshots, name)
+	return s.file.Close()
+}
+
+// read writes the contents to w, which has zeros.
+func (d *disk) read(w io.WriterAt) error { return copyPages(w, d.file, d.used()) }
+
+// note notes that the kernel has written pages.
+func (d *disk) note(pages []uint64) {
 	for _, n := range pages {
 		d.written[n] = true
 	}
-	page := make([]byte, ramdisk.PageSize)
-	for n := range d.written {
-		if err := copyPage(d.file, d.base, n, page); err != nil {
-			return err
-		}
-	}
-	clear(d.written)
-	return nil
 }
 
 // write writes pages.
@@ -97,8 +147,8 @@ func (d *disk) write(pages []agent.Page) error {
 // close closes the files.
 func (d *disk) close() error {
 	err := d.file.Close()
-	if d.base != nil {
-		err = errors.Join(err, d.base.Close())
+	for s := range maps.Values(d.snapshots) {
+		err = errors.Join(err, s.file.Close())
 	}
 	return err
 }

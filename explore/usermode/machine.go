@@ -15,6 +15,7 @@ import (
 	"fsward/explore/agent"
 	"fsward/explore/guest"
 	"fsward/explore/ramdisk"
+	"fsward/explore/ubd"
 	"fsward/explore/uml"
 	"fsward/repair/sandbox"
 )
@@ -25,29 +26,33 @@ type Config struct {
 	MemoryMiB uint
 	// DiskBytes bounds the bytes of all disks, with what is written to them.
 	DiskBytes uint64
+	// LogMiB is the size of the log of the disks. 0: they have none, so that the machine can recover
+	// crash states and not explore.
+	LogMiB uint
 }
 
-// A Machine is a System without logs: it can recover crash states. It boots with the first request
-// after its disks were made, and takes a second or two. A checkpoint stands for a machine that has
-// just booted: nothing may be mounted when one is made. It must not be used concurrently.
+// A Machine is a System without modules of fsward: the library that it runs with logs its disks. It
+// boots with the first request after its disks were made, and takes a second or two. A checkpoint
+// stands for a machine that has just booted: nothing may be mounted when one is made. It must not be
+// used concurrently.
 type Machine struct {
 	cfg      Config
 	kernel   *kernel // nil: none runs
 	box      *sandbox.Box
 	dir      string // of the kernel's library, on the host
 	listener net.Listener
+	area     ubd.Area // shared with the kernels
+	log      *ubd.Log // of the disks; nil: Config.LogMiB is 0
 	disks    map[uint32]*disk
-	numbers  []uint32     // of the disks, in the order of written
 	written  *uml.Written // by the kernels; nil until the first one boots
 	failed   error        // of the kernel; nil: it works, or there is none
 	requests int          // to the kernel
 }
 
-var _ explore.System = (*Machine)(nil)
+var _ explore.Marker = (*Machine)(nil)
 
-// errNoLog means that something needs a module of fsward.
-var errNoLog = fmt.Errorf("%w in user-mode Linux, which loads no module of fsward",
-	errors.ErrUnsupported)
+// errNoLog means that the disks have no log.
+var errNoLog = fmt.Errorf("%w: this user-mode Linux logs no disks", errors.ErrUnsupported)
 
 // Run runs a command: see agent.Client.Run.
 func (m *Machine) Run(ctx context.Context, c agent.Command) (agent.Exit, error) {
@@ -86,12 +91,12 @@ func (m *Machine) ready(ctx context.Context) error {
 
 // follow begins to note what the kernels write to the disks.
 func (m *Machine) follow() (err error) {
-	var paths []string
+	paths := make([]string, ramdisk.MaxDisks)
 	for n, d := range m.disks {
-		if d.kept == "" {
+		if d.from == nil {
 			return fmt.Errorf("disk %d has no snapshot yet, and user-mode Linux would change it", n)
 		}
-		m.numbers, paths = append(m.numbers, n), append(paths, m.box.Path(diskName(n)))
+		paths[n] = m.box.Path(diskName(n))
 	}
 	m.written, err = uml.NewWritten(m.box.Path(writtenName), paths...)
 	return err
@@ -102,15 +107,11 @@ func (m *Machine) unfollow() error {
 	if m.written == nil {
 		return nil
 	}
-	for i, n := range m.numbers {
-		for _, page := range m.written.Take(i) {
-			if d := m.disks[n]; d != nil {
-				d.written[page] = true
-			}
-		}
+	for n, d := range m.disks {
+		d.note(m.written.Take(int(n)))
 	}
 	w := m.written
-	m.written, m.numbers = nil, nil
+	m.written = nil
 	return w.Close()
 }
 
@@ -168,27 +169,29 @@ func (m *Machine) RemoveDisk(_ context.Context, n uint32) error {
 		return err
 	}
 	m.stop()
+	err = m.unfollow()
 	delete(m.disks, n)
-	return errors.Join(m.unfollow(), d.close(), os.Remove(d.file.Name()))
+	m.area.SetLogged(n, false)
+	return errors.Join(err, d.close(), os.Remove(d.file.Name()))
 }
 
-// disk returns a disk.
+// disk returns a disk, after it has noted what the kernel has written to it.
 func (m *Machine) disk(n uint32) (*disk, error) {
 	d := m.disks[n]
 	if d == nil {
 		return nil, fmt.Errorf("there is no disk %d", n)
 	}
+	if m.written != nil {
+		d.note(m.written.Take(int(n)))
+	}
 	return d, nil
 }
 
-// Snapshot keeps the contents of a disk. Each disk has one snapshot.
+// Snapshot keeps the contents of a disk, on which nothing is mounted.
 func (m *Machine) Snapshot(_ context.Context, n uint32, name string) error {
 	d, err := m.disk(n)
 	if err != nil {
 		return err
-	}
-	if d.kept != "" {
-		return fmt.Errorf("%w: a second snapshot in user-mode Linux", errors.ErrUnsupported)
 	}
 	return d.snapshot(name)
 }
@@ -203,16 +206,10 @@ func (m *Machine) Restore(_ context.Context, n uint32, name string) error {
 	if err != nil {
 		return err
 	}
-	if d.kept != name {
-		return fmt.Errorf("disk %d has no snapshot %q", n, name)
-	}
 	if m.requests > maxRequests {
 		m.stop()
 	}
-	if m.written == nil {
-		return d.restore(nil)
-	}
-	return d.restore(m.written.Take(slices.Index(m.numbers, n)))
+	return d.restore(name)
 }
 
 // WritePages writes pages to a disk, on which nothing is mounted.
@@ -224,25 +221,61 @@ func (m *Machine) WritePages(_ context.Context, n uint32, pages []agent.Page) er
 	return d.write(pages)
 }
 
-// Drop is not supported.
-func (m *Machine) Drop(context.Context, uint32, string) error { return errors.ErrUnsupported }
-
-// ReadDisk is not supported.
-func (m *Machine) ReadDisk(context.Context, uint32, uint64, io.WriterAt) error {
-	return errors.ErrUnsupported
+// Drop removes a snapshot that was not the last to be made or restored.
+func (m *Machine) Drop(_ context.Context, n uint32, name string) error {
+	d, err := m.disk(n)
+	if err != nil {
+		return err
+	}
+	return d.drop(name)
 }
 
-// Log is not supported.
-func (m *Machine) Log(context.Context, uint32, bool) error { return errNoLog }
+// ReadDisk writes the contents of a disk, on which nothing is mounted, to w, which has zeros.
+func (m *Machine) ReadDisk(_ context.Context, n uint32, _ uint64, w io.WriterAt) error {
+	d, err := m.disk(n)
+	if err != nil {
+		return err
+	}
+	return d.read(w)
+}
 
-// Mark is not supported.
-func (m *Machine) Mark(context.Context, string) error { return errNoLog }
+// Log switches the log of a disk.
+func (m *Machine) Log(_ context.Context, n uint32, on bool) error {
+	if m.log == nil {
+		return errNoLog
+	}
+	if _, err := m.disk(n); err != nil {
+		return err
+	}
+	m.area.SetLogged(n, on)
+	return nil
+}
 
-// Records is not supported.
-func (m *Machine) Records(context.Context) ([]ramdisk.Record, error) { return nil, errNoLog }
+// Mark adds a mark to the log.
+func (m *Machine) Mark(_ context.Context, text string) error {
+	if m.log == nil {
+		return errNoLog
+	}
+	return m.area.Mark(text)
+}
+
+// MarkOp returns the operation that adds a mark to the log.
+func (m *Machine) MarkOp(text string) agent.Op { return agent.DiskMark(text) }
+
+// Records takes all records from the log. A request that the kernel's driver has not performed yet
+// comes with a later call.
+func (m *Machine) Records(context.Context) ([]ramdisk.Record, error) {
+	if m.log == nil {
+		return nil, errNoLog
+	}
+	return m.log.Take()
+}
+
+// booted is a checkpoint.
+type booted struct{}
 
 // Save makes a checkpoint of a machine on which nothing is mounted.
-func (m *Machine) Save(context.Context) (explore.Checkpoint, error) { return nil, nil }
+func (m *Machine) Save(context.Context) (explore.Checkpoint, error) { return booted{}, nil }
 
 // Load ends the kernel. The next request boots another one, with the same disks.
 func (m *Machine) Load(context.Context, explore.Checkpoint) error {

@@ -62,7 +62,7 @@ func serveMailbox(device, terminal string) error {
 	if err != nil {
 		return err
 	}
-	return agent.NewServer(m).ServeInTurn()
+	return agent.NewServer(m).ServeInTurn(m.Shared())
 }
 
 // A port is an open virtio-serial port.

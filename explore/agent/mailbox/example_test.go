@@ -24,5 +24,5 @@ func ExampleMake() {
 	info, err := os.Stat(path)
 	fmt.Println(info.Size(), err)
 	// Output:
-	// 16777216 <nil>
+	// 17825792 <nil>
 }

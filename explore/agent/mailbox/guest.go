@@ -65,8 +65,11 @@ func (g *Guest) Read(p []byte) (int, error) {
 
 // Write sends a message.
 func (g *Guest) Write(message []byte) (int, error) {
-	if err := box(g.memory[boxSize:]).put(message); err != nil {
+	if err := box(g.memory[boxSize:boxes]).put(message); err != nil {
 		return 0, err
 	}
 	return len(message), g.ring()
 }
+
+// Shared returns the memory that the guest shares with the host.
+func (g *Guest) Shared() []byte { return g.memory[boxes:] }

@@ -4,7 +4,8 @@
 // its buffer.
 //
 // One message in each direction can be on its way, so that the sides must take turns: the host
-// sends a request, and the guest sends its answer. Start reading at Guest and at Host.
+// sends a request, and the guest sends its answer. After the messages the file has memory that both
+// sides share for something else. Start reading at Guest and at Host.
 package mailbox
 
 import (
@@ -18,12 +19,16 @@ import (
 )
 
 // Layout of the file: a box for each direction. A box begins with the length of its message as a
-// little-endian number of 4 bytes; the message follows at dataAt.
+// little-endian number of 4 bytes; the message follows at dataAt. SharedBytes come after the boxes.
 const (
 	dataAt  = 4096
 	boxSize = 8 << 20
-	size    = 2 * boxSize
+	boxes   = 2 * boxSize
+	size    = boxes + SharedBytes
 )
+
+// SharedBytes is the size of the memory at the end of the file that both sides share.
+const SharedBytes = 1 << 20
 
 // bell is the byte that announces a message.
 const bell = '!'
@@ -121,7 +126,7 @@ func (h *Host) wait() error {
 
 // Read reads from the guest's messages.
 func (h *Host) Read(p []byte) (int, error) {
-	return h.read(p, h.memory[boxSize:], h.wait)
+	return h.read(p, h.memory[boxSize:boxes], h.wait)
 }
 
 // Write sends a message. The guest must have answered the one before.
