@@ -48,8 +48,14 @@ func (b batch[T]) perform(c *cobra.Command, jobs []T) (failed int, err error) {
 			}
 			return nil
 		})
-		if err != nil && len(jobs) == before {
+		if err != nil && len(jobs) == before && first.RunIn != spec.InUserMode {
 			return failed, err // no guest boots
+		}
+		if err != nil && len(jobs) == before { // it cannot have this stack
+			failed++
+			fmt.Fprintf(c.ErrOrStderr(), "%s could not be run: %v\n", b.dir(jobs[0]), err)
+			jobs = jobs[1:]
+			continue
 		}
 		if err != nil {
 			fmt.Fprintf(c.ErrOrStderr(), "the guest: %v\n", err)

@@ -41,7 +41,7 @@ func TestCheckGuest(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		err = f.prepareGuest(&out, s)
+		err = f.prepareGuest(&out, spec.Run{Spec: s})
 		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", fs, err, want)
 		}

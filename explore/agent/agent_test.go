@@ -16,6 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
+
+	"fsward/explore/ubd"
 )
 
 // connected returns a client that is connected to a server in this process.

@@ -205,7 +205,7 @@ func benchUserMode(b *testing.B, m *machine.Machine, fs, dir string) error {
 		return err
 	}
 	emulator := processesWith("qemu-system", dir)
-	return WithUserMode(b.Context(), GuestConfig{Dir: guardtest.GuestDir(b)}, bytes,
+	return WithUserMode(b.Context(), userModeGuest(b, bytes),
 		func(u *usermode.Machine) error {
 			w := &timed{System: u, guest: m, fs: fs, pages: make(map[uint32][]agent.Page),
 				emulated: func() time.Duration { return processorTime(emulator) },

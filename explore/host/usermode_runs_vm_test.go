@@ -42,7 +42,7 @@ func TestGuestUserModeWorkloads(t *testing.T) {
 				t.Fatal(err)
 			}
 			cfg.System, cfg.Dir = m, dir
-			if err := WithUserMode(ctx, GuestConfig{Dir: guardtest.GuestDir(t)}, bytes,
+			if err := WithUserMode(ctx, userModeGuest(t, bytes),
 				func(u *usermode.Machine) error { cfg.Recovery = u; return do(cfg) }); err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +87,7 @@ func TestGuestUserModeLog(t *testing.T) {
 	defer base.Close()
 	disk := recheck.Disk{Base: base, FS: "ext3"}
 	for script, wrong := range map[string]bool{"ls -laR": false, "[ ! -e lost+found ]": true} {
-		err := WithUserMode(t.Context(), GuestConfig{Dir: guardtest.GuestDir(t)}, base.Size(),
+		err := WithUserMode(t.Context(), userModeGuest(t, base.Size()),
 			func(u *usermode.Machine) error {
 				check, err := recheck.New(t.Context(), u, disk, script)
 				if err != nil {

@@ -151,6 +151,13 @@ func TestGuestUserMode(t *testing.T) {
 	})
 }
 
+// userModeGuest describes user-mode Linux that only recovers crash states of disks with a size in
+// bytes.
+func userModeGuest(t testing.TB, bytes uint64) UserModeConfig {
+	t.Helper()
+	return UserModeConfig{GuestConfig: GuestConfig{Dir: guardtest.GuestDir(t)}, DiskBytes: bytes}
+}
+
 // inUserMode returns the configuration of a run that recovers in user-mode Linux, and the size of
 // each disk, in bytes.
 func inUserMode(run *spec.Run) (cfg explore.Config, bytes uint64, err error) {
@@ -176,7 +183,7 @@ func (c comparison) compare(ctx context.Context, t *testing.T, m *machine.Machin
 	if err != nil {
 		return err
 	}
-	return WithUserMode(ctx, GuestConfig{Dir: guardtest.GuestDir(t)}, bytes,
+	return WithUserMode(ctx, userModeGuest(t, bytes),
 		func(u *usermode.Machine) error {
 			w := &twin{Machine: u, guest: m, t: t}
 			cfg.System, cfg.Recovery, cfg.Dir, cfg.Runs = m, w, t.TempDir(), c.runs
@@ -194,7 +201,7 @@ func (c comparison) compare(ctx context.Context, t *testing.T, m *machine.Machin
 // of a guest, that it can be used again after them, and that it leaves no process.
 func TestGuestUserModeFails(t *testing.T) {
 	ctx := t.Context()
-	err := WithUserMode(ctx, GuestConfig{Dir: guardtest.GuestDir(t)}, 1<<20,
+	err := WithUserMode(ctx, userModeGuest(t, 1<<20),
 		func(m *usermode.Machine) error {
 			err := m.MakeDisk(ctx, 0, 16*ramdisk.PageSize)
 			if err = errors.Join(err, m.Snapshot(ctx, 0, "zeros")); err != nil {

@@ -53,7 +53,7 @@ func TestDisk(t *testing.T) {
 	step(d.write([]agent.Page{page(1, 'a'), page(2, 'b')}), ".ab...")
 	step(d.snapshot("s"), ".ab...")
 	step(d.write([]agent.Page{page(2, 'x'), page(5, 'y')}), ".ax..y")
-	step(d.restore(nil), ".ab...")
+	step(d.restore("s"), ".ab...")
 	// The kernel writes pages 0 and 1.
 	for _, p := range []agent.Page{page(0, 'k'), page(1, 'k')} {
 		if _, err := d.file.WriteAt(p.Data, int64(p.Number*ramdisk.PageSize)); err != nil {
@@ -61,7 +61,28 @@ func TestDisk(t *testing.T) {
 		}
 	}
 	step(d.write([]agent.Page{page(3, 'z')}), "kkbz..")
-	step(d.restore([]uint64{0, 1}), ".ab...")
+	d.note([]uint64{0, 1})
+	step(d.restore("s"), ".ab...")
+	// Another snapshot, and the first one again.
+	step(d.write([]agent.Page{page(4, 'c'), page(1, 'd')}), ".db.c.")
+	step(d.snapshot("other"), ".db.c.")
+	step(d.restore("s"), ".ab...")
+	step(d.write([]agent.Page{page(0, 'e')}), "eab...")
+	step(d.restore("other"), ".db.c.")
+	copied, err := newDisk(filepath.Join(t.TempDir(), "copy"), d.bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	step(d.read(copied.file), ".db.c.")
+	if got := letters(t, copied); got != ".db.c." {
+		t.Errorf("the copy is %s", got)
+	}
+	step(copied.close(), ".db.c.")
+	if d.drop("other") == nil || d.drop("none") == nil || d.snapshot("s") == nil ||
+		d.restore("none") == nil {
+		t.Error("a snapshot is dropped or made that cannot be")
+	}
+	step(d.drop("s"), ".db.c.")
 	if d.write([]agent.Page{page(6, 'x')}) == nil {
 		t.Error("a page outside the disk is written")
 	}
