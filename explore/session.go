@@ -185,13 +185,16 @@ func (s *session) reset(ctx context.Context) error {
 	s.recorder.restored(false)
 	s.threads.resume(nil)
 	s.guard.lost()
+	if err := s.remake(ctx); err != nil {
+		return err
+	}
 	return s.loadEKM(ctx) // the checkpoint is older than the load of the module
 }
 
-// ready restores a machine that has failed, and switches both logs off. It drops the records of an
-// execution that did not reach its end.
+// ready restores a machine that has failed or is worn, and switches both logs off. It drops the
+// records of an execution that did not reach its end.
 func (s *session) ready(ctx context.Context) error {
-	if s.target.dead {
+	if s.target.dead || s.worn() {
 		if err := s.reset(ctx); err != nil {
 			return err
 		}

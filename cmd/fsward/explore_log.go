@@ -208,7 +208,7 @@ func (l *exploreLog) recovering(ctx context.Context, disk recheck.Disk,
 		if err != nil {
 			return err
 		}
-		if err := host.CheckUserMode([]string{kind.Type}); err != nil {
+		if err := host.CheckUserMode([]string{kind.Type}, nil); err != nil {
 			return err
 		}
 		return host.WithUserMode(ctx, l.onlyRecovering(size), func(m *usermode.Machine) error { return f(m) })

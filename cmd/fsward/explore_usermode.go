@@ -56,9 +56,9 @@ func userMode(r spec.Run) (bytes uint64, err error) {
 	if r.RecoverIn != spec.InUserMode && r.RunIn != spec.InUserMode {
 		return 0, nil
 	}
-	bytes, types, err := r.UserMode()
+	n, err := r.UserMode()
 	if err == nil {
-		err = host.CheckUserMode(types)
+		err = host.CheckUserMode(n.Types, n.Modules)
 	}
-	return bytes, err
+	return n.Bytes, err
 }

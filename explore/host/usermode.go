@@ -23,9 +23,9 @@ type UserModeConfig struct {
 	DiskBytes uint64 // of all disks
 }
 
-// CheckUserMode returns an error if user-mode Linux is missing, or lacks a file system. types are
-// their names for mount(2).
-func CheckUserMode(types []string) error {
+// CheckUserMode returns an error if user-mode Linux is missing, or lacks a file system or a module.
+// types are the names of file systems for mount(2).
+func CheckUserMode(types, modules []string) error {
 	if _, err := exec.LookPath("linux.uml"); err != nil {
 		return fmt.Errorf("user-mode Linux is missing: apt-get install user-mode-linux: %w", err)
 	}
@@ -34,6 +34,11 @@ func CheckUserMode(types []string) error {
 	}
 	for _, typ := range types {
 		if err := uml.CanMount(typ); err != nil {
+			return err
+		}
+	}
+	for _, name := range modules {
+		if err := uml.CanLoad(name); err != nil {
 			return err
 		}
 	}
@@ -52,6 +57,7 @@ func WithUserMode(ctx context.Context, cfg UserModeConfig,
 	if cfg.MemoryMiB == 0 {
 		cfg.MemoryMiB = userModeMiB
 	}
+	cfg.Needs.Modules = nil // of the guest's kernel
 	if !cfg.Needs.None() {
 		if err := addNeeds(ctx, &cfg.GuestConfig, &files, dir); err != nil {
 			return err

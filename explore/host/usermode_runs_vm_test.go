@@ -37,12 +37,12 @@ func TestGuestUserModeWorkloads(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			bytes, _, err := run.UserMode()
+			n, err := run.UserMode()
 			if err != nil {
 				t.Fatal(err)
 			}
 			cfg.System, cfg.Dir = m, dir
-			if err := WithUserMode(ctx, userModeGuest(t, bytes),
+			if err := WithUserMode(ctx, userModeGuest(t, n.Bytes),
 				func(u *usermode.Machine) error { cfg.Recovery = u; return do(cfg) }); err != nil {
 				t.Fatal(err)
 			}

@@ -164,11 +164,11 @@ func inUserMode(run *spec.Run) (cfg explore.Config, bytes uint64, err error) {
 	if cfg, err = run.Config(); err != nil {
 		return cfg, 0, err
 	}
-	bytes, types, err := run.UserMode()
+	n, err := run.UserMode()
 	if err == nil {
-		err = CheckUserMode(types)
+		err = CheckUserMode(n.Types, n.Modules)
 	}
-	return cfg, bytes, err
+	return cfg, n.Bytes, err
 }
 
 // compare makes the run.

@@ -39,34 +39,60 @@ func (r Run) places() (run, recoverIn Place) {
 	return "", ""
 }
 
-// UserMode returns what user-mode Linux needs to run a stack or to recover its crash states: the
-// bytes of all disks, and the names of its file systems for mount(2). It refuses a stack that is not a file
-// system on disks, because another layer would need modules of the guest's kernel.
-func (s Spec) UserMode() (bytes uint64, types []string, err error) {
+// UserModeNeeds is what user-mode Linux needs for a stack.
+type UserModeNeeds struct {
+	Bytes   uint64   // of all disks
+	Types   []string // of file systems, for mount(2)
+	Modules []string // of the kernel
+	// Layer is the name of a layer that is no file system on disks; "": there is none. Such a layer
+	// may keep something outside of the disks, so that another kernel cannot recover it.
+	Layer string
+}
+
+// UserMode returns what user-mode Linux needs to run a stack.
+func (s Spec) UserMode() (n UserModeNeeds, err error) {
 	top, err := s.Components()
 	if err != nil {
-		return 0, nil, err
+		return n, err
 	}
 	needs, err := s.AllNeeds()
 	if err != nil {
-		return 0, nil, err
+		return n, err
 	}
-	if len(needs.Modules) > 0 {
-		return 0, nil, fmt.Errorf("user-mode Linux cannot have the stack: it needs "+
-			"the modules %v of the guest's kernel", needs.Modules)
-	}
+	n.Modules = needs.Modules
 	for _, c := range (explore.Stack{Top: top}).Components() {
 		switch c := c.(type) {
 		case *explore.Disk:
-			bytes += c.Bytes
+			n.Bytes += c.Bytes
 		case *component.Component:
 			above := func(on explore.Component) bool { _, disk := on.(*explore.Disk); return !disk }
 			if c.Kind.Type == "" || slices.ContainsFunc(c.On, above) {
-				return 0, nil, fmt.Errorf("user-mode Linux cannot have the stack: %s is not "+
-					"a file system on disks", c.Kind.Name)
+				n.Layer = c.Kind.Name
 			}
-			types = append(types, c.Kind.Type)
+			if c.Kind.Type != "" {
+				n.Types = append(n.Types, c.Kind.Type)
+			}
 		}
 	}
-	return bytes, types, nil
+	return n, nil
+}
+
+// checkPlaces returns an error if the run cannot be in user-mode Linux as it wants.
+func (r Run) checkPlaces(cfg *explore.Config) error {
+	run, recoverIn := r.places()
+	switch {
+	case run == InUserMode:
+		return cfg.CanRunWithoutModules()
+	case recoverIn == InUserMode:
+		n, err := r.UserMode()
+		if err != nil {
+			return err
+		}
+		if n.Layer != "" {
+			return fmt.Errorf("crash states cannot be recovered in another kernel: %s is not a file "+
+				"system on disks", n.Layer)
+		}
+		return cfg.CanRecoverApart()
+	}
+	return nil
 }

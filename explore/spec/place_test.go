@@ -15,9 +15,9 @@ func TestUserMode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bytes, types, err := s.UserMode()
-	if err != nil || bytes != 64<<20 || !slices.Equal(types, []string{"btrfs"}) {
-		t.Errorf("%d bytes, %q, %v", bytes, types, err)
+	n, err := s.UserMode()
+	if err != nil || n.Bytes != 64<<20 || !slices.Equal(n.Types, []string{"btrfs"}) || n.Layer != "" {
+		t.Errorf("%+v, %v", n, err)
 	}
 	if cfg, err := (spec.Run{Spec: s, RecoverIn: spec.InUserMode}).Config(); err != nil ||
 		cfg.Recovery != nil {

@@ -118,6 +118,9 @@ func (r Run) Config() (explore.Config, error) {
 		return explore.Config{}, err
 	}
 	r.RunIn, r.RecoverIn = r.places()
+	if r.RunIn == InUserMode && (r.Restore == "" || r.Restore == explore.ByCost) {
+		r.Restore = explore.ByReplay
+	}
 	origin, err := json.Marshal(r)
 	cfg := explore.Config{
 		Stack:              explore.Stack{Top: top, Checker: checker},
@@ -152,7 +155,7 @@ func (r Run) Config() (explore.Config, error) {
 		cfg.NewAccount = top.NewAccount()
 	}
 	r.setOracles(&cfg, top)
-	err = errors.Join(err, r.checkPlaces(&cfg))
+	err = errors.Join(err, r.checkCrashes(&cfg))
 	return cfg, err
 }
 
@@ -166,27 +169,11 @@ func (r Run) crashOptions() crash.Options {
 	return o
 }
 
-// checkPlaces returns an error if crash states cannot be recovered or judged where the run wants
-// it, or if there are none.
-func (r Run) checkPlaces(cfg *explore.Config) error {
-	run, recoverIn := r.places()
-	if run == InUserMode || recoverIn == InUserMode {
-		if _, _, err := r.UserMode(); err != nil {
-			return err
-		}
-	}
-	switch {
-	case run == InUserMode:
-		if cfg.Restore == "" || cfg.Restore == explore.ByCost {
-			cfg.Restore = explore.ByReplay
-		}
-		if err := cfg.CanRunWithoutModules(); err != nil {
-			return err
-		}
-	case recoverIn == InUserMode:
-		if err := cfg.CanRecoverApart(); err != nil {
-			return err
-		}
+// checkCrashes returns an error if crash states cannot be recovered or judged as the run wants it,
+// or if there are none.
+func (r Run) checkCrashes(cfg *explore.Config) error {
+	if err := r.checkPlaces(cfg); err != nil {
+		return err
 	}
 	if !r.ProcessCrashes && (r.ProcessCrashesOnly || r.ProcessCrashLimit > 0) {
 		return errors.New("a run without process crashes neither limits them nor tries them only")

@@ -6,11 +6,37 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // otherDrivers has the file systems that a driver of the same name serves here, and another one in
 // Debian's kernels. The driver ext2 ignores extended attributes that are in an inode.
 var otherDrivers = map[string]string{"ext2": "ext4"}
+
+// CanLoad returns an error if the kernel has no module of this name, neither as a file nor in
+// itself.
+func CanLoad(module string) error {
+	name := strings.ReplaceAll(module, "_", "-")
+	for _, list := range []string{"modules.dep", "modules.builtin"} {
+		files, err := filepath.Glob(filepath.Join(Modules, "*", list))
+		if err != nil {
+			return err
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			for line := range strings.Lines(string(text)) {
+				path, _, _ := strings.Cut(strings.TrimSpace(line), ":")
+				if strings.ReplaceAll(strings.TrimSuffix(filepath.Base(path), ".ko"), "_", "-") == name {
+					return nil
+				}
+			}
+		}
+	}
+	return fmt.Errorf("the kernel of user-mode Linux has no module %s", module)
+}
 
 // CanMount returns an error if the kernel has no file system of this type for mount(2), neither in
 // itself nor as a module, or has one that is another driver than in Debian's kernels.

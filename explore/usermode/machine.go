@@ -49,7 +49,10 @@ type Machine struct {
 	requests int          // to the kernel
 }
 
-var _ explore.Marker = (*Machine)(nil)
+var (
+	_ explore.Marker   = (*Machine)(nil)
+	_ explore.Rebooter = (*Machine)(nil)
+)
 
 // errNoLog means that the disks have no log.
 var errNoLog = fmt.Errorf("%w: this user-mode Linux logs no disks", errors.ErrUnsupported)
@@ -200,13 +203,19 @@ func (m *Machine) Snapshot(_ context.Context, n uint32, name string) error {
 // one that has none left would look like a failure of a crash state.
 const maxRequests = 20_000
 
+// worn reports whether the kernel has performed maxRequests.
+func (m *Machine) worn() bool { return m.requests > maxRequests }
+
+// Worn reports whether the kernel of a machine with logs has performed many requests.
+func (m *Machine) Worn() bool { return m.log != nil && m.worn() }
+
 // Restore restores the snapshot of a disk, on which nothing is mounted.
 func (m *Machine) Restore(_ context.Context, n uint32, name string) error {
 	d, err := m.disk(n)
 	if err != nil {
 		return err
 	}
-	if m.requests > maxRequests {
+	if m.log == nil && m.worn() {
 		m.stop()
 	}
 	return d.restore(name)
