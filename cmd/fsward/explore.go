@@ -40,6 +40,7 @@ type exploreFlags struct {
 	guest   host.GuestConfig
 	json    bool
 	verbose bool
+	hinted  bool // hintUserMode has said it
 }
 
 func (f *exploreFlags) add(c *cobra.Command) {

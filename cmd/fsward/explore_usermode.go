@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"os"
 
 	"fsward/explore"
 	"fsward/explore/host"
@@ -15,7 +17,9 @@ import (
 func (f *exploreFlags) withSystem(ctx context.Context, r spec.Run,
 	work func(explore.System) error) error {
 	if r.RunIn != spec.InUserMode {
-		return host.WithMachine(ctx, f.guest, f.log(), func(m *machine.Machine) error { return work(m) })
+		cfg := f.guest
+		cfg.OnEmulated = func() { f.hintUserMode(r) }
+		return host.WithMachine(ctx, cfg, f.log(), func(m *machine.Machine) error { return work(m) })
 	}
 	bytes, err := userMode(r)
 	if err != nil {
@@ -23,6 +27,20 @@ func (f *exploreFlags) withSystem(ctx context.Context, r spec.Run,
 	}
 	cfg := host.UserModeConfig{GuestConfig: f.guest, DiskBytes: bytes}
 	return host.WithUserMode(ctx, cfg, func(m *usermode.Machine) error { return work(m) })
+}
+
+// hintUserMode says that a run could be in user-mode Linux, if it could.
+func (f *exploreFlags) hintUserMode(r spec.Run) {
+	r.RunIn = spec.InUserMode
+	if _, err := r.Config(); err != nil || f.hinted {
+		return
+	}
+	if _, err := userMode(r); err != nil {
+		return
+	}
+	f.hinted = true
+	fmt.Fprintln(os.Stderr, "The guest is emulated, because KVM does not work here. --run-in uml is several\n"+
+		"times as fast, with another version of Linux.")
 }
 
 // recovering calls work after it has made the machine in which the crash states of a run are

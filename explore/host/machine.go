@@ -26,6 +26,8 @@ type GuestConfig struct {
 	// much. 0 selects 64.
 	LogMiB  uint
 	Console string // file for the guest's console; "" for none
+	// OnEmulated, if not nil, is called when a guest has booted without KVM.
+	OnEmulated func()
 }
 
 // Names of the folder that a machine has while it exists, and of the run directory in it.
@@ -91,6 +93,9 @@ func WithMachine(ctx context.Context, cfg GuestConfig, log *zap.Logger,
 		return err
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
+	if cfg.OnEmulated != nil && host.Emulated() {
+		cfg.OnEmulated()
+	}
 	return f(machine.New(g))
 }
 

@@ -189,6 +189,9 @@ func (h *Host) accel(ctx context.Context, want Accel, kernel string) (Accel, err
 	return AccelTCG, nil
 }
 
+// Emulated reports whether a domain that was started here runs under TCG because KVM does not work.
+func (h *Host) Emulated() bool { return h.noKVM != nil }
+
 // Close ends every domain started here, the connection, and a private libvirtd. No Start may be
 // running.
 func (h *Host) Close() error {
