@@ -21,6 +21,9 @@ for disk in a b c d e f g h i j k l m n o p; do
 	ln -s "ubd$disk" "/dev/fswrd$n"
 	n=$((n + 1))
 done
+# The agent's runtime has a thread that would sleep for 20 µs again and again. A system call is dear
+# here: with 10 ms of slack it wakes up a hundred times less, and a run takes half of the time.
+echo 10000000 >/proc/$$/timerslack_ns
 # See agent.sh for asyncpreemptoff. Memory is collected late, since that wakes other threads.
 GODEBUG=asyncpreemptoff=1 GOGC=off GOMEMLIMIT=48MiB fsagent mailbox /dev/mmapper /dev/tty1
 poweroff -nf

@@ -52,7 +52,7 @@ var (
 	checkFlags = map[string]*regexp.Regexp{
 		"double-fsck": boolValue, "surprises": nameValue, "strict-recovery": boolValue,
 		"no-invariants": boolValue, "no-commits": boolValue, "host-only": boolValue,
-		"no-account": boolValue, "seed": numberValue,
+		"no-account": boolValue, "seed": numberValue, "run-in": nameValue, "recover-in": nameValue,
 	}
 	searchFlags = map[string]*regexp.Regexp{
 		"files": numberValue, "dirs": numberValue, "ops": namesValue, "search": nameValue,
