@@ -22,9 +22,9 @@ type batch[T any] struct {
 	run   func(T) spec.Run
 }
 
-// perform performs all jobs and returns how many failed. After a failure it boots another guest, since
-// the failure leaves the guest in an unknown state; after an unsuitableError it does not. The error
-// is that of the context, or of a guest that does not boot.
+// perform performs all jobs and returns how many failed. After a failure it boots another guest,
+// since the failure leaves the guest in an unknown state; after an unsuitableError it does not. The
+// error is that of the context, or of a guest that does not boot.
 func (b batch[T]) perform(c *cobra.Command, jobs []T) (failed int, err error) {
 	for len(jobs) > 0 && c.Context().Err() == nil {
 		before := len(jobs)

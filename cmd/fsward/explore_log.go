@@ -211,7 +211,8 @@ func (l *exploreLog) recovering(ctx context.Context, disk recheck.Disk,
 		if err := host.CheckUserMode([]string{kind.Type}, nil); err != nil {
 			return err
 		}
-		return host.WithUserMode(ctx, l.onlyRecovering(size), func(m *usermode.Machine) error { return f(m) })
+		return host.WithUserMode(ctx, l.onlyRecovering(size),
+			func(m *usermode.Machine) error { return f(m) })
 	}
 	l.guest.MemoryMiB = max(l.guest.MemoryMiB, defaultMemory+uint(2*size>>20))
 	return host.WithMachine(ctx, l.guest, l.log(), func(m *machine.Machine) error { return f(m) })

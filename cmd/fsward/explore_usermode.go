@@ -39,8 +39,8 @@ func (f *exploreFlags) hintUserMode(r spec.Run) {
 		return
 	}
 	f.hinted = true
-	fmt.Fprintln(os.Stderr, "The guest is emulated, because KVM does not work here. --run-in uml is several\n"+
-		"times as fast, with another version of Linux.")
+	fmt.Fprintln(os.Stderr, "The guest is emulated, because KVM does not work here. --run-in uml is "+
+		"several\ntimes as fast, with another version of Linux.")
 }
 
 // recovering calls work after it has made the machine in which the crash states of a run are

@@ -91,8 +91,8 @@ func TestLog(t *testing.T) {
 		}
 		l.add(ramdisk.Flush, 1, 0, 0, 0, "")
 		l.add(ramdisk.Write, 0, 0, 0, uint32(unix.EIO), sector("b"))
-		const want = "write submit a, write complete, mark one, mark two, flush submit, flush complete, " +
-			"write submit b, write complete input/output error"
+		const want = "write submit a, write complete, mark one, mark two, flush submit, " +
+			"flush complete, write submit b, write complete input/output error"
 		if got := l.take(t); got != want {
 			t.Fatalf("%s\nwant %s", got, want)
 		}
@@ -142,8 +142,8 @@ func TestLostMarks(t *testing.T) {
 		}
 	}
 	records, err := l.Take()
-	last := records[len(records)-1]
-	if err != nil || last.Type != ramdisk.Lost || int(last.Len)+len(records)-1 != 2*AreaBytes/len(text) {
+	last, all := records[len(records)-1], 2*AreaBytes/len(text)
+	if err != nil || last.Type != ramdisk.Lost || int(last.Len)+len(records)-1 != all {
 		t.Errorf("%d records, %+v, %v", len(records), last, err)
 	}
 	if err := l.area.Mark(text + "m"); !errors.Is(err, unix.EINVAL) {

@@ -12,9 +12,9 @@ import (
 	"fsward/explore/uml"
 )
 
-// A disk is a file that the kernel has as a disk, and a file with the contents of each snapshot. The
-// host restores only the pages that it or the kernel has written, which takes time in proportion to
-// these and not to the size.
+// A disk is a file that the kernel has as a disk, and a file with the contents of each snapshot.
+// The host restores only the pages that it or the kernel has written, which takes time in
+// proportion to these and not to the size.
 type disk struct {
 	file      *os.File
 	bytes     uint64

@@ -33,8 +33,8 @@ type Config struct {
 
 // A Machine is a System without modules of fsward: the library that it runs with logs its disks. It
 // boots with the first request after its disks were made, and takes a second or two. A checkpoint
-// stands for a machine that has just booted: nothing may be mounted when one is made. It must not be
-// used concurrently.
+// stands for a machine that has just booted: nothing may be mounted when one is made. It must not
+// be used concurrently.
 type Machine struct {
 	cfg      Config
 	kernel   *kernel // nil: none runs
