@@ -140,7 +140,10 @@ type Compiled = compile.Engine
 // NewCompiled loads rules as NewReference does and compiles them. Besides the mistakes that
 // NewReference finds, it reports those that show in the plan of a rule: a variable that has no
 // value where a comparison or a negation needs it, recursion through a negation, a rule that can
-// never find anything.
+// never find anything. All engines of the built-in rules share their programs.
 func NewCompiled(schema *change.Schema, files []File, options Options) (*Compiled, error) {
+	if e := builtinEngine(schema, files, options); e != nil {
+		return e.Again(options)
+	}
 	return compile.New(schema, files, options)
 }

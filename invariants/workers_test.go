@@ -31,8 +31,10 @@ func TestWorkers(t *testing.T) {
 			invariants.Options{OpenVocabulary: true}
 		parallel := invariants.Parallel(open)
 		alone, two := compiled(t, g, files, open), compiled(t, g, files, parallel)
-		parallel.LateWorker = true
-		lateWorker := compiled(t, g, files, parallel)
+		again, err := two.Again(parallel)
+		if err != nil {
+			t.Fatal(err)
+		}
 		parallel.Late = true
 		late := compiled(t, g, files, parallel)
 		want := alone.Check(context.Background(), g.txn, g)
@@ -40,7 +42,7 @@ func TestWorkers(t *testing.T) {
 			t.Fatal("no violation was found")
 		}
 		for i := range 3 {
-			for _, two := range []*invariants.Compiled{two, lateWorker, late} {
+			for _, two := range []*invariants.Compiled{two, again, late} {
 				got := two.Check(context.Background(), g.txn, forked{g})
 				if d := difference(want, got); d != "" {
 					t.Fatalf("flat %v, check %d (-alone +two):\n%s", flat, i+1, d)

@@ -97,7 +97,7 @@ func (c RulesConfig) Source() (*Source, error) {
 	}
 	s := &Source{config: c, bundles: bundles}
 	s.options = invariants.Options{Settings: bundles.ByRule(), StreamProgress: c.StreamProgress,
-		LateWorker: true, Late: c.BuiltIn()}
+		Late: c.BuiltIn()}
 	for _, fs := range FileSystems() {
 		s.options.Others = append(s.options.Others, detect.Schema(fs))
 	}
@@ -193,17 +193,35 @@ func (r *Rules) again(memory uint64, progress func(done, total int)) (*Rules, er
 	source.options.Progress = progress
 	next := &ruleSet{systems: map[string]*systemRules{}, source: &source, info: set.info}
 	for name, system := range set.systems {
-		var layers [][]invariants.File
-		for _, l := range system.layers {
-			layers = append(layers, l.files)
-		}
 		var err error
-		if next.systems[name], err = source.systemOf(name, source.config.Engine, layers); err != nil {
+		if next.systems[name], err = system.again(name, &source); err != nil {
 			return nil, err // not reached: the same text is in force
 		}
 	}
 	out := &Rules{config: source.config}
 	out.set.Store(next)
+	return out, nil
+}
+
+// again returns engines of the same layers with the options of a source. Compiled engines share
+// their programs.
+func (s *systemRules) again(fs string, source *Source) (*systemRules, error) {
+	out := &systemRules{}
+	var engines []invariants.Engine
+	for _, l := range s.layers {
+		layer := &ruleLayer{files: l.files, rules: l.rules}
+		var err error
+		if compiled, ok := l.engine.(*invariants.Compiled); ok {
+			layer.engine, err = compiled.Again(source.options)
+		} else {
+			layer.engine, err = NewEngine(source.config.Engine, detect.Schema(fs), l.files, source.options)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out.layers, engines = append(out.layers, layer), append(engines, layer.engine)
+	}
+	out.engine = invariants.NewLayers(source.bundles, engines...)
 	return out, nil
 }
 

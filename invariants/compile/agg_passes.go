@@ -9,24 +9,6 @@ type sumPass struct {
 	registers int
 }
 
-// finishPasses is called after all plans are made.
-func (a *aggregates) finishPasses() {
-	for i := range a.passes {
-		p := &a.passes[i]
-		p.registers, p.planner = p.planner.registers.count, nil
-	}
-}
-
-// addPass adds the pass of a sum over a stream, unless its table has one.
-func (a *aggregates) addPass(k *keptSum, p *planner) {
-	for i := range a.passes {
-		if a.passes[i].sum.table == k.table {
-			return
-		}
-	}
-	a.passes = append(a.passes, sumPass{sum: k, planner: p})
-}
-
 // remember keeps the sum of a key that was found in the state.
 func (t *sumTable) remember(key []value, n syntax.Number) {
 	for _, c := range key {
@@ -55,12 +37,12 @@ func (k *keptSum) remember(m *machine, n syntax.Number) {
 	for _, r := range k.keys {
 		key = append(key, m.r[r.index])
 	}
-	k.table.remember(key, n)
+	m.aggregates.tables[k.table].remember(key, n)
 }
 
 // askStream is ask for a stream.
 func (k *keptSum) askStream(m *machine, key []value) (n syntax.Number, ok bool) {
-	t := k.table
+	t := m.aggregates.tables[k.table]
 	switch {
 	case k.local:
 		return t.find(key)

@@ -15,11 +15,17 @@ const maxSumKeys = 4
 
 // aggregates holds the sums of a machine: those that are being computed, and those that are kept.
 type aggregates struct {
-	seeds   keyhash.Seeds
-	eager   bool            // keep sums from the first question on
 	running []syntax.Number // by counter
-	kept    map[uint64]*sumTable
-	passes  []sumPass // add up the kept sums of a stream
+	tables  []*sumTable     // of the kept sums: see layout.sums
+	passes  []sumPass       // add up the kept sums of a stream
+}
+
+func newAggregates(l *layout, seeds keyhash.Seeds, eager bool) aggregates {
+	a := aggregates{running: make([]syntax.Number, l.counters), passes: l.passes}
+	for _, s := range l.sums {
+		a.tables = append(a.tables, &sumTable{Seeds: seeds, width: s.width, eager: eager || s.eager})
+	}
+	return a
 }
 
 // A sumTable holds the sums of one aggregate in one transaction by their keys.
@@ -152,19 +158,9 @@ func (t *sumTable) grow() {
 	}
 }
 
-// sumTable returns the table with a number, and makes it if necessary.
-func (a *aggregates) sumTable(number uint64, width int) *sumTable {
-	t, ok := a.kept[number]
-	if !ok {
-		t = &sumTable{Seeds: a.seeds, width: width, eager: a.eager}
-		a.kept[number] = t
-	}
-	return t
-}
-
 // A keptSum is a sum in a plan that is kept by its keys.
 type keptSum struct {
-	table *sumTable
+	table int // in aggregates.tables
 	keys  []register
 	pass  step // adds up everything
 	local bool // if everything is new, the state gives the same sum as the changes
@@ -185,23 +181,24 @@ func (k *keptSum) ask(m *machine) (n syntax.Number, ok bool) {
 	if m.streaming != nil {
 		return k.askStream(m, key)
 	}
-	if !k.table.built {
-		if !k.table.worthwhile(len(m.records)) {
+	t := m.aggregates.tables[k.table]
+	if !t.built {
+		if !t.worthwhile(len(m.records)) {
 			return n, false
 		}
 		rows, recordRows := m.rows, m.recordRows
 		k.pass(m)
-		if m.recordRows = recordRows + m.rows - rows; m.err != nil || k.table.unfit {
-			k.table.empty() // the next clause that asks begins anew
+		if m.recordRows = recordRows + m.rows - rows; m.err != nil || t.unfit {
+			t.empty() // the next clause that asks begins anew
 			return n, false
 		}
-		k.table.built = true
+		t.built = true
 	}
-	return k.table.get(key), true
+	return t.get(key), true
 }
 
 // accountOp is the last op of the pass: it adds an amount to the sum of a key.
-func accountOp(t *sumTable, amount expression, key []operand) op {
+func accountOp(table int, amount expression, key []operand) op {
 	return func(step) step {
 		return func(m *machine) bool {
 			n, ok := amount(m)
@@ -213,6 +210,7 @@ func accountOp(t *sumTable, amount expression, key []operand) op {
 			for _, v := range key {
 				cells = append(cells, v(m))
 			}
+			t := m.aggregates.tables[table]
 			if t.budget != nil {
 				return !t.account(m, cells, n)
 			}
@@ -264,7 +262,7 @@ func sumOp(search []op, kept *keptSum, counter, register int) op {
 				return true
 			}
 			if kept != nil {
-				kept.table.spent += 1 + m.rows - rows
+				m.aggregates.tables[kept.table].spent += 1 + m.rows - rows
 				kept.remember(m, n)
 			}
 			m.r[register] = m.numberValue(n)

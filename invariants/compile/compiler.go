@@ -12,11 +12,6 @@ import (
 	"fsward/invariants/verdict"
 )
 
-// A program is a compiled clause of a rule.
-type program struct {
-	plans []compiledPlan
-}
-
 type compiledPlan struct {
 	registers int
 	first     step
@@ -39,13 +34,12 @@ func unsupportedf(format string, args ...any) error {
 // A compiler compiles the clauses of a set of rules.
 type compiler struct {
 	set        *ruleset.Set
-	machine    *machine
+	layout     *layout
 	predicates map[syntax.Indicator][]ruleset.ParsedClause
 	recursive  map[syntax.Indicator]bool
 	tables     map[syntax.Indicator]*factTable // nil: the helper is not a table
 	procedures map[string]*procedureEntry
 	properties map[string]uint64 // numbers of verify/1 goals, of sums and of procedures
-	counters   int               // of count/2 and sum/3
 	mistakes   *mistakes
 }
 
@@ -55,10 +49,10 @@ type mistakes struct {
 	reported map[string]bool
 }
 
-func newCompiler(l *ruleset.Set, m *machine, found *mistakes) *compiler {
-	c := &compiler{set: l, machine: m, predicates: map[syntax.Indicator][]ruleset.ParsedClause{},
+func newCompiler(l *ruleset.Set, needed *layout) *compiler {
+	c := &compiler{set: l, layout: needed, predicates: map[syntax.Indicator][]ruleset.ParsedClause{},
 		procedures: map[string]*procedureEntry{}, tables: map[syntax.Indicator]*factTable{},
-		properties: map[string]uint64{}, mistakes: found}
+		properties: map[string]uint64{}, mistakes: &mistakes{reported: map[string]bool{}}}
 	for _, clause := range l.Clauses {
 		if p, ok := syntax.IndicatorOf(clause.Head); ok && p.Name != syntax.AtomViolation {
 			c.predicates[p] = append(c.predicates[p], clause)
@@ -66,13 +60,6 @@ func newCompiler(l *ruleset.Set, m *machine, found *mistakes) *compiler {
 	}
 	c.recursive = c.findRecursion()
 	return c
-}
-
-// finish makes the terms in the rules survive.
-func (c *compiler) finish() {
-	c.machine.keep()
-	c.machine.aggregates.running = make([]syntax.Number, c.counters)
-	c.machine.aggregates.finishPasses()
 }
 
 func (f *mistakes) err() error {
@@ -91,12 +78,10 @@ func (c *compiler) mistake(at syntax.ClauseText, format string, args ...any) {
 	}
 }
 
-// compile compiles a clause of a rule for one more worker. Clauses on one line are one goal and one
-// program.
-func (c *compiler) compile(out *compiledClause) {
+// compile compiles a clause of a rule. Clauses on one line are one goal and one program.
+func (c *compiler) compile(out *program) {
 	r, clause := out.rule, out.clause
-	out.explains = nil
-	prog := &program{}
+	var plans []compiledPlan
 	for _, parsed := range c.set.Clauses {
 		head, ok := parsed.Head.(engine.Compound)
 		if !ok || head.Functor() != syntax.AtomViolation || head.Arg(0) != r.Number ||
@@ -109,16 +94,16 @@ func (c *compiler) compile(out *compiledClause) {
 			out.explains = []verdict.Plan{{Rule: r.Name, Source: clause.Source, Reference: out.why}}
 			return
 		}
-		prog.plans = append(prog.plans, plan)
+		plans = append(plans, plan)
 	}
-	out.programs = append(out.programs, prog)
+	out.plans = plans
 }
 
 // violation compiles violation(NUMBER, TREE, ID) :- BODY.
-func (c *compiler) violation(out *compiledClause, parsed ruleset.ParsedClause,
+func (c *compiler) violation(out *program, parsed ruleset.ParsedClause,
 	head engine.Compound) (plan compiledPlan, err error) {
 	e := &bindings{}
-	n := newInstance(&c.machine.interner, e, parsed)
+	n := newInstance(c.layout.interner, e, parsed)
 	tree, id, body := n.template(head.Arg(1)), n.template(head.Arg(2)), n.template(bodyOf(parsed))
 	p := newPlanner(c, parsed.Text, mode{top: true})
 	why := c.contradiction(parsed)
@@ -147,7 +132,7 @@ func (c *compiler) violation(out *compiledClause, parsed ruleset.ParsedClause,
 // "" if they may be. Such a clause still runs, because it may be undecided.
 func (c *compiler) contradiction(parsed ruleset.ParsedClause) string {
 	e := &bindings{}
-	n := newInstance(&c.machine.interner, e, parsed)
+	n := newInstance(c.layout.interner, e, parsed)
 	body := n.template(bodyOf(parsed))
 	p := newPlanner(c, parsed.Text, mode{})
 	goals, alive, err := p.inliner.flatten([]goal{{body, parsed.Text}}, e)

@@ -9,5 +9,5 @@
 //   - exec_: the machine, lists and indexes of records, workers, streams of records.
 //   - agg_: sums that are kept by their keys.
 //
-// Start reading at engine.go, then compiler.go and plan.go.
+// Start reading at engine.go, then programs.go, compiler.go and plan.go.
 package compile

@@ -12,7 +12,7 @@ import (
 
 // A lookupEmitter makes the ops of goals that look up changes and objects.
 type lookupEmitter struct {
-	machine    *machine
+	layout     *layout
 	vocabulary *ruleset.Vocabulary
 	mode       *mode // the planner's mode
 	registers  *registerFile
@@ -79,16 +79,16 @@ func (em *lookupEmitter) emitChange(g goal, t template, args []template, e *bind
 	goal.spec.old, goal.spec.new = goal.sideOf(&goal.old), goal.sideOf(&goal.new)
 	switch {
 	case goal.index >= 0:
-		goal.list = em.machine.lists.whole.declare(goal.spec)
+		goal.list = em.layout.whole.declare(goal.spec)
 		byValue := goal.key == byNewValue || goal.key == byOldValue
 		goal.inTree = goal.object.tree.known() && !byValue
-		goal.index = em.machine.lists.index(goal.list, goal.key, goal.inTree)
+		goal.index = em.layout.index(goal.list, goal.key, goal.inTree)
 	case em.mode.top && !em.starts.triggered && rank >= rankList:
 		em.starts.triggers = append(em.starts.triggers, goal)
 		goal.pass = em.mode.trial
 		em.starts.begun = len(em.explain.steps) == 0 // the goals before it run for each batch
 	default:
-		goal.list = em.machine.lists.whole.declare(goal.spec)
+		goal.list = em.layout.whole.declare(goal.spec)
 	}
 	em.noteStream(goal, rank)
 	goal.object.settle(em.registers.spare())
@@ -235,6 +235,6 @@ func (em *lookupEmitter) noteStream(g *changeGoal, rank int) {
 		}
 	default:
 		em.starts.remote++
-		em.machine.lists.hold(g.list)
+		em.layout.hold(g.list)
 	}
 }

@@ -16,8 +16,8 @@ func (p *planner) emitSum(g goal, t, amount, inner, want template, typ valueType
 	p.explain.step(e, t, "a sum over all answers", verdict.Constant)
 	at := len(p.explain.steps) - 1
 	remote := p.starts.remote
-	p.compiler.counters++
-	counter := p.compiler.counters - 1
+	counter := p.layout.counters
+	p.layout.counters++
 	ops, alive, err := p.nested(g, inner, e, true, []template{amount},
 		func(e *bindings) ([]op, error) {
 			x, ok := p.arithmetic.expression(e, amount)
@@ -38,7 +38,7 @@ func (p *planner) emitSum(g goal, t, amount, inner, want template, typ valueType
 	}
 	if kept != nil {
 		if kept.local = p.starts.remote == remote; !kept.local {
-			p.machine.aggregates.addPass(kept, p)
+			p.layout.addPass(kept, p)
 		}
 	}
 	n := p.registers.next()
@@ -63,7 +63,7 @@ func (p *planner) keepSum(g goal, amount, inner template, e *bindings, at int) *
 		keys[i], open[r.index], trial.names[v] = v, v, p.registers.names[r.index]
 		p.unknown = append(p.unknown, v)
 	}
-	table := p.machine.aggregates.sumTable(p.compiler.property(whole), len(keys))
+	table := p.layout.sum(p.compiler.property(whole), len(keys))
 	amount, inner = opened(whole.args[0], open), opened(whole.args[1], open)
 	p.mode = mode{top: true, counting: true, trial: true}
 	p.starts.triggers, p.starts.triggered = nil, false
@@ -92,9 +92,11 @@ func (p *planner) keepSum(g goal, amount, inner template, e *bindings, at int) *
 		return nil
 	}
 	for _, g := range starts {
-		g.list = p.machine.lists.whole.declare(g.spec)
+		g.list = p.layout.whole.declare(g.spec)
 	}
-	table.eager = table.eager || classRank[p.explain.steps[at].Class] > classRank[verdict.LogN]
+	if classRank[p.explain.steps[at].Class] > classRank[verdict.LogN] {
+		p.layout.sums[table].eager = true
+	}
 	p.explain.steps[at].Access, p.explain.steps[at].Class = p.registers.keptText(kept.keys),
 		verdict.Constant
 	p.explain.steps = append(p.explain.steps[:at+1:at+1], pass...)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"fsward/change"
-	"fsward/invariants/keyhash"
 	"fsward/invariants/reference"
 	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
@@ -20,37 +19,22 @@ import (
 // the reference engine. One goroutine at a time may use it.
 type Engine struct {
 	reference *reference.Engine
+	programs  *programs
 	clauses   []*compiledClause
 	timing    []verdict.Timing
-	workers   [2]*worker
-	compiled  int   // number of workers that have programs
-	wrong     error // the mistakes in the rules that compile found
+	workers   []*worker // those that were needed so far, at most maxWorkers
 	lists     *recordLists
 }
 
-// A compiledClause is a clause of a rule with its programs.
-type compiledClause struct {
-	rule   *ruleset.LoadedRule
-	clause ruleset.RuleClause
-	source string
-	// by worker, the same for each; none if the reference engine interprets the clause
-	programs []*program
-	why      string // why the reference engine interprets it
-	explains []verdict.Plan
+const maxWorkers = 2
 
-	// Of the current transaction:
+// A compiledClause is a program and what a judgment has found of it.
+type compiledClause struct {
+	*program
 	rows        int64
 	err         error
 	interpret   bool // it met a mistake
 	partitioned bool // it asked for a partitioned sum over a stream
-}
-
-// plans returns the plans of a clause for a worker.
-func (c *compiledClause) plans(h *worker) []compiledPlan {
-	if len(c.programs) == 0 {
-		return nil
-	}
-	return c.programs[h.order].plans
 }
 
 // New loads rules as reference.New does and compiles them. Besides the mistakes that reference.New
@@ -62,58 +46,49 @@ func New(schema *change.Schema, files []syntax.File, options ruleset.Options) (*
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{reference: r}
-	e.lists = &recordLists{Seeds: keyhash.New()}
-	for i := range e.workers {
-		e.workers[i] = newWorker(i, r.Set, r.Options, e.lists)
-	}
-	for _, rule := range r.Set.Rules {
+	return newEngine(r, newPrograms(r.Set))
+}
+
+// newEngine returns an engine that runs programs. It compiles them first, if they are not and the
+// options do not put it off.
+func newEngine(r *reference.Engine, p *programs) (*Engine, error) {
+	e := &Engine{reference: r, programs: p, clauses: p.judged()}
+	for _, rule := range p.set.Rules {
 		e.timing = append(e.timing, verdict.Timing{Rule: rule.Name})
-		for _, clause := range rule.Clauses {
-			e.clauses = append(e.clauses,
-				&compiledClause{rule: rule, clause: clause, source: clause.Source})
+	}
+	if !r.Options.Late {
+		if err := e.make(1); err != nil {
+			return nil, err
 		}
-	}
-	workers := len(e.workers)
-	switch {
-	case r.Options.Late:
-		workers = 0
-	case r.Options.LateWorker || r.Options.Progress != nil:
-		workers = 1
-	}
-	if err := e.compile(workers); err != nil {
-		return nil, err
 	}
 	return e, nil
 }
 
-// compile compiles the rules for the first n workers, as far as they are not. The error lists the
-// mistakes in the rules.
-func (e *Engine) compile(n int) error {
-	if e.compiled >= n {
-		return e.wrong
-	}
-	found := &mistakes{reported: map[string]bool{}}
-	for ; e.compiled < n; e.compiled++ {
-		compiler := newCompiler(e.reference.Set, e.workers[e.compiled].machine, found)
-		for _, c := range e.clauses {
-			compiler.compile(c)
-		}
-		compiler.finish()
-	}
-	for _, h := range e.workers {
-		h.own = nil
-		for _, c := range e.clauses {
-			own := *c
-			h.own = append(h.own, &own)
-		}
-	}
-	e.wrong = found.err()
-	return e.wrong
+// Again returns another engine of the same rules, which shares the programs with e. The options
+// cannot change what OpenVocabulary and Settings of the first engine chose. Several goroutines may
+// call Again, also while one uses e.
+func (e *Engine) Again(options ruleset.Options) (*Engine, error) {
+	return newEngine(e.reference.Again(options), e.programs)
 }
 
-// Prepare compiles the rules for one goroutine, if ruleset.Options.Late put that off.
-func (e *Engine) Prepare() { _ = e.compile(1) } // Check repeats the error
+// make compiles the rules and makes the first n workers, as far as they are not there. The error
+// lists the mistakes in the rules.
+func (e *Engine) make(n int) error {
+	if err := e.programs.compile(); err != nil {
+		return err
+	}
+	if e.lists == nil {
+		e.lists = newRecordLists(&e.programs.layout)
+	}
+	for len(e.workers) < n {
+		e.workers = append(e.workers,
+			newWorker(len(e.workers), e.programs, e.reference.Options, e.lists))
+	}
+	return nil
+}
+
+// Prepare compiles the rules, if ruleset.Options.Late put that off.
+func (e *Engine) Prepare() { _ = e.make(1) } // Check repeats the error
 
 // Rules describes the rules in the order of the files.
 func (e *Engine) Rules() []ruleset.Rule { return e.reference.Rules() }
@@ -125,7 +100,7 @@ func (e *Engine) Check(ctx context.Context, t *change.Txn, v change.View) verdic
 	end := e.reference.Begin(ctx, t, v)
 	defer end()
 	report := e.reference.Report
-	if err := e.compile(1); err != nil {
+	if err := e.make(1); err != nil {
 		report.Stop(err)
 		return report.Verdict()
 	}
@@ -134,7 +109,7 @@ func (e *Engine) Check(ctx context.Context, t *change.Txn, v change.View) verdic
 		e.timing[i].Last, e.timing[i].Rows = 0, 0
 	}
 	for _, c := range e.clauses {
-		c.interpret = len(c.programs) == 0
+		c.interpret = c.why != ""
 	}
 	e.resetReports()
 	t.Work.Judge(len(t.Records))
@@ -204,7 +179,7 @@ func (e *Engine) interpret() {
 
 // Explain returns the plans of a rule, by its name ("btrfs/17") or its number ("17").
 func (e *Engine) Explain(rule string) ([]verdict.Plan, error) {
-	if err := e.compile(1); err != nil {
+	if err := e.programs.compile(); err != nil {
 		return nil, err
 	}
 	var plans []verdict.Plan
@@ -228,11 +203,12 @@ func (e *Engine) Timing() []verdict.Timing {
 	return append([]verdict.Timing(nil), e.timing...)
 }
 
-// Fallbacks returns the clauses that are not compiled, in the order of the files.
+// Fallbacks returns the clauses that cannot be compiled, in the order of the files.
 func (e *Engine) Fallbacks() []verdict.Fallback {
+	e.Prepare()
 	var list []verdict.Fallback
 	for _, c := range e.clauses {
-		if len(c.programs) == 0 {
+		if c.why != "" {
 			list = append(list, verdict.Fallback{Rule: c.rule.Name, Source: c.source, Why: c.why})
 		}
 	}

@@ -20,13 +20,18 @@ const (
 	byIDOldValue
 )
 
+// An indexSpec describes an index.
+type indexSpec struct {
+	list   int
+	key    indexKey
+	inTree bool // the tree is part of the key
+}
+
 // A listIndex is a hash index of a list of records. Most keys have one record, whose index then
 // stands in the slot, so that a look-up reads only the slot and that record. Different keys can
 // share a hash; the caller compares the records found.
 type listIndex struct {
-	list     int
-	key      indexKey
-	inTree   bool        // the tree is part of the key
+	indexSpec
 	built    atomic.Bool // set under building
 	building sync.Mutex
 	slots    []indexSlot // a power of two, some of them free
@@ -41,18 +46,6 @@ type indexSlot struct {
 	// 0 for a free slot; 1 + the index of the only record; or −(1 + the position in the list of the
 	// first of several).
 	at int32
-}
-
-// index declares an index and returns its number. The inodes of all subvolumes have the same
-// numbers, so that an index has the tree in its key wherever a goal knows the tree.
-func (l *recordLists) index(list int, key indexKey, inTree bool) int {
-	for i, x := range l.indexes {
-		if x.list == list && x.key == key && x.inTree == inTree {
-			return i
-		}
-	}
-	l.indexes = append(l.indexes, &listIndex{list: list, key: key, inTree: inTree})
-	return len(l.indexes) - 1
 }
 
 // build fills an index, unless the other worker has filled it. Records with one hash are chained in

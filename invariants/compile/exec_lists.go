@@ -66,23 +66,33 @@ func (s listSpec) classes(f func(class uint32)) {
 	}
 }
 
-// A triggerIndex sorts records into lists. One look-up by class finds all lists of a record, so a
-// record that no rule needs costs nothing else, and the number of rules does not matter.
+// A listTable says which records belong to which lists. One look-up by class finds all lists of a
+// record, so a record that no rule needs costs nothing else, and the number of rules does not
+// matter. Programs have one, and machines read it.
+type listTable struct {
+	specs  []listSpec
+	groups []uint32  // by class: the group of lists for its records; nil before the first list
+	of     [][]int32 // by group; group 0 has no lists
+}
+
+// A triggerIndex sorts records into the lists of a table.
 type triggerIndex struct {
-	specs   []listSpec
+	table   *listTable
 	lists   [][]uint32 // indexes of records
-	groups  []uint32   // by class: the group of lists for its records; nil before the first list
-	of      [][]int32  // by group; group 0 has no lists
-	used    [][]int32  // of, without the lists that nobody needs now
+	used    [][]int32  // table.of, without the lists that nobody needs now
 	room    [][]int32  // memory for used
 	matches [batchSize]match
+}
+
+func newTriggerIndex(t *listTable) triggerIndex {
+	return triggerIndex{table: t, lists: make([][]uint32, len(t.specs)), used: t.of}
 }
 
 // A match is a record that is in some list.
 type match struct{ place, group uint32 }
 
 // declare declares a list and returns its number.
-func (s *triggerIndex) declare(spec listSpec) int {
+func (s *listTable) declare(spec listSpec) int {
 	for i, have := range s.specs {
 		if have == spec {
 			return i
@@ -92,7 +102,7 @@ func (s *triggerIndex) declare(spec listSpec) int {
 		s.groups, s.of = make([]uint32, classCount), make([][]int32, 1)
 	}
 	n := len(s.specs)
-	s.specs, s.lists = append(s.specs, spec), append(s.lists, nil)
+	s.specs = append(s.specs, spec)
 	longer := map[uint32]uint32{} // groups with the new list added
 	spec.classes(func(class uint32) {
 		g, ok := longer[s.groups[class]]
@@ -103,15 +113,14 @@ func (s *triggerIndex) declare(spec listSpec) int {
 		}
 		s.groups[class] = g
 	})
-	s.used = s.of
 	return n
 }
 
 // use selects the lists that are needed from now on; the others stay empty.
 func (s *triggerIndex) use(needed []bool) {
-	s.room = resize(s.room, len(s.of))
+	s.room = resize(s.room, len(s.table.of))
 	s.used = s.room
-	for g, lists := range s.of {
+	for g, lists := range s.table.of {
 		s.used[g] = s.used[g][:0]
 		for _, n := range lists {
 			if needed[n] {
@@ -126,7 +135,7 @@ func (s *triggerIndex) fill(records []change.Record, from, to int) {
 	for n := range s.lists {
 		s.lists[n] = s.lists[n][:0]
 	}
-	if s.groups == nil {
+	if s.table.groups == nil {
 		return
 	}
 	for ; from < to; from += batchSize {
@@ -137,7 +146,7 @@ func (s *triggerIndex) fill(records []change.Record, from, to int) {
 // sort sorts at most batchSize records into the lists. It first finds the records that are in any
 // list: most are in none, and a loop that does nothing else is as fast as memory.
 func (s *triggerIndex) sort(records []change.Record, from int) {
-	groups := (*[classCount]uint32)(s.groups)
+	groups := (*[classCount]uint32)(s.table.groups)
 	n := 0
 	for i := range records {
 		r := &records[i]
@@ -168,8 +177,7 @@ func (s *triggerIndex) hasAny(lists []int) bool {
 }
 
 // recordLists holds the records of a transaction in the lists in which programs look up changes,
-// and indexes of these lists. Lists are declared when programs are compiled. Workers share them:
-// what one builds, the other finds.
+// and indexes of these lists. Workers share them: what one builds, the other finds.
 type recordLists struct {
 	keyhash.Seeds
 	whole   triggerIndex // filled when a program first looks something up
@@ -177,7 +185,15 @@ type recordLists struct {
 	filling sync.Mutex
 	indexes []*listIndex
 	records []change.Record
-	held    []int // lists of the whole transaction that the state cannot replace: see heldRecords
+	held    []int // layout.held
+}
+
+func newRecordLists(l *layout) *recordLists {
+	lists := &recordLists{Seeds: keyhash.New(), whole: newTriggerIndex(&l.whole), held: l.held}
+	for _, x := range l.indexes {
+		lists.indexes = append(lists.indexes, &listIndex{indexSpec: x})
+	}
+	return lists
 }
 
 // maxKept bounds the records for which a list keeps its memory until the next transaction.
@@ -220,8 +236,7 @@ func (l *recordLists) all(list int) []uint32 {
 
 // fillParallel fills the lists by two goroutines, each with half of the records.
 func (l *recordLists) fillParallel() {
-	second := triggerIndex{specs: l.whole.specs, groups: l.whole.groups, of: l.whole.of,
-		used: l.whole.used, lists: make([][]uint32, len(l.whole.lists))}
+	second := newTriggerIndex(l.whole.table)
 	middle := len(l.records) / 2
 	var wg sync.WaitGroup
 	wg.Go(func() { second.fill(l.records, middle, len(l.records)) })

@@ -71,12 +71,13 @@ type machine struct {
 	aggregates aggregates
 }
 
-func newMachine(v *ruleset.Vocabulary, o ruleset.Options, lists *recordLists) *machine {
-	m := &machine{interner: *newInterner(v), options: o, lists: lists}
+func newMachine(l *layout, o ruleset.Options, lists *recordLists) *machine {
+	m := &machine{interner: l.interner.copied(), options: o, lists: lists}
+	m.triggers = newTriggerIndex(&l.triggers)
 	m.reverse = newReverseIndex(lists.Seeds)
 	m.memo.Seeds, m.answers.Seeds = lists.Seeds, lists.Seeds
 	m.gather, m.collect = m.take, reference.NewCollector()
-	m.aggregates = aggregates{seeds: lists.Seeds, eager: o.EagerSums, kept: map[uint64]*sumTable{}}
+	m.aggregates = newAggregates(l, lists.Seeds, o.EagerSums)
 	return m
 }
 
@@ -90,7 +91,7 @@ func (m *machine) begin(ctx context.Context, t *change.Txn, v change.View, repor
 	m.answers.reset()
 	m.reverse.reset()
 	m.hashed.Reset()
-	for _, t := range m.aggregates.kept {
+	for _, t := range m.aggregates.tables {
 		t.reset(len(m.records))
 	}
 	m.maxRows = m.options.Steps + m.options.StepsPerRecord*int64(len(t.Records))

@@ -51,7 +51,7 @@ func (e *Engine) CheckStream(ctx context.Context, s change.Stream, v change.View
 	}
 	end := e.reference.Begin(ctx, t, v)
 	defer end()
-	if err := e.compile(1); err != nil {
+	if err := e.make(1); err != nil {
 		e.reference.Report.Stop(err)
 		return e.reference.Report.Verdict()
 	}
@@ -149,17 +149,17 @@ func (w *worker) beginStream(ctx context.Context, t *change.Txn, v change.View, 
 		emptied: s.Names().Emptied(), partitions: 1, held: newHeldRecords(m.vocabulary, m.lists),
 		byOld: foundIndex{reverseIndex: newReverseIndex(m.lists.Seeds)},
 		byNew: foundIndex{reverseIndex: newReverseIndex(m.lists.Seeds)}}
-	for _, t := range m.aggregates.kept {
+	for _, t := range m.aggregates.tables {
 		t.limit = maxStateSums
 	}
 	for i := range m.aggregates.passes {
-		table := m.aggregates.passes[i].sum.table
+		table := m.aggregates.tables[m.aggregates.passes[i].sum.table]
 		table.budget, table.partitions = sums, 1
 		sums.tables = append(sums.tables, table)
 	}
 	for _, c := range w.clauses {
 		c.rows, c.err, c.partitioned = 0, nil, false
-		if len(c.programs) == 0 {
+		if c.why != "" {
 			c.err = streamError{"a clause that only the reference engine can judge (" + c.why + ")"}
 		}
 	}
@@ -168,7 +168,7 @@ func (w *worker) beginStream(ctx context.Context, t *change.Txn, v change.View, 
 func (w *worker) endStream() {
 	m := w.machine
 	m.streaming = nil
-	for _, t := range m.aggregates.kept {
+	for _, t := range m.aggregates.tables {
 		*t = sumTable{Seeds: t.Seeds, eager: t.eager, width: t.width}
 	}
 	m.end()
@@ -222,7 +222,8 @@ func (w *worker) sumUp(part *change.Txn) {
 	}
 	for i := range m.aggregates.passes {
 		p := &m.aggregates.passes[i]
-		if p.sum.table.unfit || !first && p.sum.table.partitions == 1 {
+		table := m.aggregates.tables[p.sum.table]
+		if table.unfit || !first && table.partitions == 1 {
 			continue
 		}
 		m.err, m.rows, m.recordRows, m.checkAt, m.depth, m.trigger = nil, 0, 0, 0, 0, -1
@@ -232,8 +233,8 @@ func (w *worker) sumUp(part *change.Txn) {
 		m.r = m.frame.registers
 		p.sum.pass(m)
 		m.free(m.frame)
-		if p.sum.table.built = true; m.err != nil {
-			p.sum.table.unfit, p.sum.table.why = true, m.err
+		if table.built = true; m.err != nil {
+			table.unfit, table.why = true, m.err
 		}
 	}
 }
@@ -254,9 +255,8 @@ func (w *worker) runPlans(wanted func(*compiledPlan) bool) {
 	watch := time.Now()
 	took := time.Duration(0)
 	for _, c := range w.clauses {
-		plans := c.plans(w)
-		for i := 0; c.err == nil && i < len(plans); i++ {
-			plan := &plans[i]
+		for i := 0; c.err == nil && i < len(c.plans); i++ {
+			plan := &c.plans[i]
 			if !wanted(plan) || w.machine.streaming.sums.round > 0 && !c.partitioned {
 				continue
 			}

@@ -1,8 +1,10 @@
 package compile
 
 import (
+	"maps"
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/ichiban/prolog/engine"
 
@@ -99,6 +101,15 @@ func newInterner(v *ruleset.Vocabulary) *interner {
 		t.wordValues = append(t.wordValues, atomValue(a))
 	}
 	return t
+}
+
+// copied returns an interner that begins with the same terms, for one more machine.
+func (t *interner) copied() interner {
+	c := *t
+	c.bigs, c.compounds = slices.Clone(t.bigs), slices.Clone(t.compounds)
+	c.bigIndex, c.index = maps.Clone(t.bigIndex), maps.Clone(t.index)
+	c.literals = map[uint64]engine.Atom{}
+	return c
 }
 
 // begin sets the names of a transaction. It interns the literals first, so that no later name can

@@ -10,9 +10,9 @@ import (
 	"fsward/invariants/verdict"
 )
 
-// A worker is a machine with the programs of all rules. Two workers judge a large transaction at
-// once, each a part of its records. They share the lists and indexes of records, and no other state
-// that changes. See docs/decisions/0022.
+// A worker is a machine that runs the programs of all rules. Two workers judge a large transaction
+// at once, each a part of its records. They share the lists and indexes of records, and no other
+// state that changes. See docs/decisions/0022.
 type worker struct {
 	order   int               // 0 or 1
 	own     []*compiledClause // all clauses, with what this worker has spent
@@ -24,10 +24,10 @@ type worker struct {
 	report  *verdict.Report
 }
 
-func newWorker(order int, set *ruleset.Set, options ruleset.Options, lists *recordLists) *worker {
-	h := &worker{order: order, machine: newMachine(set.Vocabulary, options, lists),
-		watch: make([]verdict.Timing, len(set.Rules))}
-	h.report = verdict.NewReport(set.Vocabulary, set.Rules, options.MaxViolations)
+func newWorker(order int, p *programs, options ruleset.Options, lists *recordLists) *worker {
+	h := &worker{order: order, machine: newMachine(&p.layout, options, lists), own: p.judged(),
+		watch: make([]verdict.Timing, len(p.set.Rules))}
+	h.report = verdict.NewReport(p.set.Vocabulary, p.set.Rules, options.MaxViolations)
 	return h
 }
 
@@ -43,7 +43,7 @@ func (e *Engine) judgeCompiled(ctx context.Context, t *change.Txn, v change.View
 	}
 	forker, ok := v.(change.Forker)
 	ok = ok && len(t.Records) >= from && e.reference.Options.Progress == nil &&
-		e.compile(len(e.workers)) == nil // the first worker's programs have no mistakes either
+		e.make(maxWorkers) == nil // the programs have no mistakes
 	e.lists.begin(t.Records)
 	defer e.lists.end()
 	if ok {
@@ -71,11 +71,10 @@ func (w *worker) takeAll(clauses []*compiledClause) {
 // take selects the clauses to judge; starts returns the lists whose records start a plan.
 func (w *worker) take(clauses []*compiledClause, starts func(*compiledPlan) []int) {
 	w.clauses, w.all = clauses, false
-	needed := make([]bool, len(w.machine.triggers.specs))
+	needed := make([]bool, len(w.machine.triggers.table.specs))
 	for _, c := range clauses {
-		plans := c.plans(w)
-		for i := range plans {
-			for _, list := range starts(&plans[i]) {
+		for i := range c.plans {
+			for _, list := range starts(&c.plans[i]) {
 				needed[list] = true
 			}
 		}
@@ -133,9 +132,8 @@ func (w *worker) judge(clauses []*compiledClause, parts iter.Seq[[2]int]) {
 		m.triggers.fill(m.records, part[0], part[1])
 		took = time.Since(watch)
 		for _, c := range clauses {
-			plans := c.plans(w)
-			for i := 0; !c.interpret && i < len(plans) && c.err == nil; i++ {
-				if plan := &plans[i]; m.triggers.hasAny(plan.starts) {
+			for i := 0; !c.interpret && i < len(c.plans) && c.err == nil; i++ {
+				if plan := &c.plans[i]; m.triggers.hasAny(plan.starts) {
 					run(c, plan)
 				}
 			}
@@ -147,9 +145,8 @@ func (w *worker) judge(clauses []*compiledClause, parts iter.Seq[[2]int]) {
 	}
 	took = time.Since(watch)
 	for _, c := range clauses {
-		plans := c.plans(w)
-		for i := 0; !c.interpret && i < len(plans) && c.err == nil; i++ {
-			if plan := &plans[i]; len(plan.starts) == 0 {
+		for i := 0; !c.interpret && i < len(c.plans) && c.err == nil; i++ {
+			if plan := &c.plans[i]; len(plan.starts) == 0 {
 				run(c, plan)
 			}
 		}

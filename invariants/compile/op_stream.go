@@ -1,8 +1,6 @@
 package compile
 
 import (
-	"slices"
-
 	"fsward/change"
 	"fsward/invariants/ruleset"
 )
@@ -114,11 +112,4 @@ func (g *changeGoal) answer(m *machine, o change.Object, found bool, next step) 
 		return m.failView(err)
 	}
 	return ok && g.match(m, &r) && next(m)
-}
-
-// hold records that goals look into a list of the whole transaction.
-func (l *recordLists) hold(list int) {
-	if !slices.Contains(l.held, list) {
-		l.held = append(l.held, list)
-	}
 }

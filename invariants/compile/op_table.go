@@ -36,7 +36,7 @@ func (c *compiler) table(q syntax.Indicator) *factTable {
 		if !ok || clause.Body != nil {
 			return nil
 		}
-		n := newInstance(&c.machine.interner, &bindings{}, clause)
+		n := newInstance(c.layout.interner, &bindings{}, clause)
 		row := make([]value, q.Arity)
 		for i := range row {
 			x, isConstant := n.template(head.Arg(i)).(constant)

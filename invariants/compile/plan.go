@@ -25,7 +25,7 @@ type goal struct {
 // conjunction and emits the ops of each; its parts know how.
 type planner struct {
 	compiler *compiler
-	machine  *machine
+	layout   *layout
 	at       syntax.ClauseText
 	mode     mode
 	branches int // paths into which the conjunction has split so far, 0 for one
@@ -58,11 +58,11 @@ type mode struct {
 
 // newPlanner returns a planner for a clause.
 func newPlanner(c *compiler, at syntax.ClauseText, m mode) *planner {
-	p := &planner{compiler: c, machine: c.machine, at: at, mode: m}
-	in := &c.machine.interner
+	p := &planner{compiler: c, layout: c.layout, at: at, mode: m}
+	in := c.layout.interner
 	v := in.vocabulary
 	p.explain = explainer{interner: in, registers: &p.registers, starts: &p.starts}
-	p.starts.machine, p.starts.explain = c.machine, &p.explain
+	p.starts.layout, p.starts.explain = c.layout, &p.explain
 	p.unifier = unifier{registers: &p.registers}
 	p.patterns = patternMaker{vocabulary: v, interner: in, registers: &p.registers,
 		unifier: &p.unifier}
@@ -73,7 +73,7 @@ func newPlanner(c *compiler, at syntax.ClauseText, m mode) *planner {
 		explain: &p.explain}
 	p.values = valueEmitter{interner: in, registers: &p.registers, explain: &p.explain,
 		unifier: &p.unifier, arithmetic: &p.arithmetic}
-	p.lookups = lookupEmitter{machine: c.machine, vocabulary: v, mode: &p.mode,
+	p.lookups = lookupEmitter{layout: c.layout, vocabulary: v, mode: &p.mode,
 		registers: &p.registers, explain: &p.explain, starts: &p.starts, patterns: &p.patterns,
 		arithmetic: &p.arithmetic, costs: &p.costs}
 	return p
@@ -91,7 +91,7 @@ type continuation struct {
 type doneFunc func(e *bindings) ([]op, error)
 
 // finish adds the finished plan to the plans of a clause.
-func (p *planner) finish(out *compiledClause) {
+func (p *planner) finish(out *program) {
 	plan := verdict.Plan{Rule: out.rule.Name, Source: out.source, Steps: slices.Clone(p.explain.steps)}
 	for _, s := range plan.Steps {
 		if strings.HasPrefix(s.Goal, "change(") && s.Depth == 0 {

@@ -3,7 +3,7 @@ package compile
 // starts records which changes start the plan, both for a transaction in memory and for a stream.
 // If some path does not begin with a change, the plan runs once.
 type starts struct {
-	machine *machine
+	layout  *layout
 	explain *explainer
 
 	triggered bool          // the current path has a change that starts it
@@ -30,13 +30,12 @@ func (st *starts) endPath() {
 // returns the lists of these records. If some path does not begin with a change, the plan runs once
 // and goes through whole lists.
 func (st *starts) takeTriggers() (starts []int) {
-	m := st.machine
 	for _, g := range st.triggers {
 		if g.isTrigger = !st.lone; g.isTrigger {
-			g.starting = m.triggers.declare(g.spec)
+			g.starting = st.layout.triggers.declare(g.spec)
 			starts = append(starts, g.starting)
 		} else {
-			g.list = m.lists.whole.declare(g.spec)
+			g.list = st.layout.whole.declare(g.spec)
 		}
 	}
 	return starts
@@ -47,10 +46,10 @@ func (st *starts) takeParts() (starts []int) {
 	for _, g := range st.streamTriggers {
 		switch {
 		case !st.streamLone:
-			g.begins, g.starting = true, st.machine.triggers.declare(g.spec)
+			g.begins, g.starting = true, st.layout.triggers.declare(g.spec)
 			starts = append(starts, g.starting)
-		case !g.ofObject(st.machine.vocabulary):
-			st.machine.lists.hold(g.list)
+		case !g.ofObject(st.layout.interner.vocabulary):
+			st.layout.hold(g.list)
 		}
 	}
 	return starts

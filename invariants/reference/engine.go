@@ -46,6 +46,15 @@ func newWrapped(schema *change.Schema, files []syntax.File, options ruleset.Opti
 	return e, nil
 }
 
+// Again returns another engine of the same rules. It loads them into its interpreter when it first
+// interprets a clause. The options cannot change what those of the first engine say of Settings and
+// OpenVocabulary.
+func (e *Engine) Again(options ruleset.Options) *Engine {
+	next := &Engine{Options: options.WithDefaults(), Set: e.Set, run: newInterpreter(e.Set.Vocabulary)}
+	next.Report = newReport(next)
+	return next
+}
+
 func newReport(e *Engine) *verdict.Report {
 	return verdict.NewReport(e.Set.Vocabulary, e.Set.Rules, e.Options.MaxViolations)
 }
@@ -95,6 +104,11 @@ func (e *Engine) RunClause(rule *ruleset.LoadedRule, c ruleset.RuleClause) error
 	r := e.run
 	if err := r.budget.ctx.Err(); err != nil {
 		return err
+	}
+	if r.solver.vm == nil {
+		if err := r.load(e.Set, r.builtins()); err != nil {
+			return err // not reached: the first engine of these rules has loaded them
+		}
 	}
 	tree, id := engine.NewVariable(), engine.NewVariable()
 	r.startGoal()

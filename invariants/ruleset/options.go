@@ -36,12 +36,9 @@ type Options struct {
 	// StreamProgress is Progress for transactions that are judged part by part. Others are judged in
 	// less time than a report is worth, by two goroutines.
 	StreamProgress func(done, total int)
-	// Late compiles the rules when the first transaction is judged, and for the second goroutine when
-	// it is needed: for an engine that may judge one transaction or none. Mistakes that show in plans
-	// make the judgment undecided then.
+	// Late compiles the rules when the first transaction is judged: for an engine that may judge none.
+	// Mistakes that show in plans make the judgment undecided then.
 	Late bool
-	// LateWorker is Late for the second goroutine only.
-	LateWorker bool
 
 	EagerSums    bool // keeps sums from the first question on; for tests
 	ParallelFrom int  // judges by two goroutines from this number of records on; 0 means the default
