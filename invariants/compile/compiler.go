@@ -35,7 +35,8 @@ func unsupportedf(format string, args ...any) error {
 type compiler struct {
 	set        *ruleset.Set
 	layout     *layout
-	predicates map[syntax.Indicator][]ruleset.ParsedClause
+	predicates map[syntax.Indicator][]*clauseTemplate
+	rules      []*clauseTemplate // in the order of the text
 	recursive  map[syntax.Indicator]bool
 	tables     map[syntax.Indicator]*factTable // nil: the helper is not a table
 	procedures map[string]*procedureEntry
@@ -50,12 +51,15 @@ type mistakes struct {
 }
 
 func newCompiler(l *ruleset.Set, needed *layout) *compiler {
-	c := &compiler{set: l, layout: needed, predicates: map[syntax.Indicator][]ruleset.ParsedClause{},
+	c := &compiler{set: l, layout: needed, predicates: map[syntax.Indicator][]*clauseTemplate{},
 		procedures: map[string]*procedureEntry{}, tables: map[syntax.Indicator]*factTable{},
 		properties: map[string]uint64{}, mistakes: &mistakes{reported: map[string]bool{}}}
-	for _, clause := range l.Clauses {
+	for i := range l.Clauses {
+		clause := newClauseTemplate(needed.interner, &l.Clauses[i])
 		if p, ok := syntax.IndicatorOf(clause.Head); ok && p.Name != syntax.AtomViolation {
 			c.predicates[p] = append(c.predicates[p], clause)
+		} else if ok {
+			c.rules = append(c.rules, clause)
 		}
 	}
 	c.recursive = c.findRecursion()
@@ -70,7 +74,7 @@ func (f *mistakes) err() error {
 }
 
 // mistake reports a mistake once, however many plans it is found in.
-func (c *compiler) mistake(at syntax.ClauseText, format string, args ...any) {
+func (c *compiler) mistake(at *syntax.ClauseText, format string, args ...any) {
 	err := at.Errorf(format, args...)
 	if f := c.mistakes; !f.reported[err.Error()] {
 		f.reported[err.Error()] = true
@@ -82,13 +86,13 @@ func (c *compiler) mistake(at syntax.ClauseText, format string, args ...any) {
 func (c *compiler) compile(out *program) {
 	r, clause := out.rule, out.clause
 	var plans []compiledPlan
-	for _, parsed := range c.set.Clauses {
+	for _, parsed := range c.rules {
 		head, ok := parsed.Head.(engine.Compound)
-		if !ok || head.Functor() != syntax.AtomViolation || head.Arg(0) != r.Number ||
+		if !ok || head.Arg(0) != r.Number ||
 			fmt.Sprintf("%s:%d", parsed.Text.File, parsed.Text.Line) != clause.Source {
 			continue
 		}
-		plan, err := c.violation(out, parsed, head)
+		plan, err := c.violation(out, parsed)
 		if err != nil {
 			out.why = err.Error()
 			out.explains = []verdict.Plan{{Rule: r.Name, Source: clause.Source, Reference: out.why}}
@@ -100,18 +104,19 @@ func (c *compiler) compile(out *program) {
 }
 
 // violation compiles violation(NUMBER, TREE, ID) :- BODY.
-func (c *compiler) violation(out *program, parsed ruleset.ParsedClause,
-	head engine.Compound) (plan compiledPlan, err error) {
+func (c *compiler) violation(out *program,
+	parsed *clauseTemplate) (plan compiledPlan, err error) {
 	e := &bindings{}
-	n := newInstance(c.layout.interner, e, parsed)
-	tree, id, body := n.template(head.Arg(1)), n.template(head.Arg(2)), n.template(bodyOf(parsed))
-	p := newPlanner(c, parsed.Text, mode{top: true})
+	n := parsed.instance(e)
+	head, body := n.head().(compoundTemplate), n.body()
+	tree, id := head.args[1], head.args[2]
+	p := newPlanner(c, &parsed.Text, mode{top: true})
 	why := c.contradiction(parsed)
 	if why != "" && !c.set.Open {
-		c.mistake(parsed.Text, "this clause can never find anything: %s", why)
+		c.mistake(&parsed.Text, "this clause can never find anything: %s", why)
 	}
 	alive := false
-	ops, err := p.plan([]goal{{body, parsed.Text}}, e, []template{tree, id},
+	ops, err := p.plan([]goal{{body, &parsed.Text}}, e, []template{tree, id},
 		func(e *bindings) ([]op, error) {
 			alive = true
 			p.starts.endPath()
@@ -122,7 +127,7 @@ func (c *compiler) violation(out *program, parsed ruleset.ParsedClause,
 		return plan, err
 	}
 	if !alive && why == "" && !c.set.Open {
-		c.mistake(parsed.Text, "this clause can never find anything: %s is never true", p.explain.dead)
+		c.mistake(&parsed.Text, "this clause can never find anything: %s is never true", p.explain.dead)
 	}
 	return compiledPlan{p.registers.count, sequence(ops, func(*machine) bool { return false }),
 		p.starts.takeTriggers(), p.starts.takeParts()}, nil
@@ -130,12 +135,12 @@ func (c *compiler) violation(out *program, parsed ruleset.ParsedClause,
 
 // contradiction says why the goals of a clause can never be true together, although each goal can;
 // "" if they may be. Such a clause still runs, because it may be undecided.
-func (c *compiler) contradiction(parsed ruleset.ParsedClause) string {
+func (c *compiler) contradiction(parsed *clauseTemplate) string {
 	e := &bindings{}
-	n := newInstance(c.layout.interner, e, parsed)
-	body := n.template(bodyOf(parsed))
-	p := newPlanner(c, parsed.Text, mode{})
-	goals, alive, err := p.inliner.flatten([]goal{{body, parsed.Text}}, e)
+	n := parsed.instance(e)
+	body := n.body()
+	p := newPlanner(c, &parsed.Text, mode{})
+	goals, alive, err := p.inliner.flatten([]goal{{body, &parsed.Text}}, e)
 	if err != nil || !alive {
 		return ""
 	}
@@ -190,7 +195,7 @@ func (c *compiler) defines(p syntax.Indicator) bool { return c.predicates[p] != 
 type edge struct {
 	to       syntax.Indicator
 	negative bool
-	at       syntax.ClauseText
+	at       *syntax.ClauseText
 }
 
 // findRecursion returns the predicates that call themselves, directly or not. It reports those that
@@ -200,7 +205,7 @@ func (c *compiler) findRecursion() map[syntax.Indicator]bool {
 	for p, clauses := range c.predicates {
 		for _, clause := range clauses {
 			c.calls(clause.Body, false, func(to syntax.Indicator, negative bool) {
-				edges[p] = append(edges[p], edge{to, negative, clause.Text})
+				edges[p] = append(edges[p], edge{to, negative, &clause.Text})
 			})
 		}
 	}
@@ -250,8 +255,8 @@ func (c *compiler) calls(goal engine.Term, negative bool,
 		goals = ruleset.PreludeGoals[p]
 	}
 	for i, g := range goals {
-		plain := p == syntax.Pred(",", 2) || p == syntax.Pred(";", 2) || p == syntax.Pred("call", 1) ||
-			p == syntax.Pred("once", 1) || p == syntax.Pred("->", 2) && i == 1
+		plain := p == predAnd || p == predOr || p == predCall1 ||
+			p == predOnce || p == predThen && i == 1
 		inner := negative || !plain
 		arg := goal.(engine.Compound).Arg(g.Arg)
 		if q, isGoal := syntax.IndicatorOf(arg); isGoal && g.More > 0 {

@@ -17,34 +17,34 @@ func (p *planner) emit(g *goalInfo, e *bindings, next continuation, r *result) e
 		return err
 	}
 	switch q {
-	case syntax.Pred("fail", 0):
+	case predFail:
 		r.dead = true
 		return nil
-	case syntax.Pred("$whole", 0):
+	case predWhole:
 		p.explain.step(e, t, "test of the transaction", verdict.Constant)
 		r.ops = []op{wholeOp}
 		return nil
-	case syntax.Pred(`\+`, 1):
+	case predNot:
 		return p.emitNot(g.goal, t, args[0], e, r)
-	case syntax.Pred("verify", 1):
+	case predVerify:
 		return p.emitVerify(g.goal, t, args[0], e, r)
-	case syntax.Pred("once", 1):
+	case predOnce:
 		if done, err := p.emitOnce(args[0], e, r); done || err != nil {
 			return err
 		}
 		yes := template(constant(atomValue(atomTrue)))
 		return p.emitThen(g.goal, args[0], yes, nil, e, next, r)
-	case syntax.Pred("->", 2):
+	case predThen:
 		return p.emitThen(g.goal, args[0], args[1], nil, e, next, r)
-	case syntax.Pred(";", 2):
+	case predOr:
 		if then, ok := e.walk(args[0]).(compoundTemplate); ok && then.functor == syntax.AtomThen &&
 			len(then.args) == 2 {
 			return p.emitThen(g.goal, then.args[0], then.args[1], args[1], e, next, r)
 		}
 		return p.emitOr(g, alternatives(e, t), e, next, r)
-	case syntax.Pred("count", 2):
+	case predCount:
 		return p.emitSum(g.goal, t, constant(numberValue(1)), args[0], args[1], typeWord, e, r)
-	case syntax.Pred("sum", 3):
+	case predSum:
 		return p.emitSum(g.goal, t, args[0], args[1], args[2], typeNumber, e, r)
 	}
 	if table := p.compiler.table(q); table != nil {

@@ -31,14 +31,14 @@ func (em *lookupEmitter) emit(g goal, t template, q syntax.Indicator, args []tem
 	last bool, r *result) (done bool, err error) {
 	name := q.Name.String()
 	switch q {
-	case syntax.Pred("change", 5):
+	case predChange:
 		return true, em.emitChange(g, t, args, e, r)
-	case syntax.Pred("query", 2), syntax.Pred("query", 4):
+	case predQuery2, predQuery4:
 		return true, em.emitQuery(g, t, args, e, last, r)
-	case syntax.Pred("previous", 3), syntax.Pred("next", 3), syntax.Pred("at_or_before", 3),
-		syntax.Pred("at_or_after", 3):
+	case predPrevious, predNext, predAtOrBefore,
+		predAtOrAfter:
 		return true, em.emitNeighbor(t, args, e, reference.Walks[name], r)
-	case syntax.Pred("range", 4), syntax.Pred("range_down", 4):
+	case predRange, predRangeDown:
 		return true, em.emitRange(t, args, e, name == "range_down", r)
 	}
 	return false, nil
@@ -131,7 +131,7 @@ func (em *lookupEmitter) emitField(goal *changeGoal, field, t template,
 	e *bindings) (known bool, err error) {
 	switch f := e.walk(field).(type) {
 	case variable:
-		if !e.single[f] {
+		if !e.info[f].single {
 			goal.fieldPart = place{mode: placeLoad, register: em.registers.load(e, f, typeAny)}
 		}
 	case register:

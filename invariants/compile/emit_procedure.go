@@ -130,7 +130,7 @@ type procedureEntry struct {
 
 func (c *compiler) compileProcedure(proc *procedure, pattern string, q syntax.Indicator) error {
 	clauses := c.predicates[q]
-	p := newPlanner(c, clauses[0].Text, mode{counting: true})
+	p := newPlanner(c, &clauses[0].Text, mode{counting: true})
 	p.explain.depth = 1
 	e := &bindings{}
 	args := make([]template, q.Arity)
@@ -149,9 +149,9 @@ func (c *compiler) compileProcedure(proc *procedure, pattern string, q syntax.In
 	for range outs {
 		proc.outs = append(proc.outs, p.registers.next())
 	}
-	call := goal{compoundTemplate{q.Name, args}, clauses[0].Text}
+	call := goal{compoundTemplate{q.Name, args}, &clauses[0].Text}
 	p.inliner.opening = q // inline the helper's clauses once, here
-	body, alive, err := p.inliner.inline(call, q, args, e)
+	body, alive, err := p.inliner.inline(nil, call, q, args, e)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fsward/change"
 	"fsward/invariants/reference"
-	"fsward/invariants/syntax"
 	"fsward/invariants/verdict"
 	"slices"
 )
@@ -76,7 +75,7 @@ func (em *lookupEmitter) joinQueries(g *queryGoal, t template, list []*goalInfo,
 	_, args, _ := goalOfTemplate(e.walk(t))
 	for i := 0; i < len(list) && len(g.fields) < maxFields; i++ {
 		q, more, _ := goalOfTemplate(e.walk(list[i].t))
-		if q != syntax.Pred("query", 4) || !e.same(args[0], more[0]) || !e.same(args[1], more[1]) ||
+		if q != predQuery4 || !e.same(args[0], more[0]) || !e.same(args[1], more[1]) ||
 			!e.ground(more[2]) || !mayCome(list, i, e) {
 			continue
 		}

@@ -60,7 +60,7 @@ func (p *planner) keepSum(g goal, amount, inner template, e *bindings, at int) *
 	keys := make([]template, len(kept.keys))
 	for i, r := range kept.keys {
 		v := trial.fresh(maxArity)
-		keys[i], open[r.index], trial.names[v] = v, v, p.registers.names[r.index]
+		keys[i], open[r.index], trial.info[v].name = v, v, p.registers.names[r.index]
 		p.unknown = append(p.unknown, v)
 	}
 	table := p.layout.sum(p.compiler.property(whole), len(keys))

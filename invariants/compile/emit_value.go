@@ -36,25 +36,25 @@ func (em *valueEmitter) emit(t template, q syntax.Indicator, args []template, e 
 		return true, nil
 	}
 	switch q {
-	case syntax.Pred("=", 2):
+	case predEqual:
 		text := em.explain.text(e, t) // before unify binds variables
 		ops, alive := em.unifier.unify(e, args[0], args[1], true)
 		if r.ops, r.dead = ops, !alive; len(ops) > 0 {
 			em.explain.note(text, "test")
 		}
-	case syntax.Pred(`\=`, 2):
+	case predDiffer:
 		if em.emitDifference(t, args, e, r) {
 			break
 		}
 		ops, alive := em.unifier.unify(e.clone(), args[0], args[1], true)
 		em.emitDenial(t, ops, alive, e, r)
-	case syntax.Pred("is", 2):
+	case predIs:
 		err = em.emitIs(t, args, e, r)
-	case syntax.Pred("crc32c", 2):
+	case predCrc32c:
 		err = em.emitCRC(t, args, e, r)
-	case syntax.Pred("zero_for_null", 2):
+	case predZeroForNull:
 		err = em.emitZero(args, e, r)
-	case syntax.Pred("between", 3):
+	case predBetween:
 		err = em.emitBetween(t, args, e, r)
 	default:
 		return false, nil

@@ -3,8 +3,6 @@ package compile
 import (
 	"fmt"
 
-	"github.com/ichiban/prolog/engine"
-
 	"fsward/invariants/syntax"
 	"fsward/invariants/verdict"
 )
@@ -32,14 +30,13 @@ func (c *compiler) table(q syntax.Indicator) *factTable {
 	c.tables[q] = nil
 	t := &factTable{index: make([]map[value][]int32, q.Arity)}
 	for _, clause := range clauses {
-		head, ok := clause.Head.(engine.Compound)
+		head, ok := clause.head.(compoundTemplate)
 		if !ok || clause.Body != nil {
 			return nil
 		}
-		n := newInstance(c.layout.interner, &bindings{}, clause)
 		row := make([]value, q.Arity)
 		for i := range row {
-			x, isConstant := n.template(head.Arg(i)).(constant)
+			x, isConstant := head.args[i].(constant)
 			if !isConstant {
 				return nil
 			}

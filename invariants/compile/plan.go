@@ -18,7 +18,7 @@ const (
 // A goal is a goal of a conjunction, with the clause that contains it.
 type goal struct {
 	t  template
-	at syntax.ClauseText
+	at *syntax.ClauseText
 }
 
 // A planner makes the plan of one clause of a rule, or of a procedure. It orders the goals of a
@@ -26,7 +26,7 @@ type goal struct {
 type planner struct {
 	compiler *compiler
 	layout   *layout
-	at       syntax.ClauseText
+	at       *syntax.ClauseText
 	mode     mode
 	branches int // paths into which the conjunction has split so far, 0 for one
 
@@ -57,7 +57,7 @@ type mode struct {
 }
 
 // newPlanner returns a planner for a clause.
-func newPlanner(c *compiler, at syntax.ClauseText, m mode) *planner {
+func newPlanner(c *compiler, at *syntax.ClauseText, m mode) *planner {
 	p := &planner{compiler: c, layout: c.layout, at: at, mode: m}
 	in := c.layout.interner
 	v := in.vocabulary
@@ -68,7 +68,7 @@ func newPlanner(c *compiler, at syntax.ClauseText, m mode) *planner {
 		unifier: &p.unifier}
 	p.arithmetic = arithmetic{interner: in}
 	p.costs = chooser{vocabulary: v}
-	p.inliner = inliner{compiler: c, interner: in, explain: &p.explain, unifier: &p.unifier}
+	p.inliner = inliner{compiler: c, explain: &p.explain, unifier: &p.unifier}
 	p.contradictions = contradictions{patterns: &p.patterns, arithmetic: &p.arithmetic,
 		explain: &p.explain}
 	p.values = valueEmitter{interner: in, registers: &p.registers, explain: &p.explain,

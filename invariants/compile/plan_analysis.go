@@ -174,11 +174,11 @@ var results = map[syntax.Indicator]struct {
 	arg int
 	typ valueType
 }{
-	syntax.Pred("count", 2):   {1, typeWord},
-	syntax.Pred("sum", 3):     {2, typeNumber},
-	syntax.Pred("findall", 3): {2, typeAny},
-	syntax.Pred("is", 2):      {0, typeNumber},
-	syntax.Pred("between", 3): {2, typeNumber},
+	predCount:   {1, typeWord},
+	predSum:     {2, typeNumber},
+	predFindall: {2, typeAny},
+	predIs:      {0, typeNumber},
+	predBetween: {2, typeNumber},
 }
 
 // isName reports whether a field holds names: the field called "name" does, in each file system.

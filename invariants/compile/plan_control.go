@@ -62,7 +62,7 @@ func hasChange(e *bindings, t template) bool {
 var atomChange = engine.NewAtom("change")
 
 // wrappers are the predicates of the prelude that go through changes.
-var wrappers = map[syntax.Indicator]bool{syntax.Pred("add", 2): true,
-	syntax.Pred("update", 2): true, syntax.Pred("delete", 2): true, syntax.Pred("new", 2): true,
-	syntax.Pred("new", 4): true,
-	syntax.Pred("old", 2): true, syntax.Pred("old", 4): true, syntax.Pred("default_zero", 5): true}
+var wrappers = map[syntax.Indicator]bool{predAdd: true,
+	predUpdate: true, predDelete: true, predNew2: true,
+	predNew4: true,
+	predOld2: true, predOld4: true, predDefaultZero: true}

@@ -57,9 +57,9 @@ func (ch *chooser) choose(list []*goalInfo, e *bindings, first bool, branches in
 		}
 		q, _, _ := goalOfTemplate(e.walk(g.t))
 		switch {
-		case q == syntax.Pred("change", 5) && rank < triggerRank:
+		case q == predChange && rank < triggerRank:
 			trigger, triggerRank = i, rank
-		case q == syntax.Pred(";", 2) && ch.specializes(g.t, i, list, e, branches):
+		case q == predOr && ch.specializes(g.t, i, list, e, branches):
 			return i, nil
 		}
 	}
@@ -72,7 +72,7 @@ func (ch *chooser) choose(list []*goalInfo, e *bindings, first bool, branches in
 		return trigger, nil
 	}
 	for i, g := range list {
-		if q, _, _ := goalOfTemplate(e.walk(g.t)); q == syntax.Pred(";", 2) && hasChange(e, g.t) &&
+		if q, _, _ := goalOfTemplate(e.walk(g.t)); q == predOr && hasChange(e, g.t) &&
 			mayCome(list, i, e) && g.plain {
 			return i, nil
 		}
@@ -104,7 +104,7 @@ func (ch *chooser) specializes(t template, at int, list []*goalInfo, e *bindings
 			continue
 		}
 		q, args, _ := goalOfTemplate(e.walk(g.t))
-		if q != syntax.Pred("change", 5) {
+		if q != predChange {
 			continue
 		}
 		e.free(t, func(v variable) {
@@ -139,35 +139,35 @@ func (ch *chooser) rank(t template, e *bindings) int {
 		return rankTest
 	}
 	switch q {
-	case syntax.Pred("=", 2), syntax.Pred("fail", 0):
+	case predEqual, predFail:
 		return rankUnify
-	case syntax.Pred("$whole", 0):
+	case predWhole:
 		return rankTest
-	case syntax.Pred("is", 2):
+	case predIs:
 		return rankIfGround(e, rankFunction, args[1])
-	case syntax.Pred("crc32c", 2):
+	case predCrc32c:
 		// a name that has no value in the text either is found by its hash: see choose
 		return rankIfGround(e, rankFunction, args[0])
-	case syntax.Pred("between", 3):
+	case predBetween:
 		return rankIfGround(e, rankDirectory, args[0], args[1])
-	case syntax.Pred("change", 5):
+	case predChange:
 		return ch.rankChange(args, e)
-	case syntax.Pred("query", 2), syntax.Pred("query", 4):
+	case predQuery2, predQuery4:
 		return ch.rankQuery(args, e)
-	case syntax.Pred("previous", 3), syntax.Pred("next", 3), syntax.Pred("at_or_before", 3),
-		syntax.Pred("at_or_after", 3):
+	case predPrevious, predNext, predAtOrBefore,
+		predAtOrAfter:
 		if r := ch.rankQuery(args[:2], e); r != rankKey && r != rankKeyGroup {
 			return rankNever
 		}
 		return rankKeyGroup
-	case syntax.Pred("range", 4), syntax.Pred("range_down", 4):
+	case predRange, predRangeDown:
 		if !ch.rangeKnown(args, e) {
 			return rankNever
 		}
 		return rankDirectory
-	case syntax.Pred("count", 2):
+	case predCount:
 		return max(rankChangeID, min(rankObject, ch.rank(args[0], e)))
-	case syntax.Pred("sum", 3):
+	case predSum:
 		return max(rankChangeID, min(rankObject, ch.rank(args[1], e)))
 	}
 	if wrappers[q] {
@@ -189,9 +189,9 @@ func rankIfGround(e *bindings, rank int, args ...template) int {
 // rankControl estimates the cost of a goal that contains goals, or of a helper.
 func (ch *chooser) rankControl(t template, q syntax.Indicator, args []template, e *bindings) int {
 	switch q {
-	case syntax.Pred(",", 2):
+	case predAnd:
 		return min(ch.rank(args[0], e), max(ch.rank(args[0], e), ch.rank(args[1], e)))
-	case syntax.Pred(";", 2):
+	case predOr:
 		if condition, ok := conditional(e, t); ok {
 			return ch.rank(compoundTemplate{syntax.AtomNot, []template{condition}}, e)
 		}
@@ -202,7 +202,7 @@ func (ch *chooser) rankControl(t template, q syntax.Indicator, args []template, 
 			}
 		}
 		return worst
-	case syntax.Pred("->", 2), syntax.Pred("once", 1), syntax.Pred(`\+`, 1), syntax.Pred("verify", 1):
+	case predThen, predOnce, predNot, predVerify:
 		worst := rankNegation
 		for _, c := range conjuncts(e, args[0]) {
 			if r := ch.rank(c, e); r >= rankDirectory && r < rankNever {

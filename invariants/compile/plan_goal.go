@@ -18,25 +18,30 @@ func (p *planner) analyze(goals []goal, e *bindings, needed []template) []*goalI
 	a := newAnalysis(p.compiler, e)
 	var list []*goalInfo
 	for i, g := range goals {
-		x := &goalInfo{goal: g, before: map[variable]valueType{}, free: map[variable]bool{},
-			plain: plain(e, g.t)}
+		x := &goalInfo{goal: g, plain: plain(e, g.t)}
 		uncertain := false
 		e.free(g.t, func(v variable) {
 			if t, bound := a.types[v]; bound {
+				if x.before == nil {
+					x.before = map[variable]valueType{}
+				}
 				x.before[v] = t
 				return
 			}
 			if a.maybe[v] {
 				uncertain = true
 			}
-			if !e.single[v] {
+			if !e.info[v].single {
+				if x.free == nil {
+					x.free = map[variable]bool{}
+				}
 				x.free[v] = true
 			}
 		})
 		q, args, ok := goalOfTemplate(e.walk(g.t))
 		x.exact = !a.errs(g.t)
 		// the branches are analyzed one by one
-		branches := ok && q == syntax.Pred(";", 2) && !isConditional(e, g.t)
+		branches := ok && q == predOr && !isConditional(e, g.t)
 		if p.mode.trial && !x.plain && !branches && a.asksFor(g.t, p.unknown) {
 			p.refused = true // for all keys at once, the goal would mean something else
 		}
@@ -74,8 +79,8 @@ func plain(e *bindings, t template) bool {
 }
 
 // computing are the goals, besides comparisons, that err if something is not a number.
-var computing = map[syntax.Indicator]bool{syntax.Pred("is", 2): true, syntax.Pred(";", 2): true,
-	syntax.Pred("between", 3): true, syntax.Pred("range", 4): true, syntax.Pred("range_down", 4): true}
+var computing = map[syntax.Indicator]bool{predIs: true, predOr: true,
+	predBetween: true, predRange: true, predRangeDown: true}
 
 // mayCome reports whether the i-th goal may come before the goals that precede it.
 func mayCome(list []*goalInfo, i int, e *bindings) bool {

@@ -5,29 +5,32 @@ import (
 
 	"github.com/ichiban/prolog/engine"
 
-	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
 )
 
 // An inliner takes conjunctions apart and inlines helpers.
 type inliner struct {
 	compiler *compiler
-	interner *interner
 	explain  *explainer
 	unifier  *unifier
 	inlined  int              // number of clauses so far
 	opening  syntax.Indicator // a helper that calls itself, whose next call is inlined
+	trial    bindings         // memory to try whether a head matches
 }
 
 // flatten takes conjunctions apart and inlines helpers with one clause. At a goal that can never be
 // true it ends the list with fail, and reports alive as false.
 func (in *inliner) flatten(goals []goal, e *bindings) (out []goal, alive bool, err error) {
+	return in.flattenTo(make([]goal, 0, len(goals)+roomToGrow), goals, e)
+}
+
+// flattenTo is flatten that appends to a list.
+func (in *inliner) flattenTo(out []goal, goals []goal,
+	e *bindings) (_ []goal, alive bool, err error) {
 	for _, g := range goals {
-		more, alive, err := in.flattenGoal(g, e)
-		if err != nil {
+		if out, alive, err = in.flattenGoal(out, g, e); err != nil {
 			return nil, false, err
 		}
-		out = append(out, more...)
 		if !alive {
 			if n := len(out); n == 0 || !isFail(out[n-1].t) {
 				out = append(out, goal{constant(atomValue(atomFail)), g.at})
@@ -38,43 +41,45 @@ func (in *inliner) flatten(goals []goal, e *bindings) (out []goal, alive bool, e
 	return out, true, nil
 }
 
-func (in *inliner) flattenGoal(g goal, e *bindings) (out []goal, alive bool, err error) {
+// flattenGoal appends what a goal consists of.
+func (in *inliner) flattenGoal(out []goal, g goal,
+	e *bindings) (_ []goal, alive bool, err error) {
 	t := e.walk(g.t)
 	q, args, ok := goalOfTemplate(t)
 	if !ok {
 		return nil, false, unsupportedf("a goal that is a variable is not known before it runs")
 	}
 	switch {
-	case q == syntax.Pred(",", 2):
-		return in.flatten([]goal{{args[0], g.at}, {args[1], g.at}}, e)
-	case q == syntax.Pred("true", 0):
-		return nil, true, nil
-	case q == syntax.Pred("fail", 0), q == syntax.Pred("false", 0):
+	case q == predAnd:
+		return in.flattenTo(out, []goal{{args[0], g.at}, {args[1], g.at}}, e)
+	case q == predTrue:
+		return out, true, nil
+	case q == predFail, q == predFalse:
 		in.explain.kill(e, t)
-		return nil, false, nil
-	case q == syntax.Pred("call", 1) && isControl(e, args[0]):
-		return in.flattenGoal(goal{args[0], g.at}, e)
-	case q == syntax.Pred("call", 2), q == syntax.Pred("call", 3):
+		return out, false, nil
+	case q == predCall1 && isControl(e, args[0]):
+		return in.flattenGoal(out, goal{args[0], g.at}, e)
+	case q == predCall2, q == predCall3:
 		closure, bound, ok := goalOfTemplate(e.walk(args[0]))
 		if !ok {
 			return nil, false, unsupportedf("a goal that is a variable is not known before it runs")
 		}
 		all := append(slices.Clone(bound), args[1:]...)
-		return in.flattenGoal(goal{compoundTemplate{closure.Name, all}, g.at}, e)
-	case q == syntax.Pred("not", 2):
+		return in.flattenGoal(out, goal{compoundTemplate{closure.Name, all}, g.at}, e)
+	case q == predNot2:
 		t = compoundTemplate{syntax.AtomNot, []template{compoundTemplate{syntax.AtomComma, args}}}
-	case q == syntax.Pred("not", 1):
+	case q == predNot1:
 		t = compoundTemplate{syntax.AtomNot, args}
-	case q == syntax.Pred("forall", 2):
+	case q == predForall:
 		t = compoundTemplate{syntax.AtomNot, []template{compoundTemplate{syntax.AtomComma,
 			[]template{args[0], compoundTemplate{syntax.AtomNot, args[1:]}}}}}
-	case q == syntax.Pred("member", 2):
-		return in.member(g, args, e)
-	case q == syntax.Pred("verify", 1), q.Name == atomZero && q.Arity == 2:
+	case q == predMember:
+		return in.member(out, g, args, e)
+	case q == predVerify, q.Name == atomZero && q.Arity == 2:
 	case in.compiler.predicates[q] != nil:
-		return in.inline(g, q, args, e)
+		return in.inline(out, g, q, args, e)
 	}
-	return []goal{{t, g.at}}, true, nil
+	return append(out, goal{t, g.at}), true, nil
 }
 
 // isControl reports whether the goal of call/1 is known and is not a cut, whose effect call/1 would
@@ -91,7 +96,8 @@ func isFail(t template) bool {
 
 // member turns member/2 of a list in the text into a disjunction. Of any other list, member/2 is a
 // helper that calls itself.
-func (in *inliner) member(g goal, args []template, e *bindings) ([]goal, bool, error) {
+func (in *inliner) member(out []goal, g goal, args []template,
+	e *bindings) ([]goal, bool, error) {
 	var branches []template
 	for rest := e.walk(args[1]); ; {
 		if c, ok := rest.(constant); ok && value(c).is(syntax.AtomEmptyList) {
@@ -99,36 +105,37 @@ func (in *inliner) member(g goal, args []template, e *bindings) ([]goal, bool, e
 		}
 		c, ok := rest.(compoundTemplate)
 		if !ok || c.functor != syntax.AtomDot || len(c.args) != 2 {
-			return []goal{g}, true, nil // the list is known at run time: member/2 is called
+			return append(out, g), true, nil // the list is known at run time: member/2 is called
 		}
 		branches = append(branches, compoundTemplate{atomEquals, []template{args[0], c.args[0]}})
 		rest = e.walk(c.args[1])
 	}
-	return in.disjunction(g, branches, e)
+	return in.disjunction(out, g, branches, e)
 }
 
 // disjunction makes one goal of branches.
-func (in *inliner) disjunction(g goal, branches []template, e *bindings) ([]goal, bool, error) {
+func (in *inliner) disjunction(out []goal, g goal, branches []template,
+	e *bindings) ([]goal, bool, error) {
 	if len(branches) == 0 {
 		in.explain.kill(e, g.t)
-		return nil, false, nil
+		return out, false, nil
 	}
 	if len(branches) == 1 {
-		return in.flattenGoal(goal{branches[0], g.at}, e)
+		return in.flattenGoal(out, goal{branches[0], g.at}, e)
 	}
 	t := branches[len(branches)-1]
 	for i := len(branches) - 2; i >= 0; i-- {
 		t = compoundTemplate{syntax.AtomOr, []template{branches[i], t}}
 	}
-	return []goal{{t, g.at}}, true, nil
+	return append(out, goal{t, g.at}), true, nil
 }
 
 // inline replaces a call of a helper by the helper's clauses. It omits clauses whose head cannot
 // match.
-func (in *inliner) inline(g goal, q syntax.Indicator, args []template,
+func (in *inliner) inline(out []goal, g goal, q syntax.Indicator, args []template,
 	e *bindings) ([]goal, bool, error) {
 	if in.compiler.recursive[q] && q != in.opening || in.compiler.table(q) != nil {
-		return []goal{g}, true, nil
+		return append(out, g), true, nil
 	}
 	in.opening = syntax.Indicator{}
 	clauses := in.compiler.predicates[q]
@@ -139,22 +146,22 @@ func (in *inliner) inline(g goal, q syntax.Indicator, args []template,
 		if in.inlined++; in.inlined > maxInlined {
 			return nil, false, unsupportedf("%s has too many clauses to be inlined", q)
 		}
-		trial := e.clone()
-		n := newInstance(in.interner, trial, c)
-		if head, ok := n.template(c.Head).(compoundTemplate); ok &&
-			!in.couldMatch(trial, args, head.args) {
+		first := variable(len(e.bound))
+		in.trial.copy(e)
+		n := c.instance(&in.trial)
+		head, _ := n.head().(compoundTemplate)
+		if !in.couldMatch(&in.trial, args, head.args) {
 			continue
 		}
-		first := variable(len(e.bound))
-		n = newInstance(in.interner, e, c)
-		var conj []template
-		if head, ok := n.template(c.Head).(compoundTemplate); ok {
-			for j, h := range head.args {
-				conj = in.pass(e, args[j], h, first, conj)
-			}
+		for _, v := range c.variables {
+			e.add(v)
 		}
-		before, after, hasCut := splitAtCut(n.template(bodyOf(c)))
-		at = c.Text
+		var conj []template
+		for j, h := range head.args {
+			conj = in.pass(e, args[j], h, first, conj)
+		}
+		before, after, hasCut := splitAtCut(n.body())
+		at = &c.Text
 		if !hasCut {
 			branches = append(branches, conjunctionOf(append(conj, after)))
 			continue
@@ -173,14 +180,7 @@ func (in *inliner) inline(g goal, q syntax.Indicator, args []template,
 		branches = []template{compoundTemplate{syntax.AtomOr, []template{then, otherwise}}}
 	}
 	slices.Reverse(branches)
-	return in.disjunction(goal{g.t, at}, branches, e)
-}
-
-func bodyOf(c ruleset.ParsedClause) engine.Term {
-	if c.Body == nil {
-		return atomTrue
-	}
-	return c.Body
+	return in.disjunction(out, goal{g.t, at}, branches, e)
 }
 
 func conjunctionOf(list []template) template {
@@ -239,8 +239,8 @@ func (in *inliner) pass(e *bindings, arg, head template, first variable,
 	head = e.walk(head)
 	if v, ok := head.(variable); ok && v >= first && !e.occurs(v, arg) {
 		arg = e.walk(arg)
-		if e.uses[v] > 2 { // the helper uses it more than once, even if the caller does not
-			e.free(arg, func(w variable) { e.single[w] = false })
+		if e.info[v].uses > 2 { // the helper uses it more than once, even if the caller does not
+			e.free(arg, func(w variable) { e.info[w].single = false })
 		}
 		e.bound[v] = arg
 		return conj

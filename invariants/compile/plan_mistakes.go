@@ -103,7 +103,7 @@ func (p *planner) checkBound(a *analysis, g goal, q syntax.Indicator, args []tem
 			report("%s has no value in the comparison %s; put the goal that gives it a value first",
 				a.env.name(v), p.explain.text(a.env, g.t))
 		})
-	case q == syntax.Pred("is", 2):
+	case q == predIs:
 		unbound(args[1], func(v variable) {
 			report("%s has no value in %s; put the goal that gives it a value first", a.env.name(v),
 				p.explain.text(a.env, g.t))

@@ -128,7 +128,7 @@ func (p *patternMaker) wholeIdentifier(e *bindings, x *objectPattern, id variabl
 	if x.kind != 0 {
 		shape = p.vocabulary.Shape(x.kind)
 	}
-	if e.single[id] {
+	if e.info[id].single {
 		x.form = subAny
 		switch shape {
 		case change.ShapeNum:
@@ -140,8 +140,8 @@ func (p *patternMaker) wholeIdentifier(e *bindings, x *objectPattern, id variabl
 	}
 	number := func(part string) template {
 		v := e.fresh(2)
-		if name := e.names[id]; name != "" {
-			e.names[v] = name + part
+		if name := e.info[id].name; name != "" {
+			e.info[v].name = name + part
 		}
 		return v
 	}
@@ -181,7 +181,7 @@ func (p *patternMaker) keyPlaces(e *bindings, x *objectPattern, t compoundTempla
 		switch {
 		case given != 0:
 			e.bound[k] = constant(p.interner.kind(given))
-		case !e.single[k]:
+		case !e.info[k].single:
 			x.kindPlace = place{mode: placeLoad, register: p.registers.load(e, k, typeAny)}
 		}
 	case register:
@@ -205,7 +205,7 @@ func (p *patternMaker) keyPlaces(e *bindings, x *objectPattern, t compoundTempla
 	switch sub := e.walk(t.args[2]).(type) {
 	case variable:
 		x.form = subAny
-		if !e.single[sub] {
+		if !e.info[sub].single {
 			x.sub = place{mode: placeLoad, register: p.registers.load(e, sub, typeAny)}
 		}
 		return true
@@ -227,7 +227,7 @@ func (p *patternMaker) pairPlaces(e *bindings, x *objectPattern, t template, mar
 	x.form = subPair
 	switch t := e.walk(t).(type) {
 	case variable:
-		if e.single[t] {
+		if e.info[t].single {
 			return true
 		}
 		a, b := e.fresh(2), e.fresh(2)
@@ -255,7 +255,7 @@ func (p *patternMaker) numberPlace(e *bindings, x *place, t template, mark int) 
 		}
 		return t.typ != typeName
 	case variable:
-		if !e.single[t] {
+		if !e.info[t].single {
 			*x = place{mode: placeLoad, register: p.registers.load(e, t, typeWord)}
 		}
 		return true
@@ -277,7 +277,7 @@ func (p *patternMaker) namePlace(e *bindings, x *place, t template, mark int) bo
 		}
 		return true
 	case variable:
-		if !e.single[t] {
+		if !e.info[t].single {
 			*x = place{mode: placeLoad, register: p.registers.load(e, t, typeName)}
 		}
 		return true
@@ -299,7 +299,7 @@ func (p *patternMaker) valuePlaces(e *bindings, t template, mark int) (x valuePa
 		}
 		return x, true
 	case variable:
-		if !e.single[t] {
+		if !e.info[t].single {
 			x.place = place{mode: placeLoad, register: p.registers.load(e, t, typeAny)}
 		}
 		return x, true
@@ -323,7 +323,7 @@ func (p *patternMaker) valuePlaces(e *bindings, t template, mark int) (x valuePa
 			}
 			return x, true
 		case variable:
-			if !e.single[k] {
+			if !e.info[k].single {
 				x.kind = place{mode: placeLoad, register: p.registers.load(e, k, typeAny)}
 			}
 			return x, true

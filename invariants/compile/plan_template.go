@@ -5,7 +5,6 @@ import (
 
 	"github.com/ichiban/prolog/engine"
 
-	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
 )
 
@@ -43,27 +42,43 @@ func (t valueType) isNumber() bool { return t == typeNumber || t == typeWord }
 
 // bindings holds the values of variables at a point of a plan.
 type bindings struct {
-	bound  []template // nil means no value
-	single []bool     // the variable occurs once in its clause, so nothing needs its value
-	uses   []int      // number of occurrences
-	names  []string   // in the text; "" if it has none
+	bound []template // nil means no value
+	info  []variableInfo
 }
 
+// A variableInfo is what the text says of a variable.
+type variableInfo struct {
+	name   string // "" if it has none
+	uses   int    // number of occurrences
+	single bool   // it occurs once in its clause, so nothing needs its value
+}
+
+// roomToGrow is the number of variables for which a copy has memory: more goals follow.
+const roomToGrow = 16
+
 func (e *bindings) clone() *bindings {
-	return &bindings{append([]template(nil), e.bound...), append([]bool(nil), e.single...),
-		append([]int(nil), e.uses...), append([]string(nil), e.names...)}
+	n := len(e.bound) + roomToGrow
+	c := &bindings{make([]template, 0, n), make([]variableInfo, 0, n)}
+	c.copy(e)
+	return c
+}
+
+// copy makes e a copy of another one in its own memory.
+func (e *bindings) copy(of *bindings) {
+	e.bound, e.info = append(e.bound[:0], of.bound...), append(e.info[:0], of.info...)
 }
 
 func (e *bindings) fresh(uses int) variable {
-	e.bound = append(e.bound, nil)
-	e.single = append(e.single, uses == 1)
-	e.uses = append(e.uses, uses)
-	e.names = append(e.names, "")
+	return e.add(variableInfo{uses: uses, single: uses == 1})
+}
+
+func (e *bindings) add(v variableInfo) variable {
+	e.bound, e.info = append(e.bound, nil), append(e.info, v)
 	return variable(len(e.bound) - 1)
 }
 
 // name returns the name of a variable for a message.
-func (e *bindings) name(v variable) string { return cmp.Or(e.names[v], "_") }
+func (e *bindings) name(v variable) string { return cmp.Or(e.info[v].name, "_") }
 
 // walk returns the template to which t is bound.
 func (e *bindings) walk(t template) template {
@@ -156,59 +171,5 @@ func goalOfTemplate(t template) (p syntax.Indicator, args []template, ok bool) {
 		return syntax.Indicator{Name: t.functor, Arity: len(t.args)}, t.args, true
 	default:
 		return syntax.Indicator{}, nil, false
-	}
-}
-
-// An instance turns the terms of one clause into templates with fresh variables.
-type instance struct {
-	terms     *interner
-	env       *bindings
-	clause    ruleset.ParsedClause
-	counts    map[engine.Variable]int
-	variables map[engine.Variable]variable
-}
-
-// newInstance counts the occurrences of the variables of a clause.
-func newInstance(t *interner, e *bindings, c ruleset.ParsedClause) *instance {
-	n := &instance{t, e, c, map[engine.Variable]int{}, map[engine.Variable]variable{}}
-	n.count(c.Head)
-	n.count(bodyOf(c))
-	return n
-}
-
-func (n *instance) count(t engine.Term) {
-	switch t := t.(type) {
-	case engine.Variable:
-		n.counts[t]++
-	case engine.Compound:
-		for i := range t.Arity() {
-			n.count(t.Arg(i))
-		}
-	}
-}
-
-func (n *instance) template(t engine.Term) template {
-	switch t := t.(type) {
-	case engine.Variable:
-		v, ok := n.variables[t]
-		if !ok {
-			v = n.env.fresh(n.counts[t])
-			n.env.names[v] = n.clause.Variables[t]
-			n.variables[t] = v
-		}
-		return v
-	case engine.Atom:
-		return constant(atomValue(t))
-	case engine.Compound:
-		args := make([]template, t.Arity())
-		for i := range args {
-			args[i] = n.template(t.Arg(i))
-		}
-		return compoundTemplate{t.Functor(), args}
-	default:
-		if x, ok := syntax.NumberOf(t); ok {
-			return constant(n.terms.numberValue(x))
-		}
-		return constant(value{tag: tagNone})
 	}
 }

@@ -55,7 +55,7 @@ func (u *unifier) bind(e *bindings, x variable, y template, bind bool) bool {
 		if x == w {
 			return true
 		}
-		if e.single[w] && !e.single[x] {
+		if e.info[w].single && !e.info[x].single {
 			x, y = w, x
 		}
 	}
@@ -63,11 +63,11 @@ func (u *unifier) bind(e *bindings, x variable, y template, bind bool) bool {
 		return false
 	}
 	if c, ok := y.(compoundTemplate); ok {
-		e.free(c, func(v variable) { e.single[v] = false })
+		e.free(c, func(v variable) { e.info[v].single = false })
 	}
 	e.bound[x] = y
-	if w, ok := y.(variable); ok && e.names[w] == "" {
-		e.names[w] = e.names[x]
+	if w, ok := y.(variable); ok && e.info[w].name == "" {
+		e.info[w].name = e.info[x].name
 	}
 	if r, ok := y.(register); ok && u.registers.names[r.index] == "" {
 		u.registers.label(e, r.index, x)

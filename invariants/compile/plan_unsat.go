@@ -26,7 +26,7 @@ func (cs *contradictions) unsatisfiable(goals []goal, e *bindings) string {
 			continue
 		}
 		switch name := q.Name.String(); {
-		case q == syntax.Pred("change", 5):
+		case q == predChange:
 			if cs.changesNothing(e, args[2], args[3], args[4]) {
 				return fmt.Sprintf("%s: a change of a field has two values that differ",
 					cs.explain.text(e, g.t))
