@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -56,20 +55,8 @@ func verify(c *guard.Config) { c.Verify = true }
 // populated makes an image with many files.
 func populated(t *testing.T, fs string, size int64, dirs, files int) string {
 	t.Helper()
-	src := t.TempDir()
-	for d := range dirs {
-		dir := fmt.Sprintf("%s/dir%d", src, d)
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		for i := range files {
-			if err := os.WriteFile(fmt.Sprintf("%s/a-file-%d", dir, i), make([]byte, i%3*3000+1),
-				0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	return guardtest.Mkfs(t, fs, size, map[string]string{"btrfs": "--rootdir", "ext3": "-d"}[fs], src)
+	return guardtest.Mkfs(t, fs, size, map[string]string{"btrfs": "--rootdir", "ext3": "-d"}[fs],
+		tree(t, dirs, files))
 }
 
 // beside is a load that removes files of the first state and makes others.

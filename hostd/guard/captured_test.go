@@ -6,7 +6,6 @@ import (
 	"fsward/change"
 	"fsward/hostd/guard"
 	"fsward/hostd/guardtest"
-	"fsward/shareddata"
 )
 
 // TestReferenceJudgesDeletions checks that the reference engine finds nothing in the last commit of
@@ -14,8 +13,8 @@ import (
 // TestReplayOfCapturedLogs in hostd/offline.
 func TestReferenceJudgesDeletions(t *testing.T) {
 	const commits = 21
-	log := shareddata.Path(t, "logs/btrfs-single-4k.log.zst")
-	rec := guardtest.Recorded{Base: shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"), Log: log}
+	const name = "btrfs-single-4k"
+	rec := guardtest.Recorded{Base: capturedBase(t, name), Log: capturedLog(t, name)}
 	seen, _ := replaySwitched(t, rec, guard.EngineReference, "", commits-1)
 	judged, last := 0, (*guard.Event)(nil)
 	for _, ev := range seen {

@@ -10,5 +10,12 @@ import (
 // that stays. peak does not.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400)
-	os.Exit(m.Run())
+	dir, err := os.MkdirTemp("", "guard-test-")
+	if err != nil {
+		panic(err)
+	}
+	fixtures.dir, fixtures.ready = dir, map[string]bool{}
+	status := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(status)
 }

@@ -19,7 +19,6 @@ import (
 	"fsward/hostd/offline"
 	"fsward/interp"
 	"fsward/interp/detect"
-	"fsward/shareddata"
 )
 
 // TestStreamJudgesAsOneTransaction checks that a file system checked part by part has the verdict
@@ -27,8 +26,7 @@ import (
 // object altered, for every object that rules use.
 func TestStreamJudgesAsOneTransaction(t *testing.T) {
 	t.Parallel()
-	base, log := shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"), shareddata.Path(t,
-		"logs/btrfs-single-4k.log.zst")
+	base, log := capturedBase(t, "btrfs-single-4k"), capturedLog(t, "btrfs-single-4k")
 	const few, many = 1, 5 // commits
 	s := newStreamTest(t, "btrfs")
 	enough := errors.New("enough")
@@ -332,7 +330,7 @@ violation(103, T, k(I,dir_item,H)) :-
 	if err := os.WriteFile(filepath.Join(dir, "btrfs", "mine.pl"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d, err := blocktap.OpenImage(shareddata.Path(t, "logs/btrfs-single-4k.base.img.zst"))
+	d, err := blocktap.OpenImage(capturedBase(t, "btrfs-single-4k"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,6 @@ import (
 	"fsward/hostd/offline"
 	"fsward/interp"
 	"fsward/interp/detect"
-	"fsward/shareddata"
 )
 
 // TestStreamJudgesCommitsAsOneTransaction checks that a commit that is judged part by part has the
@@ -91,7 +90,7 @@ func newCommitTest(t *testing.T, fs string, memory uint64) *commitTest {
 // replay judges each commit of a log, and altered ones of those that alter selects.
 func (s *commitTest) replay(log string, alter func(commit int) bool) {
 	s.Helper()
-	base := shareddata.Path(s.T, "logs/"+log+".base.img.zst")
+	base := capturedBase(s.T, log)
 	image, err := blocktap.OpenImage(base)
 	if err != nil {
 		s.Fatal(err)
@@ -104,7 +103,7 @@ func (s *commitTest) replay(log string, alter func(commit int) bool) {
 	defer before.Close()
 	s.before = before
 	err = offline.EachTransaction(context.Background(), []offline.ReplayDisk{{Base: base,
-		Log: shareddata.Path(s.T, "logs/"+log+".log.zst")}}, detect.Auto,
+		Log: capturedLog(s.T, log)}}, detect.Auto,
 		func(tr *offline.Transaction) error {
 			if !s.sameCommit(tr.Requests) && tr.Commit > 0 {
 				s.Errorf("commit %d was not judged by rules", tr.Commit)

@@ -16,7 +16,6 @@ import (
 	"fsward/hostd/guard"
 	"fsward/hostd/guardtest"
 	"fsward/interp/detect"
-	"fsward/shareddata"
 )
 
 // judgedLog guards a recorded disk, performs its recorded writes, waits for the check of the volume
@@ -32,7 +31,7 @@ func judgedLog(t *testing.T, base overlay.Base, name string, policies guard.Poli
 		t.Fatal(err)
 	}
 	<-disks.BaselineCheckOf(0).Ended()
-	for _, q := range recordtest.Requests(t, shareddata.Path(t, "logs/"+name+".log.zst")) {
+	for _, q := range recordtest.Requests(t, capturedLog(t, name)) {
 		q.Data = slices.Clone(q.Data)
 		if err := disks.Device("disk").Do(t.Context(), &q); err != nil {
 			if errors.Is(err, blocktap.ErrRefused) {
@@ -59,7 +58,7 @@ func judgedLog(t *testing.T, base overlay.Base, name string, policies guard.Poli
 func TestUndecidedOfALog(t *testing.T) {
 	for _, name := range []string{"btrfs-single-4k", "ext3-default"} {
 		t.Run(name, func(t *testing.T) {
-			base, err := blocktap.OpenImage(shareddata.Path(t, "logs/"+name+".base.img.zst"))
+			base, err := blocktap.OpenImage(capturedBase(t, name))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -22,6 +22,13 @@ type Engine struct {
 // New loads rules for the file system of a schema into the reference engine. The error joins a
 // LoadError for each mistake found.
 func New(schema *change.Schema, files []syntax.File, options ruleset.Options) (*Engine, error) {
+	if options.Late {
+		set, err := ruleset.Load(schema, files, options)
+		if err != nil {
+			return nil, err
+		}
+		return newLate(set, options), nil
+	}
 	return newWrapped(schema, files, options, nil)
 }
 
@@ -49,10 +56,13 @@ func newWrapped(schema *change.Schema, files []syntax.File, options ruleset.Opti
 // Again returns another engine of the same rules. It loads them into its interpreter when it first
 // interprets a clause. The options cannot change what those of the first engine say of Settings and
 // OpenVocabulary.
-func (e *Engine) Again(options ruleset.Options) *Engine {
-	next := &Engine{Options: options.WithDefaults(), Set: e.Set, run: newInterpreter(e.Set.Vocabulary)}
-	next.Report = newReport(next)
-	return next
+func (e *Engine) Again(options ruleset.Options) *Engine { return newLate(e.Set, options) }
+
+// newLate returns an engine whose interpreter loads the rules when it first interprets a clause.
+func newLate(set *ruleset.Set, options ruleset.Options) *Engine {
+	e := &Engine{Options: options.WithDefaults(), Set: set, run: newInterpreter(set.Vocabulary)}
+	e.Report = newReport(e)
+	return e
 }
 
 func newReport(e *Engine) *verdict.Report {
@@ -107,7 +117,7 @@ func (e *Engine) RunClause(rule *ruleset.LoadedRule, c ruleset.RuleClause) error
 	}
 	if r.solver.vm == nil {
 		if err := r.load(e.Set, r.builtins()); err != nil {
-			return err // not reached: the first engine of these rules has loaded them
+			return err
 		}
 	}
 	tree, id := engine.NewVariable(), engine.NewVariable()

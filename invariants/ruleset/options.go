@@ -36,8 +36,9 @@ type Options struct {
 	// StreamProgress is Progress for transactions that are judged part by part. Others are judged in
 	// less time than a report is worth, by two goroutines.
 	StreamProgress func(done, total int)
-	// Late compiles the rules when the first transaction is judged: for an engine that may judge none.
-	// Mistakes that show in plans make the judgment undecided then.
+	// Late compiles the rules when the first transaction is judged, and loads them into the reference
+	// interpreter when it first judges a clause: for an engine that may judge none. Mistakes that only
+	// then show make the judgment undecided.
 	Late bool
 
 	EagerSums    bool // keeps sums from the first question on; for tests
