@@ -110,6 +110,7 @@ func Split(f File) (clauses []ClauseText, err error) {
 	var errs []error
 	l := &lexer{src: string(f.Text), line: 1}
 	c, depth := ClauseText{File: f.Name}, 0
+	begin := func() { c, depth = ClauseText{File: f.Name, tokens: c.tokens[:0]}, 0 }
 	bad := func(err error) {
 		line, column := l.line, l.column()
 		if s, ok := errors.AsType[syntaxError](err); ok {
@@ -119,7 +120,7 @@ func Split(f File) (clauses []ClauseText, err error) {
 			errs = append(errs, LoadError{f.Name, line, column, c.head(), err.Error()})
 		}
 		l.skipClause()
-		c, depth = ClauseText{File: f.Name}, 0
+		begin()
 	}
 	for {
 		t, ok, err := l.next()
@@ -135,8 +136,10 @@ func Split(f File) (clauses []ClauseText, err error) {
 			c.above = directlyAbove(l.comments, t.line)
 		}
 		if t.kind == tokenEnd {
-			clauses = append(clauses, c)
-			c, depth = ClauseText{File: f.Name}, 0
+			done := c
+			done.tokens = slices.Clone(c.tokens) // the next clause has the memory
+			clauses = append(clauses, done)
+			begin()
 			continue
 		}
 		c.tokens = append(c.tokens, t)
