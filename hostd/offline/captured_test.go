@@ -1,13 +1,12 @@
 package offline_test
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
 
-	"fsward/blocktap"
+	"fsward/hostd/guardtest"
 	"fsward/shareddata"
 )
 
@@ -41,38 +40,7 @@ func capturedBase(t *testing.T, name string) string {
 	}
 	path := filepath.Join(captured.dir, name+".base.img")
 	if _, err := os.Stat(path); err != nil {
-		unpackTo(t, packed, path)
+		guardtest.Run(t, "zstd", "-qdfo", path, "--sparse", packed)
 	}
 	return path
-}
-
-// unpackTo writes an image to a file, with holes for zeros.
-func unpackTo(t *testing.T, packed, path string) {
-	t.Helper()
-	d, err := blocktap.OpenImage(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := f.Truncate(int64(d.Size())); err != nil {
-		t.Fatal(err)
-	}
-	buf, zeros := make([]byte, 1<<20), make([]byte, 1<<20)
-	for at := uint64(0); at < d.Size(); at += uint64(len(buf)) {
-		b := buf[:min(uint64(len(buf)), d.Size()-at)]
-		if _, err := d.ReadAt(b, int64(at)); err != nil {
-			t.Fatal(err)
-		}
-		if bytes.Equal(b, zeros[:len(b)]) {
-			continue
-		}
-		if _, err := f.WriteAt(b, int64(at)); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
