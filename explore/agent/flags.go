@@ -10,13 +10,22 @@ import (
 const (
 	Compressed   = 0x4      // FS_COMPR_FL, c
 	Synchronous  = 0x8      // FS_SYNC_FL, S
+	Immutable    = 0x10     // FS_IMMUTABLE_FL, i
+	AppendOnly   = 0x20     // FS_APPEND_FL, a
 	NoDump       = 0x40     // FS_NODUMP_FL, d
 	NoAccessTime = 0x80     // FS_NOATIME_FL, A
 	NoCOW        = 0x800000 // FS_NOCOW_FL, C
 
-	// KnownFlags are all of them. Those that forbid changes (i and a) are left out: after them other
-	// steps fail, and a crash keeps or loses them with the others, which share their field.
-	KnownFlags = Compressed | Synchronous | NoDump | NoAccessTime | NoCOW
+	// Forbidding are those of them that forbid changes, and KnownFlags are all of them.
+	Forbidding = Immutable | AppendOnly
+	KnownFlags = Compressed | Synchronous | Forbidding | NoDump | NoAccessTime | NoCOW
+)
+
+// Properties of a directory of Btrfs, as bits of Entry.Flags beside KnownFlags. FS_IOC_SETFLAGS has
+// other uses for these bits, and shows none of them.
+const (
+	ReadOnly    = 1 << 31 // the root directory of a subvolume that is read-only
+	Placeholder = 1 << 30 // in a snapshot: a directory in the place of a subvolume of its source
 )
 
 // Setflags sets KnownFlags of a regular file or directory to flags, and leaves its other flags as

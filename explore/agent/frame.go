@@ -28,7 +28,7 @@ const (
 )
 
 // Version is the version of the protocol. Both sides must have the same one.
-const Version = 5
+const Version = 6
 
 // MaxPayload bounds the payload of a frame, in bytes.
 const MaxPayload = 4 << 20

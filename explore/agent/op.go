@@ -98,6 +98,7 @@ const (
 	opReleaseThread
 	opUnscheduledThreads
 	opSettleThreads
+	opSetReadOnly
 	opEnd
 )
 

@@ -108,9 +108,9 @@ func (p *performer) do(o *Op) (value uint64, data []byte, err error) {
 	case o.Code == opTogether:
 		data, err = p.together(o)
 		return 0, data, err
-	case o.Code >= opHoldThread:
+	case o.Code >= opHoldThread && o.Code <= opSettleThreads:
 		return p.threads.do(o)
-	case o.Code >= opDiskMake:
+	case o.Code >= opDiskMake && o.Code < opHoldThread:
 		return p.disks.do(o)
 	case o.Code >= opOpen && o.Code <= opSyncfs:
 		return p.file(o)
@@ -172,6 +172,8 @@ func change(o *Op) error {
 		return awaitOwnWriteback()
 	case opSubvolume, opSnapshot, opDeleteSubvolume:
 		return subvolumeOp(o)
+	case opSetReadOnly:
+		return setReadOnly(o)
 	case opFillDisk:
 		return fillDisk(o.s)
 	case opFreeDisk:

@@ -14,9 +14,17 @@ import (
 // Other file systems fail with ENOTTY.
 func Subvolume(path string) Op { return Op{Code: opSubvolume, s: path} }
 
-// Snapshot makes a writable snapshot with the path to of the subvolume whose root directory is at
-// path (BTRFS_IOC_SNAP_CREATE_V2).
-func Snapshot(path, to string) Op { return Op{Code: opSnapshot, s: path, t: to} }
+// Snapshot makes a snapshot with the path to of the subvolume whose root directory is at path
+// (BTRFS_IOC_SNAP_CREATE_V2). It is read-only if readOnly is set.
+func Snapshot(path, to string, readOnly bool) Op {
+	return Op{Code: opSnapshot, s: path, t: to, a: boolNumber(readOnly)}
+}
+
+// SetReadOnly makes the subvolume whose root directory is at path read-only, or writable again
+// (BTRFS_IOC_SUBVOL_SETFLAGS), as btrfs-property(8) does.
+func SetReadOnly(path string, on bool) Op {
+	return Op{Code: opSetReadOnly, s: path, a: boolNumber(on)}
+}
 
 // DeleteSubvolume deletes the subvolume whose root directory is at path, with all that is in it
 // (BTRFS_IOC_SNAP_DESTROY).
@@ -41,7 +49,7 @@ type lookupArgs struct {
 	Name             [4080]byte
 }
 
-// Commands of linux/btrfs.h. All of their structures have 4,096 bytes.
+// Commands of linux/btrfs.h. Their structures have 4,096 bytes.
 const btrfsMagic, btrfsArgs = 0x94, 4096
 
 var (
@@ -49,7 +57,42 @@ var (
 	snapshotDestroy = ioctl.IOW(btrfsMagic, 15, btrfsArgs)
 	inodeLookup     = ioctl.IOWR(btrfsMagic, 18, btrfsArgs)
 	snapshotCreate  = ioctl.IOW(btrfsMagic, 23, btrfsArgs)
+	getVolumeFlags  = ioctl.IOR(btrfsMagic, 25, 8) // of a u64
+	setVolumeFlags  = ioctl.IOW(btrfsMagic, 26, 8)
 )
+
+// readOnlyVolume is BTRFS_SUBVOL_RDONLY.
+const readOnlyVolume = 1 << 1
+
+// setReadOnly performs SetReadOnly.
+func setReadOnly(o *Op) error {
+	dir, err := os.OpenFile(o.s, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	flags := o.a * readOnlyVolume
+	err = ioctl.Do(dir, setVolumeFlags, &flags)
+	runtime.KeepAlive(&flags)
+	return err
+}
+
+// propertiesOf returns ReadOnly and Placeholder of an open directory with an inode number.
+func propertiesOf(dir *os.File, inode uint64) uint32 {
+	var flags uint64
+	switch NumberOf(inode) {
+	case firstFree:
+		if ioctl.Do(dir, getVolumeFlags, &flags) == nil && flags&readOnlyVolume != 0 {
+			return ReadOnly
+		}
+	case emptySubvolume:
+		var st unix.Statfs_t
+		if unix.Fstatfs(int(dir.Fd()), &st) == nil && st.Type == unix.BTRFS_SUPER_MAGIC {
+			return Placeholder
+		}
+	}
+	return 0
+}
 
 // subvolumeOp performs an operation on subvolumes.
 func subvolumeOp(o *Op) error {
@@ -73,7 +116,7 @@ func subvolumeOp(o *Op) error {
 	name := made[at+1:]
 	switch o.Code {
 	case opSnapshot:
-		args := &snapshotArgs{FD: uint64(source.Fd())}
+		args := &snapshotArgs{FD: uint64(source.Fd()), Flags: o.a * readOnlyVolume}
 		return volumeCall(dir, snapshotCreate, args, args.Name[:], name)
 	case opSubvolume:
 		args := new(volumeArgs)
@@ -136,8 +179,9 @@ func (i *inodes) entry(path, rel string) (e Entry, err error) {
 	return e, err
 }
 
-// firstFree is BTRFS_FIRST_FREE_OBJECTID, the inode of the root directory of a subvolume.
-const firstFree = 256
+// Inodes of Btrfs: the root directory of a subvolume (BTRFS_FIRST_FREE_OBJECTID), and what a
+// snapshot shows in the place of a subvolume (BTRFS_EMPTY_SUBVOL_DIR_OBJECTID).
+const firstFree, emptySubvolume = 256, 2
 
 // subvolumeOf returns the number of the subvolume in which a directory is (BTRFS_IOC_INO_LOOKUP).
 // On the disk it stays the same for ever.

@@ -33,7 +33,7 @@ type Entry struct {
 	// InHole is, in a Tree, one more than the offset of the first byte other than zero that lseek(2)
 	// says is in a hole; 0: there is none.
 	InHole uint64
-	Flags  uint32            // in a Tree: those of KnownFlags of a regular file or a directory
+	Flags  uint32            // in a Tree: KnownFlags of a regular file or directory, and properties
 	Target string            // in a Tree: target of a symbolic link
 	Sum    [sha256.Size]byte // in a Tree: SHA-256 of a regular file's contents
 	Errno  unix.Errno        // error of reading the file; the other fields are then incomplete
@@ -170,7 +170,7 @@ func readTree(root string, stop func() bool) (data []byte, n int, err error) {
 		}
 		switch e.Mode & unix.S_IFMT {
 		case unix.S_IFDIR:
-			names, flags, err := readDir(path)
+			names, flags, err := readDir(path, e.Inode)
 			e.Flags = flags
 			e.Errno = errnoOf(err)
 			for i := len(names) - 1; i >= 0; i-- {
@@ -200,14 +200,14 @@ func readTree(root string, stop func() bool) (data []byte, n int, err error) {
 // readNames returns the names in a directory, sorted. With an error it returns the names that were
 // read before it.
 func readNames(path string) ([]string, error) {
-	names, _, err := readDir(path)
+	names, _, err := readDir(path, 0)
 	return names, err
 }
 
-// readDir is readNames, and returns the flags of the directory, too. It does not use os.ReadDir:
-// where the file system does not give the type of an entry, os.ReadDir calls lstat(2), and it ends
-// at the first name without a file.
-func readDir(path string) (names []string, flags uint32, err error) {
+// readDir is readNames, and returns the flags of the directory with an inode number, too. It does
+// not use os.ReadDir: where the file system does not give the type of an entry, os.ReadDir calls
+// lstat(2), and it ends at the first name without a file.
+func readDir(path string, inode uint64) (names []string, flags uint32, err error) {
 	// The open of a FIFO would wait. A new time of access would change the directory.
 	d, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOATIME, 0)
 	if err != nil {
@@ -216,5 +216,5 @@ func readDir(path string) (names []string, flags uint32, err error) {
 	defer d.Close()
 	names, err = d.Readdirnames(-1)
 	slices.Sort(names)
-	return names, flagsOf(d), err
+	return names, flagsOf(d) | propertiesOf(d, inode), err
 }

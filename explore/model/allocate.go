@@ -26,6 +26,8 @@ func (n *inode) fallocate(s *file, o Op, p Promises, now int) unix.Errno {
 	switch {
 	case !s.writable():
 		return unix.EBADF
+	case n.isAppendOnly() && o.Flags&^unix.FALLOC_FL_KEEP_SIZE != 0:
+		return unix.EPERM
 	case n.isFIFO():
 		return unix.ESPIPE
 	}

@@ -53,7 +53,9 @@ func (o Op) Call(root string) agent.Op {
 	case Subvolume:
 		return agent.Subvolume(p)
 	case Snapshot:
-		return agent.Snapshot(p, root+o.To)
+		return agent.Snapshot(p, root+o.To, o.Flags&agent.ReadOnly != 0)
+	case SetReadOnly:
+		return agent.SetReadOnly(p, o.Flags&agent.ReadOnly != 0)
 	case Setflags:
 		return agent.Setflags(p, uint32(o.Flags))
 	case DeleteSubvolume:
@@ -176,6 +178,8 @@ func (o *Op) setNumbers(n [4]uint64) {
 		o.Mode, o.Dev = uint32(n[0]), n[1]
 	case Rename, Setxattr, Setflags:
 		o.Flags = int(n[0])
+	case Snapshot, SetReadOnly:
+		o.Flags = int(n[0]) * agent.ReadOnly
 	case Chown:
 		o.UID, o.GID = uint32(n[0]), uint32(n[1])
 	case Utimes:

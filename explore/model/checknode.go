@@ -92,7 +92,7 @@ func (m *matcher) checkAttrs(n *inode, p string, here *node) error {
 	switch can := m.f.promises; {
 	case !can.NoModes && n.kind != Symbolic && !some(sameMode):
 		return mismatchf("mode", "/%s has mode %#o, not %#o", p, is.mode, want.mode)
-	case !can.NoModes && !some(sameOwner):
+	case !can.NoModes && !n.isPlaceholder() && !some(sameOwner):
 		return mismatchf("owner", "/%s belongs to %d:%d, not to %d:%d",
 			p, is.uid, is.gid, want.uid, want.gid)
 	case can.Has(FileFlags) && (n.kind == File || n.kind == Dir) && !some(sameFlags):

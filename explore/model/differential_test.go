@@ -54,10 +54,14 @@ var featuresOccur = map[model.Feature][]string{
 	model.Shift:     {"collapse ok", "insert ok", "collapse EINVAL"},
 	model.ZeroRange: {"zero ok"},
 	model.Reflink:   {"clone ok", "dedupe ok", "clone EINVAL"},
-	model.FileFlags: {"setflags ok", "setflags ENOENT", "mkdir inherits flags"},
+	model.FileFlags: {"setflags ok", "setflags ENOENT", "mkdir inherits flags", "unlink EPERM",
+		"rename EPERM", "open EPERM", "mkdir EPERM", "chmod EPERM", "truncate EPERM",
+		"setxattr EPERM", "linkat EPERM"},
 	model.Subvolumes: {"subvolume ok", "snapshot ok", "delete_subvolume ok", "subvolume EEXIST",
 		"delete_subvolume EINVAL", "delete_subvolume ENOTEMPTY", "link EXDEV", "rename EXDEV",
-		"subvolume inherits flags"},
+		"subvolume inherits flags", "set_read_only ok", "set_read_only EINVAL", "open EROFS",
+		"unlink EROFS", "rename EROFS", "mkdir EROFS", "setxattr EROFS", "chmod EROFS",
+		"setflags EROFS", "snapshot EROFS", "truncate EROFS"},
 }
 
 // TestAsLinux: each operation gives the same result on real file systems as in the model, and
@@ -68,7 +72,7 @@ func TestAsLinux(t *testing.T) {
 			do, dir := host(t), modeltest.Mounted(t, fs)
 			promises := model.Promises{NoFallocate: fs == "ext2" || fs == "ext3",
 				Features: hostFeatures[fs]}
-			lists := 120
+			lists := 160
 			if testing.Short() {
 				lists = 25
 			}

@@ -30,13 +30,15 @@ func (v *volume) setFlags(o Op) Result {
 		return Result{Errno: unix.EOPNOTSUPP}
 	case !v.promises.Has(FileFlags):
 		return Result{Errno: unix.ENOTTY}
+	case v.tree.isReadOnly(i):
+		return Result{Errno: unix.EROFS}
 	case both(flags, flags), both(flags, a.flags), both(a.flags, flags):
 		return Result{Errno: unix.EINVAL}
 	}
 	if n.kind == File && n.data.now().size > 0 {
 		flags = flags&^agent.NoCOW | a.flags&agent.NoCOW
 	}
-	a.flags = flags
+	a.flags = flags // a subvolume that can be written has no others
 	n.setAttrs(a, v.now)
 	return Result{Value: uint64(flags)}
 }
@@ -51,7 +53,7 @@ func (v *volume) inheritedFlags(k Kind, dir uint32) uint32 {
 	case v.promises.Has(Subvolumes):
 		return dir & btrfsFlags
 	}
-	return dir &^ btrfsFlags
+	return dir &^ (btrfsFlags | agent.Forbidding)
 }
 
 // inheritCompression gives a new subvolume in a directory the compression of the root directory of
@@ -64,7 +66,7 @@ func (v *volume) inheritCompression(n *inode, dir int) {
 	n.attrs.set(v.now, a)
 }
 
-// Flags returns those of agent.KnownFlags of the file or directory at a path; 0 if there is none.
+// Flags returns agent.Entry.Flags of the file or directory at a path; 0 if there is none.
 func (v *volume) Flags(path string) uint32 {
 	i, errno := v.tree.find(path, false)
 	if errno != 0 {

@@ -8,7 +8,11 @@
 // Start reading at FS.Apply (operations), disk (durability) and FS.Allowed (crash states).
 package model
 
-import "slices"
+import (
+	"slices"
+
+	"fsward/explore/agent"
+)
 
 // An FS is an abstract file system. It assumes that the calling process is root, with umask 022.
 type FS struct {
@@ -37,17 +41,28 @@ func (f *FS) Apply(o Op) Result {
 	return f.perform(o)
 }
 
-// Knows reports whether the model knows what an operation does. In a snapshot of a subvolume that
-// has another one in it, a directory that cannot be used is in the place of that one. File
-// systems differ in which flags they know.
+// Knows reports whether the model knows what an operation does. File systems differ in which flags
+// they know, whether an open file can be written after its flags forbid it, and whether an
+// immutable file can get other flags. A directory in the place of a subvolume can only be removed.
 func (v *volume) Knows(o Op) bool {
+	if v.tree.usesPlaceholder(o) {
+		return false
+	}
 	i, errno := v.tree.find(o.Path, o.Code == Snapshot)
-	isDir := errno == 0 && v.tree.inodes[i].kind == Dir
-	switch o.Code {
+	if errno != 0 {
+		return true
+	}
+	n := v.tree.inodes[i]
+	switch flags := uint32(o.Flags); o.Code {
 	case Snapshot:
-		return !isDir || v.tree.isVolume(i) && !v.tree.hasVolumes(i)
+		return n.kind != Dir || v.tree.isVolume(i)
+	case SetReadOnly:
+		return flags == 0 || !v.tree.isHeld(i)
 	case Setflags:
-		return v.promises.Has(Subvolumes) || o.Flags&btrfsFlags == 0
+		was := n.attrs.now().flags & agent.KnownFlags
+		frozen := was&flags&agent.Immutable != 0 && was != flags
+		return (v.promises.Has(Subvolumes) || flags&btrfsFlags == 0) && !frozen &&
+			(flags&agent.Forbidding == 0 || !v.tree.isHeld(i))
 	}
 	return true
 }

@@ -76,7 +76,7 @@ type attrs struct {
 	uid, gid uint32
 	xattrs   map[string]string
 	mtime    int64  // of a file: see presentTime
-	flags    uint32 // of a file or directory: those of agent.KnownFlags
+	flags    uint32 // of a file or directory: agent.Entry.Flags
 }
 
 // A name is a directory entry: the history of inode numbers that it refers to, 0 for none.

@@ -188,7 +188,10 @@ func (m *matcher) explain(t task) string {
 func (m *matcher) bind(i int, n *node) (undo func()) {
 	theirs, was := m.files[i]
 	ours, had := m.ours[n.Inode]
-	m.files[i], m.ours[n.Inode] = n.Inode, i
+	m.files[i] = n.Inode
+	if !m.f.tree.inodes[i].isPlaceholder() { // all of a snapshot share one number
+		m.ours[n.Inode] = i
+	}
 	m.found[i]++
 	return func() {
 		m.found[i]--

@@ -59,9 +59,10 @@ const (
 	FillInodes           // no arguments: all free inodes go to such files
 	FreeInodes           // no arguments: they go back
 	Subvolume            // Path
-	Snapshot             // Path, of a subvolume; To is the new name
+	Snapshot             // Path, of a subvolume; To is the new name; Flags: 0 or agent.ReadOnly
 	DeleteSubvolume      // Path
 	Setflags             // Path of a file; Flags, all of agent.KnownFlags; returns those that it has
+	SetReadOnly          // Path, of a subvolume; Flags: agent.ReadOnly, or 0 for writable
 	codeCount
 )
 
@@ -72,7 +73,7 @@ var codeNames = [codeCount]string{
 	"mmaptail", "msync", "sync_file_range", "clone", "dedupe", "linkat", "mknod", "fsync",
 	"fdatasync", "syncfs", "sync", "drop_caches", "writeback", "fill_disk", "free_disk",
 	"fill_inodes", "free_inodes", "subvolume", "snapshot", "delete_subvolume",
-	"setflags",
+	"setflags", "set_read_only",
 }
 
 // Block is a multiple of the block size of each file system that the explorer makes, in bytes.

@@ -37,13 +37,19 @@ func (v *volume) open(o Op) unix.Errno {
 		return unix.EISDIR
 	}
 	if errno == unix.ENOENT && create {
+		if errno = v.tree.mayWrite(w.dir); errno != 0 {
+			return errno
+		}
 		i, _ = v.create(w.dir, File, o.Mode&0o777)
 		v.setName(w.dir, w.name, i)
 	} else {
 		if errno != 0 {
 			return errno
 		}
-		if errno = v.tree.inodes[i].openable(o.Flags, v.files.readers(i)); errno != 0 {
+		if errno = v.tree.inodes[i].openable(o.Flags, v.files.readers(i)); errno == 0 {
+			errno = v.tree.mayOpen(i, o.Flags)
+		}
+		if errno != 0 {
 			return errno
 		}
 		if o.Flags&unix.O_TRUNC != 0 && v.tree.inodes[i].kind == File {
@@ -65,6 +71,8 @@ func (v *volume) openTmpfile(o Op) unix.Errno {
 		return errno
 	case v.tree.inodes[d].kind != Dir:
 		return unix.ENOTDIR
+	case v.tree.mayWrite(d) != 0:
+		return v.tree.mayWrite(d)
 	case !v.promises.Has(Tmpfile):
 		return unix.EOPNOTSUPP
 	}
@@ -124,6 +132,9 @@ func (v *volume) onFile(o Op) (r Result) {
 	case Ftruncate:
 		if !slot.writable() || int64(o.Len) < 0 || n.kind != File {
 			return Result{Errno: unix.EINVAL}
+		}
+		if n.isAppendOnly() {
+			return Result{Errno: unix.EPERM}
 		}
 		n.resize(o.Len, v.now)
 	case Write, Dwrite, Dwrites, Mmapwrite:
@@ -232,7 +243,7 @@ func (n *inode) mappable(s *file, o Op) unix.Errno {
 		return unix.EINVAL
 	case o.Off+o.Len < o.Off || o.Off+o.Len > n.data.now().size:
 		return unix.EFAULT
-	case !s.readable() || o.Code == Mmapwrite && !s.writable():
+	case !s.readable() || o.Code == Mmapwrite && !s.writable() || s.writable() && n.isAppendOnly():
 		return unix.EACCES
 	}
 	return 0
@@ -256,10 +267,13 @@ func (n *inode) syncFileRange(o Op) unix.Errno {
 func (v *volume) linkat(i int, to string) unix.Errno {
 	n := v.tree.inodes[i]
 	w, errno := v.tree.freeLocation(to)
+	if errno == 0 {
+		errno = v.tree.mayWrite(w.dir)
+	}
 	switch {
 	case errno != 0:
 		return errno
-	case v.promises.NoLinks || n.kind == Dir:
+	case v.promises.NoLinks || n.kind == Dir || n.isProtected():
 		return unix.EPERM
 	case n.links == 0 && !n.linkable:
 		return unix.ENOENT

@@ -14,7 +14,7 @@ func (v *volume) perform(o Op) (r Result) {
 		r.Errno = v.rename(o)
 	case Setflags:
 		r = v.setFlags(o)
-	case Subvolume, Snapshot, DeleteSubvolume:
+	case Subvolume, Snapshot, DeleteSubvolume, SetReadOnly:
 		r.Errno = v.subvolumes(o)
 	case Readlink:
 		r = v.tree.readlink(o.Path)
@@ -27,19 +27,7 @@ func (v *volume) perform(o Op) (r Result) {
 	case Readdir:
 		r = v.tree.readdir(o.Path)
 	case Truncate:
-		i, errno := v.tree.find(o.Path, true)
-		switch {
-		case int64(o.Len) < 0:
-			errno = unix.EINVAL
-		case errno != 0:
-		case v.tree.inodes[i].kind == Dir:
-			errno = unix.EISDIR
-		case v.tree.inodes[i].kind != File:
-			errno = unix.EINVAL
-		default:
-			v.tree.inodes[i].resize(o.Len, v.now)
-		}
-		r.Errno = errno
+		r.Errno = v.tree.truncate(o, v.now)
 	case Open:
 		r.Errno = v.open(o)
 	case Sync:
@@ -52,6 +40,26 @@ func (v *volume) perform(o Op) (r Result) {
 		r.Errno = unix.ENOSYS
 	}
 	return r
+}
+
+// truncate performs Truncate.
+func (t *tree) truncate(o Op, now int) unix.Errno {
+	i, errno := t.find(o.Path, true)
+	switch {
+	case int64(o.Len) < 0:
+		return unix.EINVAL
+	case errno != 0:
+		return errno
+	case t.inodes[i].kind == Dir:
+		return unix.EISDIR
+	case t.inodes[i].kind != File:
+		return unix.EINVAL
+	}
+	if errno := t.mayOpen(i, unix.O_WRONLY); errno != 0 {
+		return errno
+	}
+	t.inodes[i].resize(o.Len, now)
+	return 0
 }
 
 // add performs Mkdir, Symlink, Link and Mknod.
@@ -74,10 +82,15 @@ func (v *volume) add(o Op) unix.Errno {
 		}
 	}
 	w, errno := v.tree.freeLocation(made)
+	if errno == 0 {
+		errno = v.tree.mayWrite(w.dir)
+	}
 	if errno != 0 {
 		return errno
 	}
 	switch {
+	case o.Code == Link && v.tree.inodes[old].isProtected():
+		return unix.EPERM
 	case o.Code == Mkdir:
 		i, _ := v.create(w.dir, Dir, o.Mode&0o777)
 		v.setName(w.dir, w.name, i)
@@ -129,6 +142,9 @@ func (v *volume) remove(o Op) unix.Errno {
 	}
 	links := 0
 	i, errno := v.tree.step(w, false, &links)
+	if errno == 0 {
+		errno = v.tree.mayDelete(w.dir, i)
+	}
 	if errno != 0 {
 		return errno
 	}
@@ -182,6 +198,9 @@ func (v *volume) rename(o Op) unix.Errno {
 // setAttributes performs Chmod and Chown.
 func (v *volume) setAttributes(o Op) unix.Errno {
 	i, errno := v.tree.find(o.Path, o.Code == Chmod)
+	if errno == 0 {
+		errno = v.tree.maySetAttributes(i)
+	}
 	if errno != 0 {
 		return errno
 	}

@@ -56,6 +56,8 @@ func (v *volume) dedupe(n *inode, o Op) Result {
 		return Result{Errno: unix.EINVAL}
 	case n.kind == Dir:
 		return Result{Errno: unix.EISDIR}
+	case n.isImmutable() && n.isNoCOW() == from.isNoCOW(): // generic_remap_file_range_prep
+		return Result{Errno: unix.EPERM}
 	case n.kind != File || !o.aligned() || o.Off+o.Len > n.data.now().size ||
 		o.overlaps(n == from) || n.isNoCOW() != from.isNoCOW():
 		return Result{Errno: unix.EINVAL}

@@ -69,15 +69,48 @@ func (r *renaming) replaceable() unix.Errno {
 	isDir := r.tree.inodes[r.source].kind == Dir
 	t := r.tree.inodes[r.target]
 	replaced := t != nil && !r.exchange
+	errno := r.permitted()
 	switch {
+	case errno != 0:
+		return errno
 	case replaced && isDir && t.kind != Dir:
 		return unix.ENOTDIR
 	case replaced && !isDir && t.kind == Dir:
 		return unix.EISDIR
+	case r.movable() != 0:
+		return r.movable()
 	case r.apart():
 		return unix.EXDEV
 	case replaced && isDir && (!t.empty() || r.tree.isVolume(r.target)):
 		return unix.ENOTEMPTY
+	}
+	return 0
+}
+
+// permitted returns the error of the access to both directories and inodes.
+func (r *renaming) permitted() unix.Errno {
+	errno := r.tree.mayDelete(r.from.dir, r.source)
+	switch {
+	case errno != 0:
+		return errno
+	case r.target == 0:
+		return r.tree.mayWrite(r.to.dir)
+	}
+	return r.tree.mayDelete(r.to.dir, r.target)
+}
+
+// movable returns the error of the access to directories that get another parent.
+func (r *renaming) movable() unix.Errno {
+	moved := []int{r.source}
+	if r.exchange {
+		moved = append(moved, r.target)
+	}
+	for _, i := range moved {
+		if r.from.dir != r.to.dir && r.tree.inodes[i].kind == Dir {
+			if errno := r.tree.mayWrite(i); errno != 0 {
+				return errno
+			}
+		}
 	}
 	return 0
 }

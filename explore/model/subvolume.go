@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"golang.org/x/sys/unix"
+
+	"fsward/explore/agent"
 )
 
 // A subvolume of Btrfs is a directory with inodes of its own: no hard link leads out of it, and
@@ -34,7 +36,7 @@ func (t *tree) hasVolumes(dir int) bool {
 // btrfs_ioctl_snap_destroy (fs/btrfs/ioctl.c).
 func (v *volume) subvolumes(o Op) unix.Errno {
 	source, made := 0, o.Path
-	if o.Code == Snapshot {
+	if o.Code == Snapshot || o.Code == SetReadOnly {
 		i, errno := v.tree.find(o.Path, true)
 		switch {
 		case errno != 0:
@@ -43,6 +45,9 @@ func (v *volume) subvolumes(o Op) unix.Errno {
 			return unix.ENOTDIR
 		}
 		source, made = i, o.To
+	}
+	if o.Code == SetReadOnly {
+		return v.tree.setReadOnly(source, o, v.promises.Has(Subvolumes), v.now)
 	}
 	w, errno := v.tree.parent(made)
 	switch {
@@ -57,11 +62,14 @@ func (v *volume) subvolumes(o Op) unix.Errno {
 	case o.Code == Snapshot && !v.tree.isVolume(source):
 		return unix.EINVAL
 	}
-	if w, errno = v.tree.freeLocation(made); errno != 0 {
+	if w, errno = v.tree.freeLocation(made); errno == 0 {
+		errno = v.tree.mayWrite(w.dir)
+	}
+	if errno != 0 {
 		return errno
 	}
 	if o.Code == Snapshot {
-		v.setName(w.dir, w.name, v.tree.copyVolume(source, v.now))
+		v.setName(w.dir, w.name, v.tree.copyVolume(source, uint32(o.Flags), v.now))
 		return 0
 	}
 	i, n := v.create(noParent, Dir, 0o755) // it inherits no list (btrfs_new_subvol_inode)
@@ -71,9 +79,40 @@ func (v *volume) subvolumes(o Op) unix.Errno {
 	return 0
 }
 
-// copyVolume returns the root directory of a snapshot. Each copy has one content only: no crash
-// leaves another one. Its times are those of its source.
-func (t *tree) copyVolume(source, now int) int {
+// setReadOnly performs SetReadOnly on a directory. It changes no time.
+func (t *tree) setReadOnly(i int, o Op, can bool, now int) unix.Errno {
+	switch {
+	case !can:
+		return unix.ENOTTY
+	case !t.isVolume(i):
+		return unix.EINVAL
+	}
+	n := t.inodes[i]
+	if a := n.attrs.now(); a.flags&agent.ReadOnly != uint32(o.Flags) {
+		a.flags ^= agent.ReadOnly
+		n.attrs.set(now, a)
+	}
+	return 0
+}
+
+// usesPlaceholder reports whether an operation does anything with a directory in the place of a
+// subvolume but to list or remove it.
+func (t *tree) usesPlaceholder(o Op) bool {
+	uses := func(p string) bool {
+		w, errno := t.parent(p)
+		if errno != 0 {
+			return false
+		}
+		i, _ := t.find(p, true)
+		return t.inodes[w.dir].isPlaceholder() || i != 0 && t.inodes[i].isPlaceholder() &&
+			o.Code != Rmdir && o.Code != Readdir
+	}
+	return uses(o.Path) || o.Code != Symlink && uses(o.To)
+}
+
+// copyVolume returns the root directory of a snapshot with the property ReadOnly or without. Each
+// copy has one content only: no crash leaves another one. Its times are those of its source.
+func (t *tree) copyVolume(source int, property uint32, now int) int {
 	copies := make(map[int]int) // by inode; hard links share one
 	top := t.last + 1
 	var copied func(i int) int
@@ -84,10 +123,18 @@ func (t *tree) copyVolume(source, now int) int {
 		n := t.inodes[i]
 		t.last++
 		c := t.last
+		if t.isVolume(i) && i != source || n.isPlaceholder() {
+			t.inodes[c] = newPlaceholder(top, now)
+			return c
+		}
 		m := &inode{kind: n.kind, volume: top, born: now, changed: now, sized: now,
 			mtimeAt: n.mtimeAt, ctimeAt: n.ctimeAt, target: n.target, node: n.node, parent: top,
 			tails: slices.Clone(n.tails)}
-		m.attrs.set(now, n.attrs.now())
+		a := n.attrs.now()
+		if i == source {
+			a.flags = a.flags&^agent.ReadOnly | property
+		}
+		m.attrs.set(now, a)
 		copies[i], t.inodes[c] = c, m
 		switch n.kind {
 		case File:
@@ -106,10 +153,22 @@ func (t *tree) copyVolume(source, now int) int {
 	return copied(source)
 }
 
+// newPlaceholder returns a directory in the place of a subvolume in a snapshot (new_simple_dir).
+// Its owner and times depend on when the kernel looks it up.
+func newPlaceholder(top, now int) *inode {
+	n := &inode{kind: Dir, volume: top, born: now, changed: now, sized: now,
+		names: make(map[string]*name)}
+	n.attrs.set(now, attrs{mode: 0o755, flags: agent.Placeholder})
+	return n
+}
+
 // deleteSubvolume deletes the subvolume at a location.
 func (v *volume) deleteSubvolume(w location) unix.Errno {
 	links := 0
 	i, errno := v.tree.step(w, false, &links)
+	if errno == 0 {
+		errno = v.tree.mayDelete(w.dir, i)
+	}
 	switch {
 	case errno != 0:
 		return errno

@@ -80,6 +80,9 @@ func (n *inode) touch(now int, mtime int64) {
 // utimes performs Utimes.
 func (v *volume) utimes(o Op) (r Result) {
 	i, errno := v.tree.find(o.Path, false)
+	if errno == 0 {
+		errno = v.tree.maySetAttributes(i)
+	}
 	if errno != 0 {
 		return Result{Errno: errno}
 	}

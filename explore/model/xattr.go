@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"maps"
 	"strings"
 
@@ -32,10 +33,19 @@ func (v *volume) xattr(o Op) (r Result) {
 	n := v.tree.inodes[i]
 	a := n.attrs.now()
 	value, is := a.xattrs[o.Name]
-	if isACL(o.Name) {
+	switch {
+	case o.Name != "" && o.Code != Getxattr && n.isProtected():
+		r.Errno = unix.EPERM // may_write_xattr
+	case isACL(o.Name):
 		r.Errno = v.aclError(n, o, is)
-	} else {
+		if r.Errno == 0 && o.Code != Getxattr && v.tree.isReadOnly(i) {
+			r.Errno = unix.EROFS
+		}
+	default:
 		r.Errno = v.xattrError(n, o, is)
+		if r.Errno != unix.ERANGE && r.Errno != unix.EPERM && o.Code != Getxattr {
+			r.Errno = cmp.Or(v.tree.mayWrite(i), r.Errno)
+		}
 	}
 	switch {
 	case r.Errno != 0:

@@ -81,7 +81,7 @@ func (l *list) round(number int) error {
 		if number%2 == 1 && i < 4 {
 			o = filled[i]
 		}
-		if !l.model.Knows(o) || l.leadsOut(o) {
+		if !l.model.Knows(o) || l.leadsOut(o) || l.isSetReadOnly(o) {
 			continue
 		}
 		r := l.model.Apply(o)
@@ -133,7 +133,7 @@ func (l *list) countInherited(o model.Op) {
 // leadsOut reports whether an operation puts a symbolic link that begins with ".." into the root
 // directory. The model has nothing above it.
 func (l *list) leadsOut(o model.Op) (out bool) {
-	if o.Code != model.Symlink && o.Code != model.Rename {
+	if o.Code != model.Symlink && o.Code != model.Rename && o.Code != model.Link {
 		return false
 	}
 	after := l.model.Clone()
@@ -145,6 +145,13 @@ func (l *list) leadsOut(o model.Op) (out bool) {
 		}
 	})
 	return out
+}
+
+// isSetReadOnly reports whether an operation changes an access control list in a read-only
+// subvolume. Btrfs of Linux 6.18 does so (btrfs_set_acl), and should not.
+func (l *list) isSetReadOnly(o model.Op) bool {
+	return strings.HasPrefix(o.Name, "system.posix_acl") &&
+		l.model.Clone().Apply(o).Errno == unix.EROFS
 }
 
 // sameRename reports whether both results refuse to rename a directory over another one that is not

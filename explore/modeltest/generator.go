@@ -73,6 +73,9 @@ func (g *Generator) attribute(o *model.Op) {
 		if o.Name == "system.posix_acl_default" && g.whiteouts {
 			o.Name = "system.posix_acl_access"
 		}
+		if g.IntN(2) == 0 {
+			o.Path = g.one("/a", "/b", "/c", "/d") // which may be directories
+		}
 		o.Value = model.AccessList(o.Mode, 7, uint32(g.IntN(8)))
 	}
 	if o.Code == model.Setxattr {
@@ -144,11 +147,13 @@ func (g *Generator) Op() model.Op {
 // subvolume returns a random operation on subvolumes.
 func (g *Generator) subvolume() model.Op {
 	o := model.Op{Path: g.path(), To: g.path()}
-	o.Code = []model.Code{model.Subvolume, model.Snapshot, model.Snapshot,
-		model.DeleteSubvolume}[g.IntN(4)]
+	o.Code = []model.Code{model.Subvolume, model.Snapshot, model.Snapshot, model.SetReadOnly,
+		model.DeleteSubvolume}[g.IntN(5)]
 	switch top := g.one("/a", "/b", "/c", "/d"); {
 	case o.Code == model.Snapshot:
-		o.Path = g.one("/", top, o.Path)
+		o.Path, o.Flags = g.one("/", top, o.Path), g.IntN(2)*agent.ReadOnly
+	case o.Code == model.SetReadOnly:
+		o.Path, o.Flags = g.one(top, o.Path), []int{0, 0, 0, agent.ReadOnly}[g.IntN(4)]
 	case g.IntN(2) == 0:
 		o.Path = top
 	}
@@ -170,7 +175,12 @@ func (g *Generator) flags() model.Op {
 	sets := [7]int{0, agent.NoDump, agent.NoAccessTime, agent.Synchronous, agent.Compressed,
 		agent.NoCOW, agent.NoDump | agent.NoAccessTime | agent.Synchronous}
 	p := g.one("/e", "/f", "/", g.path()) // subvolumes get the compression of "/"
-	return model.Op{Code: model.Setflags, Path: p, Flags: sets[g.IntN(7)]}
+	o := model.Op{Code: model.Setflags, Path: p, Flags: sets[g.IntN(7)]}
+	if g.IntN(4) == 0 {
+		o.Path = g.one("/a", "/b", "/c", g.path())
+		o.Flags = []int{agent.Immutable, agent.AppendOnly}[g.IntN(2)]
+	}
+	return o
 }
 
 // blocks returns a multiple of a block, from least blocks on.
