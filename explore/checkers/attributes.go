@@ -1,6 +1,7 @@
 package checkers
 
 import (
+	"path"
 	"slices"
 	"time"
 
@@ -61,7 +62,55 @@ func setsFlags(t *topology) (out [][]model.Op) {
 			out = append(out, step(model.Op{Code: model.Setflags, Path: p, Flags: f}))
 		}
 	}
-	return out
+	return known(t, out)
+}
+
+// known returns the steps of which the model knows what they do.
+func known(t *topology, steps [][]model.Op) [][]model.Op {
+	return slices.DeleteFunc(steps, func(ops []model.Op) bool {
+		return slices.ContainsFunc(ops, func(o model.Op) bool { return !t.fs.Knows(o) })
+	})
+}
+
+// forbids returns steps that set the flags that forbid changes of a file or of the names in a
+// directory, and then try all of these changes. A file of agent.AppendOnly is also written at its
+// end. They also clear these flags.
+func forbids(t *topology) (out [][]model.Op) {
+	if !t.promises.Has(model.FileFlags) {
+		return nil
+	}
+	set := func(p string, f int) model.Op { return model.Op{Code: model.Setflags, Path: p, Flags: f} }
+	both := []int{agent.AppendOnly, agent.Immutable}
+	for _, p := range t.files {
+		size, _ := t.fs.Size(p)
+		appends := opened(p, unix.O_RDWR|unix.O_APPEND,
+			model.Op{Code: model.Write, Off: size, Len: large, Seed: 2})
+		out = append(out, slices.Concat(step(set(p, agent.AppendOnly)), appends))
+		for _, f := range both {
+			out = append(out, slices.Concat(step(set(p, f)), changes(p, t.free("/"))))
+		}
+	}
+	for _, d := range t.dirs[1:] {
+		for _, f := range both {
+			ops := step(set(d, f), model.Op{Code: model.Chmod, Path: d, Mode: 0o700},
+				model.Op{Code: model.Rename, Path: d, To: t.free("/")})
+			for _, p := range slices.Concat(t.files, t.links) {
+				if path.Dir(p) == d {
+					ops = append(ops, model.Op{Code: model.Unlink, Path: p})
+				}
+			}
+			if f == agent.Immutable || len(t.dirs)-1 < t.limits.Dirs {
+				ops = append(ops, model.Op{Code: model.Mkdir, Path: t.free(d), Mode: 0o755})
+			}
+			out = append(out, ops)
+		}
+	}
+	for _, p := range slices.Concat(t.files, t.dirs[1:]) {
+		if t.fs.Flags(p)&agent.Forbidding != 0 {
+			out = append(out, step(set(p, 0)))
+		}
+	}
+	return known(t, out)
 }
 
 // again returns steps that fsync a file, change it in one way, and fsync it again. A log of fsync

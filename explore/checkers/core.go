@@ -217,7 +217,7 @@ func (c *Core) checkResult(o model.Op, is model.Result) error {
 		switch {
 		case o.Code == model.Write && is.Errno == unix.ENOSPC && c.lacks.space:
 			c.fs.Refused(o)
-		case writesBack(o.Code) && isResource:
+		case writesBack(o.Code) && isResource && is.Errno != want.Errno:
 			c.torn = true
 		}
 		if want.Errno != is.Errno && !isResource && !isLongTarget(o, is.Errno) &&

@@ -368,7 +368,8 @@ func (f *fake) logged(o model.Op) [][]model.Op {
 		if o.Code == model.Write {
 			o.Value = strings.Repeat("x", ramdisk.SectorSize) // as much as data need in a journal
 		}
-		open := model.Op{Code: model.Open, Path: o.Path, Flags: unix.O_RDWR}
+		// O_APPEND: the file may be append-only.
+		open := model.Op{Code: model.Open, Path: o.Path, Flags: unix.O_RDWR | unix.O_APPEND}
 		return [][]model.Op{{open, o, {Code: model.Close}}}
 	}
 	return [][]model.Op{{o}}

@@ -144,11 +144,7 @@ func (c *Core) checkWorkload(e *explore.Env, want *workloadState) error {
 			}
 		}
 	}
-	dirs := make(map[string]bool)
-	for p, entry := range now {
-		dirs[p] = entry.Mode&unix.S_IFMT == unix.S_IFDIR
-	}
-	return c.use(e, dirs, want.names)
+	return c.use(e, now, want.names)
 }
 
 // differs describes the first attribute in which an object differs from what it was; "": none. No

@@ -54,10 +54,11 @@ const (
 )
 
 // checkCause returns a failure if an operation gave a resource error for which there is no cause:
-// nothing was made to fail, and the file system has space.
+// the model does not give it, nothing was made to fail, and the file system has space.
 func (c *Core) checkCause(e *explore.Env, o model.Op, errno unix.Errno) error {
 	switch {
 	case c.faulty || c.Limits.Faults:
+	case errno == unix.EROFS && c.fs.Clone().Apply(o).Errno == errno:
 	case slices.Contains(storageErrors, errno):
 		return explore.Failuref("error without a cause", "%v gives %s, and nothing failed", o,
 			name(errno))

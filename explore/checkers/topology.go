@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"fsward/explore/agent"
 	"fsward/explore/model"
 )
 
@@ -19,7 +20,8 @@ type topology struct {
 
 	// dirs begins with "/". links are symbolic links and special files.
 	dirs, files, links []string
-	empty              map[string]bool     // by directory
+	empty              map[string]bool     // by directory, also those in the place of a subvolume
+	placeholders       []string            // directories in the place of a subvolume; not in dirs
 	long               map[string][]string // the paths of longName, by directory; not in files
 }
 
@@ -31,6 +33,8 @@ func (c *Core) topology() topology {
 		switch d := path.Dir(p); {
 		case len(p)-len(d) >= len(longName(0)):
 			t.long[d] = append(t.long[d], p)
+		case c.fs.Flags(p)&agent.Placeholder != 0:
+			t.placeholders, t.empty[p] = append(t.placeholders, p), true
 		case k == model.Dir:
 			t.dirs, t.empty[p] = append(t.dirs, p), empty
 		case k == model.File:

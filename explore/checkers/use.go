@@ -31,12 +31,11 @@ func (c *Core) Use(e *explore.Env) error {
 	if err != nil {
 		return err
 	}
-	dirs := make(map[string]bool)
-	for _, p := range s.Paths() {
-		kind, _ := s.Kind(p)
-		dirs[p] = kind == model.Dir
+	entries := make(map[string]agent.Entry)
+	for _, entry := range s.Entries() {
+		entries[path.Join("/", entry.Path)] = entry
 	}
-	return c.use(e, dirs, nil)
+	return c.use(e, entries, nil)
 }
 
 // newName is a name that no workload has.
@@ -44,11 +43,13 @@ const newName = "fsward-new"
 
 // use makes a file in each directory, and with each name that is free, and then removes everything.
 // Errors of the storage itself are failures too: names that are free can be made, and whatever is
-// there can be removed. dirs has all paths, and which of them are directories. The root is "/".
-func (c *Core) use(e *explore.Env, dirs map[string]bool, names []string) error {
-	var made []string
-	for p, isDir := range dirs {
-		if isDir {
+// there can be removed. entries has what is there, by path. The root is "/".
+func (c *Core) use(e *explore.Env, entries map[string]agent.Entry, names []string) error {
+	dirs := make(map[string]bool) // whether a path is a directory
+	ops, made := c.unprotect(entries), []string(nil)
+	for p, entry := range entries {
+		dirs[p] = entry.Mode&unix.S_IFMT == unix.S_IFDIR
+		if dirs[p] && entry.Flags&agent.Placeholder == 0 {
 			made = append(made, path.Join(p, newName))
 		}
 	}
@@ -62,7 +63,6 @@ func (c *Core) use(e *explore.Env, dirs map[string]bool, names []string) error {
 		}
 	}
 	slices.Sort(made)
-	var ops []agent.Op
 	for _, p := range made {
 		at := path.Join(c.At, p)
 		ops = append(ops, agent.Open(0, at, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, 0o644),
@@ -84,4 +84,19 @@ func (c *Core) use(e *explore.Env, dirs map[string]bool, names []string) error {
 			Text: fmt.Sprintf("after the recovery %v: %v", failed.Op, failed.Errno)}
 	}
 	return err
+}
+
+// unprotect returns operations that make read-only subvolumes writable, and clear the flags that
+// forbid changes.
+func (c *Core) unprotect(entries map[string]agent.Entry) (ops []agent.Op) {
+	for _, p := range slices.Sorted(maps.Keys(entries)) { // a subvolume before what is in it
+		at, flags := path.Join(c.At, p), entries[p].Flags
+		if flags&agent.ReadOnly != 0 {
+			ops = append(ops, agent.SetReadOnly(at, false))
+		}
+		if flags&agent.Forbidding != 0 {
+			ops = append(ops, agent.Setflags(at, flags&agent.KnownFlags&^agent.Forbidding))
+		}
+	}
+	return ops
 }

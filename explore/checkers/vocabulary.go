@@ -41,7 +41,10 @@ var groups = []struct {
 	{together, "let two processes act at once: one syncs what the other changes, or both rename, " +
 		"link, make, remove or list the same names", (*topology).together},
 	{"flags", "set flags of files and directories, as chattr does", setsFlags},
-	{"subvolumes", "make subvolumes and snapshots of Btrfs, and delete them", onSubvolumes},
+	{"immutable", "set the flags of files and directories that forbid changes, and try all changes",
+		forbids},
+	{"subvolumes", "make subvolumes and snapshots of Btrfs, read-only ones and such with others in " +
+		"them, and delete them", onSubvolumes},
 	{"again", "fsync a file, change it, and fsync it again", (*topology).again},
 	{"append", "write through O_APPEND, also with O_DIRECT and O_DSYNC", (*topology).appends},
 	{"attributes", "set times, change the owner, and replace and remove extended attributes",
