@@ -99,6 +99,7 @@ const (
 	opUnscheduledThreads
 	opSettleThreads
 	opSetReadOnly
+	opFiemap
 	opEnd
 )
 
@@ -271,7 +272,7 @@ func (o Op) ReadsTree() bool { return o.Code == opTree }
 
 // LeavesTree reports whether the operation is known to change nothing that a Tree shows.
 func (o Op) LeavesTree() bool {
-	return o.Code == opTree || o.Code == opListxattr || o.Code == opClock
+	return o.Code == opTree || o.Code == opListxattr || o.Code == opClock || o.Code == opFiemap
 }
 
 // Mount is mount(2), with its flags and the options of the file system.

@@ -119,8 +119,12 @@ func (p *performer) do(o *Op) (value uint64, data []byte, err error) {
 	case opReadlink, opStat, opGetxattr, opListxattr, opReaddir, opTree:
 		return p.read(o)
 	}
-	if o.Code == opSetflags {
-		value, err := setFlags(o)
+	switch o.Code {
+	case opSetflags:
+		value, err = setFlags(o)
+		return value, nil, err
+	case opFiemap:
+		value, err = unmapped(o.s, p.stop)
 		return value, nil, err
 	}
 	if o.Code == opUnmount {

@@ -66,6 +66,7 @@ var opText = [opEnd]string{
 	opSnapshot:           "snapshot %s as %t, read-only %a",
 	opDeleteSubvolume:    "delete subvolume %s",
 	opSetflags:           "setflags %s %a",
+	opFiemap:             "fiemap %s",
 	opSetReadOnly:        "set subvolume %s read-only %a",
 	opClock:              "read the clock",
 	opTogether:           "perform two operations at once",

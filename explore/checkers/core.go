@@ -230,6 +230,10 @@ func (c *Core) checkResult(o model.Op, is model.Result) error {
 	if o.Code == model.Write && is.Value < o.Len { // a short write is allowed
 		o.Len = is.Value
 	}
+	if o.Code == model.Fiemap && is.Value > 0 {
+		return explore.Failuref("extents", "%s has data at offset %d, and FIEMAP lists no written "+
+			"extent there", o.Path, is.Value-1)
+	}
 	if want := c.fs.Apply(o); want != is {
 		return explore.Failuref("wrong result",
 			"%v gives %s %d %.40q, and should give %s %d %.40q",

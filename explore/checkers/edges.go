@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"fsward/explore/agent"
 	"fsward/explore/model"
 )
 
@@ -55,4 +56,33 @@ func tails(p model.Promises) []model.Op {
 		return append(out, model.Op{Code: model.Ftruncate, Len: 30000})
 	}
 	return append(out, model.Op{Code: model.Fallocate, Len: 30000})
+}
+
+// mapped returns steps that change the contents of a file in a way that changes its extents, and
+// compare both. FIEMAP writes the file back first.
+func mapped(t *topology) (out [][]model.Op) {
+	if !t.promises.Has(model.FileExtents) {
+		return nil
+	}
+	var steps [][]model.Op
+	for _, p := range t.files {
+		open := model.Op{Code: model.Open, Path: p, Flags: unix.O_RDWR | unix.O_TRUNC}
+		write := func(off, n uint64) model.Op {
+			return model.Op{Code: model.Write, Off: off, Len: n, Seed: 1}
+		}
+		steps = append(steps, step(open, write(t.limits.Far, small)), step(open, write(0, small)))
+		if !t.promises.NoFallocate {
+			allocate := model.Op{Code: model.Fallocate, Len: 8 * model.Block}
+			steps = append(steps, step(open, allocate, write(2*model.Block+1, small)))
+		}
+		if t.promises.Has(model.Subvolumes) {
+			compress := model.Op{Code: model.Setflags, Path: p, Flags: agent.Compressed}
+			steps = append(steps, step(open, compress, write(0, large)))
+		}
+	}
+	steps = slices.Concat(steps, t.rangeSteps(), t.mappedWrites(), t.directWrites(), t.reflinks())
+	for _, ops := range steps {
+		out = append(out, append(slices.Clone(ops), model.Op{Code: model.Fiemap, Path: ops[0].Path}))
+	}
+	return out
 }

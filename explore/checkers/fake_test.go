@@ -61,7 +61,8 @@ const (
 // fakePromises are those of ext3 with data=journal.
 var fakePromises = model.Promises{Ordered: true, AtomicRename: true, Data: model.Versions,
 	Features: []model.Feature{model.Nodes, model.Direct, model.Whiteout, model.ZeroRange, model.Shift,
-		model.Times, model.Full, model.Inodes, model.FileFlags, model.Subvolumes}}
+		model.Times, model.Full, model.Inodes, model.FileFlags, model.Subvolumes,
+		model.FileExtents}}
 
 func newFake(s *exploretest.System, bug string, options model.Promises) *fake {
 	on := []explore.Component{explore.RAMDisk(0, fakeBytes)}

@@ -161,6 +161,8 @@ func (f *fake) do(s *exploretest.System, o model.Op) model.Result {
 	case model.Close, model.Read, model.Readdir, model.Readlink, model.Getxattr,
 		model.SyncFileRange, model.FillDisk, model.FreeDisk, model.FillInodes, model.FreeInodes,
 		model.Mmaptail:
+	case model.Fiemap:
+		r.Value = f.wrongExtents(o)
 	case model.Fsync, model.Fdatasync, model.Syncfs, model.Sync, model.Msync:
 		return f.sync(s, o, r)
 	default:

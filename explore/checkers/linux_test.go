@@ -43,11 +43,16 @@ func linuxCores() map[string]Core {
 	all := slices.Concat(few, []model.Feature{model.ZeroRange, model.Full})
 	features := map[string][]model.Feature{
 		"tmpfs": few,
-		"ext2":  slices.Concat(few, []model.Feature{model.Full, model.Inodes, model.FileFlags}),
-		"ext3":  slices.Concat(few, []model.Feature{model.Full, model.Inodes, model.FileFlags}),
-		"ext4":  slices.Concat(all, []model.Feature{model.Shift, model.Inodes, model.FileFlags}),
-		"btrfs": slices.Concat(all, []model.Feature{model.Reflink, model.FileFlags, model.Subvolumes}),
-		"xfs":   slices.Concat(all, []model.Feature{model.Shift, model.Reflink, model.FileFlags}),
+		"ext2": slices.Concat(few, []model.Feature{model.Full, model.Inodes, model.FileFlags,
+			model.FileExtents}),
+		"ext3": slices.Concat(few, []model.Feature{model.Full, model.Inodes, model.FileFlags,
+			model.FileExtents}),
+		"ext4": slices.Concat(all, []model.Feature{model.Shift, model.Inodes, model.FileFlags,
+			model.FileExtents}),
+		"btrfs": slices.Concat(all, []model.Feature{model.Reflink, model.FileFlags, model.Subvolumes,
+			model.FileExtents}),
+		"xfs": slices.Concat(all, []model.Feature{model.Shift, model.Reflink, model.FileFlags,
+			model.FileExtents}),
 	}
 	out := make(map[string]Core)
 	for fs, list := range features {

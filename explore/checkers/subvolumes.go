@@ -86,6 +86,10 @@ func inReadOnly(t *topology, to string, volumes []string) (out [][]model.Op) {
 		q := path.Join(to, p)
 		out = append(out, slices.Concat(step(snapshot("/", to, agent.ReadOnly)), changes(q, q+"x"),
 			opened(p, unix.O_RDWR, model.Op{Code: model.Write, Len: large, Seed: 2})))
+		if t.promises.Has(model.ACL) { // a step of its own: Btrfs allows it
+			out = append(out, step(snapshot("/", to, agent.ReadOnly), model.Op{Code: model.Setxattr,
+				Path: q, Name: "system.posix_acl_access", Value: model.AccessList(0o640, 7, 6)}))
+		}
 	}
 	return out
 }

@@ -28,7 +28,7 @@ type unseenBug struct {
 	only Group
 }
 
-var unseenBugs = slices.Concat(someBugs, manyBugs, atOnceBugs, subvolumeBugs)
+var unseenBugs = slices.Concat(someBugs, manyBugs, atOnceBugs, subvolumeBugs, extentBugs)
 
 var someBugs = []unseenBug{
 	// Calls that promise durability, after some operations only.
@@ -107,6 +107,7 @@ type unseenState struct {
 	rmdir   string // the directory that was removed last
 	above   string // the directory of the subvolume that was deleted last
 	many    manyState
+	ranges  map[string]int // the mode of the last fallocate, plus 1, by path
 }
 
 // spoil makes fsync of a path do nothing.
@@ -122,6 +123,7 @@ func (f *fake) unseenChange(o model.Op) model.Op {
 	u := &f.unseen
 	u.many.note(o)
 	u.inodes.note(o)
+	f.noteRange(o)
 	const punch = unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE
 	kind, _ := f.observed().Kind(o.Path)
 	switch o.Code {

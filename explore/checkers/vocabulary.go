@@ -33,6 +33,8 @@ var groups = []struct {
 	{"mmap", "write through a mapping, and msync parts of it", (*topology).mappedWrites},
 	{"ranges", "punch, zero, collapse, insert and allocate ranges, and sync_file_range",
 		(*topology).rangeSteps},
+	{"fiemap", "compare contents with the extents that FIEMAP lists, after changes of all kinds",
+		mapped},
 	{"reflink", "clone and deduplicate ranges", (*topology).reflinks},
 	{"nodes", "make FIFOs and device nodes", (*topology).nodes},
 	{"tmpfile", "O_TMPFILE, with and without linkat", (*topology).tmpfiles},

@@ -96,3 +96,18 @@ func (c content) allocated(o Op) content {
 
 // isFIFO reports whether an inode is a FIFO.
 func (n *inode) isFIFO() bool { return n.kind == Special && n.node.typ == unix.S_IFIFO }
+
+// fiemap performs Fiemap. Data is in extents that are written: of the others "the extent's data
+// will be all zero if read through the filesystem" (Documentation/filesystems/fiemap.rst).
+func (t *tree) fiemap(path string, can bool) unix.Errno {
+	i, errno := t.find(path, false)
+	switch {
+	case errno != 0:
+		return errno
+	case t.inodes[i].kind != File:
+		return unix.EINVAL
+	case !can:
+		return unix.EOPNOTSUPP
+	}
+	return 0
+}

@@ -54,6 +54,8 @@ func (o Op) Call(root string) agent.Op {
 		return agent.Subvolume(p)
 	case Snapshot:
 		return agent.Snapshot(p, root+o.To, o.Flags&agent.ReadOnly != 0)
+	case Fiemap:
+		return agent.Fiemap(p)
 	case SetReadOnly:
 		return agent.SetReadOnly(p, o.Flags&agent.ReadOnly != 0)
 	case Setflags:

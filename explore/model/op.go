@@ -63,6 +63,7 @@ const (
 	DeleteSubvolume      // Path
 	Setflags             // Path of a file; Flags, all of agent.KnownFlags; returns those that it has
 	SetReadOnly          // Path, of a subvolume; Flags: agent.ReadOnly, or 0 for writable
+	Fiemap               // Path of a file; see agent.Fiemap
 	codeCount
 )
 
@@ -73,7 +74,7 @@ var codeNames = [codeCount]string{
 	"mmaptail", "msync", "sync_file_range", "clone", "dedupe", "linkat", "mknod", "fsync",
 	"fdatasync", "syncfs", "sync", "drop_caches", "writeback", "fill_disk", "free_disk",
 	"fill_inodes", "free_inodes", "subvolume", "snapshot", "delete_subvolume",
-	"setflags", "set_read_only",
+	"setflags", "set_read_only", "fiemap",
 }
 
 // Block is a multiple of the block size of each file system that the explorer makes, in bytes.

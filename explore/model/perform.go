@@ -14,6 +14,8 @@ func (v *volume) perform(o Op) (r Result) {
 		r.Errno = v.rename(o)
 	case Setflags:
 		r = v.setFlags(o)
+	case Fiemap:
+		r.Errno = v.tree.fiemap(o.Path, v.promises.Has(FileExtents))
 	case Subvolume, Snapshot, DeleteSubvolume, SetReadOnly:
 		r.Errno = v.subvolumes(o)
 	case Readlink:

@@ -72,7 +72,10 @@ func (v *volume) subvolumes(o Op) unix.Errno {
 		v.setName(w.dir, w.name, v.tree.copyVolume(source, uint32(o.Flags), v.now))
 		return 0
 	}
-	i, n := v.create(noParent, Dir, 0o755) // it inherits no list (btrfs_new_subvol_inode)
+	// The list of the directory changes the mode, and is not inherited (btrfs_new_inode_prepare,
+	// btrfs_create_new_inode).
+	mode := v.tree.inodes[w.dir].attrs.now().inherited(Dir, 0o755).mode
+	i, n := v.create(noParent, Dir, mode)
 	n.volume = i
 	v.inheritCompression(n, w.dir)
 	v.setName(w.dir, w.name, i)

@@ -189,7 +189,9 @@ func (g *Generator) blocks(least uint64) uint64 { return (least + g.Uint64N(3)) 
 // dataOp returns a random operation on open files, or one that makes something to open.
 func (g *Generator) dataOp() model.Op {
 	o := model.Op{Slot: g.slot(), Seed: 1 + g.Uint64N(2)}
-	switch g.IntN(18) {
+	switch g.IntN(19) {
+	case 18:
+		o.Code, o.Path = model.Fiemap, g.one("/a", "/b", "/e", "/f")
 	case 0, 1:
 		o.Code, o.Off, o.Len = model.Mmapwrite, uint64(g.IntN(5000)), uint64(g.IntN(5000))
 	case 2:
