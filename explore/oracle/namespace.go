@@ -163,6 +163,16 @@ func (n *namespace) addLink(l *link, r change.Record, names *change.Names) {
 	}
 }
 
+// placeholder returns the directory that Linux shows for a subvolume of another subvolume, in a
+// snapshot that has its entry (new_simple_dir). It is in no subvolume: stat(2) gives it the device
+// of the whole file system.
+func placeholder(path string) File {
+	return File{Path: path, Mode: unix.S_IFDIR | 0o755, Links: 1, Inode: emptySubvolume}
+}
+
+// emptySubvolume is BTRFS_EMPTY_SUBVOL_DIR_OBJECTID.
+const emptySubvolume = 2
+
 // list returns the files below the root: those of a directory by their names, and directories
 // before what is in them. It enters each directory once, so that a loop of hostile
 // entries ends.
@@ -207,7 +217,12 @@ func (n *namespace) list() (out []File, err error) {
 				return nil, fmt.Errorf("%s: a path has more than %d bytes", n.schema.FS, maxPath)
 			}
 			if l.target.tree != at.tree && n.parents[l.target.tree] != at.tree {
-				return nil, fmt.Errorf("%s: %s is a subvolume of another subvolume", n.schema.FS, path)
+				if f.UID != 0 || f.GID != 0 {
+					return nil, fmt.Errorf("%s: %s is a subvolume of another subvolume, and kernels give it "+
+						"different owners", n.schema.FS, path)
+				}
+				out = append(out, placeholder(path))
+				continue
 			}
 			queue = append(queue, place{l.target, path})
 		}
