@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -40,7 +39,7 @@ func (r *contentReader) describe(e *Entry, path string) {
 // contents, and data in holes. "A hole is a sequence of zeros" (lseek(2)). It reads the file once,
 // and does not change its access time. It overwrites buf.
 func (e *Entry) readFile(path string, buf []byte) error {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOATIME, 0)
+	f, err := openRaw(path, unix.O_NOATIME)
 	if err != nil {
 		return err
 	}
@@ -69,7 +68,7 @@ func (e *Entry) readFile(path string, buf []byte) error {
 
 // nextData returns the ends of the hole that begins at an offset of a file, and of the data behind
 // it, as lseek(2) says; all is data if it cannot say.
-func nextData(f *os.File, at int64) (data, end int64) {
+func nextData(f opened, at int64) (data, end int64) {
 	data, err := unix.Seek(int(f.Fd()), at, unix.SEEK_DATA)
 	switch {
 	case errors.Is(err, unix.ENXIO): // the rest is a hole

@@ -62,7 +62,7 @@ func setFlags(o *Op) (value uint64, err error) {
 }
 
 // flagsOf returns those of KnownFlags that an open file has; 0 if its file system has no flags.
-func flagsOf(f *os.File) uint32 {
+func flagsOf(f opened) uint32 {
 	flags, err := unix.IoctlGetUint32(int(f.Fd()), unix.FS_IOC_GETFLAGS)
 	if err != nil {
 		return 0

@@ -77,17 +77,22 @@ func setReadOnly(o *Op) error {
 	return err
 }
 
-// propertiesOf returns ReadOnly and Placeholder of an open directory with an inode number.
-func propertiesOf(dir *os.File, inode uint64) uint32 {
-	var flags uint64
+// propertiesOf returns ReadOnly and Placeholder of a directory with an inode number.
+func propertiesOf(path string, inode uint64) uint32 {
 	switch NumberOf(inode) {
 	case firstFree:
+		dir, err := os.OpenFile(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOATIME, 0)
+		if err != nil {
+			return 0
+		}
+		defer dir.Close()
+		var flags uint64
 		if ioctl.Do(dir, getVolumeFlags, &flags) == nil && flags&readOnlyVolume != 0 {
 			return ReadOnly
 		}
 	case emptySubvolume:
 		var st unix.Statfs_t
-		if unix.Fstatfs(int(dir.Fd()), &st) == nil && st.Type == unix.BTRFS_SUPER_MAGIC {
+		if unix.Statfs(path, &st) == nil && st.Type == unix.BTRFS_SUPER_MAGIC {
 			return Placeholder
 		}
 	}

@@ -209,12 +209,12 @@ func readNames(path string) ([]string, error) {
 // lstat(2), and it ends at the first name without a file.
 func readDir(path string, inode uint64) (names []string, flags uint32, err error) {
 	// The open of a FIFO would wait. A new time of access would change the directory.
-	d, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOATIME, 0)
+	d, err := openRaw(path, unix.O_DIRECTORY|unix.O_NOATIME)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer d.Close()
-	names, err = d.Readdirnames(-1)
+	names, err = d.names()
 	slices.Sort(names)
-	return names, flagsOf(d) | propertiesOf(d, inode), err
+	return names, flagsOf(d) | propertiesOf(path, inode), err
 }
