@@ -33,5 +33,7 @@ func (s *session) remake(ctx context.Context) error {
 	if err := s.target.make(s.target.choosing(ctx, s.target.system, choices)); err != nil {
 		return fmt.Errorf("in another kernel: %w", err)
 	}
-	return nil
+	var err error
+	s.target.mounts, err = mountLines(s.target.env(ctx)) // with options that depend on its memory
+	return err
 }
