@@ -13,27 +13,26 @@ type Rebooter interface {
 	Worn() bool
 }
 
-// worn reports whether the machine needs another kernel, and can have one now.
-func (s *session) worn() bool {
-	r, is := s.target.system.(Rebooter)
-	return is && s.pristine != nil && r.Worn()
+// worn reports whether the machine needs another kernel. Nothing may be mounted then.
+func (t *target) worn() bool {
+	r, is := t.system.(Rebooter)
+	return is && r.Worn()
 }
 
 // remake makes the stack again after the machine has booted another kernel, for what its components
 // keep outside of the disks: files, modules, devices. The next load restores the pristine disks.
-func (s *session) remake(ctx context.Context) error {
-	if _, is := s.target.system.(Rebooter); !is || len(s.disks.variants) == 0 {
+func (d *diskSet) remake(ctx context.Context, t *target) (err error) {
+	if _, is := t.system.(Rebooter); !is || len(d.variants) == 0 {
 		return nil
 	}
-	if err := s.disks.clear(ctx); err != nil {
+	if err := d.clear(ctx); err != nil {
 		return err
 	}
 	choices := new(Chooser)
-	choices.Load(Values(s.disks.variants[0].choices))
-	if err := s.target.make(s.target.choosing(ctx, s.target.system, choices)); err != nil {
+	choices.Load(Values(d.variants[0].choices))
+	if err := t.make(t.choosing(ctx, t.system, choices)); err != nil {
 		return fmt.Errorf("in another kernel: %w", err)
 	}
-	var err error
-	s.target.mounts, err = mountLines(s.target.env(ctx)) // with options that depend on its memory
+	t.mounts, err = mountLines(t.env(ctx)) // with options that depend on its memory
 	return err
 }

@@ -185,7 +185,7 @@ func (s *session) reset(ctx context.Context) error {
 	s.recorder.restored(false)
 	s.threads.resume(nil)
 	s.guard.lost()
-	if err := s.remake(ctx); err != nil {
+	if err := s.disks.remake(ctx, s.target); err != nil {
 		return err
 	}
 	return s.loadEKM(ctx) // the checkpoint is older than the load of the module
@@ -194,7 +194,7 @@ func (s *session) reset(ctx context.Context) error {
 // ready restores a machine that has failed or is worn, and switches both logs off. It drops the
 // records of an execution that did not reach its end.
 func (s *session) ready(ctx context.Context) error {
-	if s.target.dead || s.worn() {
+	if s.target.dead || s.target.worn() {
 		if err := s.reset(ctx); err != nil {
 			return err
 		}

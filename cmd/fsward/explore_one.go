@@ -95,7 +95,9 @@ func (f *exploreFlags) explore(c *cobra.Command, r spec.Run, dir string,
 	if err != nil {
 		return err
 	}
-	err = f.withSystem(c.Context(), x.run, func(m explore.System) error { return f.exploreIn(c, m, x) })
+	err = f.withSystem(c.Context(), x.run, func(m explore.System) error {
+		return f.exploreIn(c, m, x)
+	})
 	if err != nil {
 		return err
 	}

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A rawFile is an open file without Go's poller, for which os.OpenFile makes four more system calls.
-// A system call is dear in user-mode Linux, and a tree has many files.
+// A rawFile is an open file without Go's poller, for which os.OpenFile makes four more system
+// calls. A system call is dear in user-mode Linux, and a tree has many files.
 type rawFile int
 
 // An opened file has a descriptor.

@@ -46,7 +46,7 @@ const newName = "fsward-new"
 // there can be removed. entries has what is there, by path. The root is "/".
 func (c *Core) use(e *explore.Env, entries map[string]agent.Entry, names []string) error {
 	dirs := make(map[string]bool) // whether a path is a directory
-	ops, made := c.unprotect(entries), []string(nil)
+	ops, made := unprotect(c.At, entries), []string(nil)
 	for p, entry := range entries {
 		dirs[p] = entry.Mode&unix.S_IFMT == unix.S_IFDIR
 		if dirs[p] && entry.Flags&agent.Placeholder == 0 {
@@ -87,10 +87,10 @@ func (c *Core) use(e *explore.Env, entries map[string]agent.Entry, names []strin
 }
 
 // unprotect returns operations that make read-only subvolumes writable, and clear the flags that
-// forbid changes.
-func (c *Core) unprotect(entries map[string]agent.Entry) (ops []agent.Op) {
+// forbid changes, in the tree that is mounted at root.
+func unprotect(root string, entries map[string]agent.Entry) (ops []agent.Op) {
 	for _, p := range slices.Sorted(maps.Keys(entries)) { // a subvolume before what is in it
-		at, flags := path.Join(c.At, p), entries[p].Flags
+		at, flags := path.Join(root, p), entries[p].Flags
 		if flags&agent.ReadOnly != 0 {
 			ops = append(ops, agent.SetReadOnly(at, false))
 		}

@@ -13,7 +13,8 @@ import (
 	"fsward/explore/usermode"
 )
 
-// userModeMiB is the memory of user-mode Linux that only recovers. Its initramfs takes 45 MiB of it.
+// userModeMiB is the memory of user-mode Linux that only recovers. Its initramfs takes 45 MiB of
+// it.
 const userModeMiB = 192
 
 // UserModeConfig describes a machine of user-mode Linux. With LogMiB 0 it only recovers crash

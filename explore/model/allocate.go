@@ -99,7 +99,7 @@ func (n *inode) isFIFO() bool { return n.kind == Special && n.node.typ == unix.S
 
 // fiemap performs Fiemap. Data is in extents that are written: of the others "the extent's data
 // will be all zero if read through the filesystem" (Documentation/filesystems/fiemap.rst).
-func (t *tree) fiemap(path string, can bool) unix.Errno {
+func fiemap(t *tree, path string, can bool) unix.Errno {
 	i, errno := t.find(path, false)
 	switch {
 	case errno != 0:

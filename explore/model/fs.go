@@ -45,7 +45,7 @@ func (f *FS) Apply(o Op) Result {
 // they know, whether an open file can be written after its flags forbid it, and whether an
 // immutable file can get other flags. A directory in the place of a subvolume can only be removed.
 func (v *volume) Knows(o Op) bool {
-	if v.tree.usesPlaceholder(o) {
+	if usesPlaceholder(&v.tree, o) {
 		return false
 	}
 	i, errno := v.tree.find(o.Path, o.Code == Snapshot)

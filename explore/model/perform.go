@@ -15,7 +15,7 @@ func (v *volume) perform(o Op) (r Result) {
 	case Setflags:
 		r = v.setFlags(o)
 	case Fiemap:
-		r.Errno = v.tree.fiemap(o.Path, v.promises.Has(FileExtents))
+		r.Errno = fiemap(&v.tree, o.Path, v.promises.Has(FileExtents))
 	case Subvolume, Snapshot, DeleteSubvolume, SetReadOnly:
 		r.Errno = v.subvolumes(o)
 	case Readlink:

@@ -100,7 +100,7 @@ func (t *tree) setReadOnly(i int, o Op, can bool, now int) unix.Errno {
 
 // usesPlaceholder reports whether an operation does anything with a directory in the place of a
 // subvolume but to list or remove it.
-func (t *tree) usesPlaceholder(o Op) bool {
+func usesPlaceholder(t *tree, o Op) bool {
 	uses := func(p string) bool {
 		w, errno := t.parent(p)
 		if errno != 0 {

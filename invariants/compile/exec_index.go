@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"fsward/change"
+	"fsward/invariants/keyhash"
 )
 
 // An indexKey is the key by which an index finds records.
@@ -135,4 +136,9 @@ func (x *listIndex) slot(h uint64) *indexSlot {
 			return s
 		}
 	}
+}
+
+// hashOf returns the hash of a value.
+func hashOf(s keyhash.Seeds, c value) uint64 {
+	return s.Mix(s.Mix(c.n, uint64(c.tag)<<8|uint64(c.kind)), c.m)
 }

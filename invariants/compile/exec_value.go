@@ -9,7 +9,6 @@ import (
 	"github.com/ichiban/prolog/engine"
 
 	"fsward/change"
-	"fsward/invariants/keyhash"
 	"fsward/invariants/ruleset"
 	"fsward/invariants/syntax"
 )
@@ -394,9 +393,4 @@ func (t *interner) field(f change.Field) value {
 		return t.fieldValues[f]
 	}
 	return value{tag: tagNone}
-}
-
-// hashOf returns the hash of a value.
-func hashOf(s keyhash.Seeds, c value) uint64 {
-	return s.Mix(s.Mix(c.n, uint64(c.tag)<<8|uint64(c.kind)), c.m)
 }
