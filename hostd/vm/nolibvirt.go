@@ -27,6 +27,9 @@ func Connect(context.Context, string, *zap.Logger) (*Host, error) { return nil, 
 // Start fails: see Supported.
 func (*Host) Start(context.Context, Config) (*Domain, error) { return nil, errNoLibvirt }
 
+// Emulated returns false.
+func (*Host) Emulated() bool { return false }
+
 // URI returns "".
 func (*Host) URI() string { return "" }
 

@@ -144,15 +144,16 @@ func (f *follower) follow(ctx context.Context) (err error) {
 		return err
 	}
 	for {
+		ended := f.ended() // before the last look for entries: they may come while states are judged
 		e, err := f.source.next()
 		switch {
 		case err == nil:
 			err = f.add(ctx, e)
-		case errors.Is(err, errIdle):
+		case !errors.Is(err, errIdle):
+		case ended:
+			return f.end(ctx)
+		default:
 			err = f.idle(ctx)
-			if errors.Is(err, errIdle) {
-				return f.end(ctx)
-			}
 		}
 		if err != nil {
 			return err
@@ -160,7 +161,17 @@ func (f *follower) follow(ctx context.Context) (err error) {
 	}
 }
 
-// idle waits for more entries. It returns errIdle if none will come.
+// ended reports whether nothing more is recorded.
+func (f *follower) ended() bool {
+	select {
+	case <-f.Ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// idle waits for more entries, or for the end of the recording.
 func (f *follower) idle(ctx context.Context) error {
 	if f.auditor != nil && f.fresh {
 		f.fresh = false // the states of this moment, for a guest that does not flush
@@ -175,10 +186,9 @@ func (f *follower) idle(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-f.Ended:
-		return errIdle
 	case <-time.After(f.Poll):
-		return nil
 	}
+	return nil
 }
 
 // end audits the last entries.

@@ -171,6 +171,27 @@ func TestUnflushed(t *testing.T) {
 	}
 }
 
+// Entries that come while the audit is about to wait, at the end of the recording, are audited.
+func TestLastEntries(t *testing.T) {
+	r := newRig(t, "ext3", 0, nil)
+	report, written := r.cfg.Report, false
+	r.cfg.Report = func(rep live.Report) error {
+		if !written {
+			written = true
+			r.write(unflushed)
+			if err := r.rec.Close(); err != nil {
+				return err
+			}
+			close(r.ended)
+		}
+		return report(rep)
+	}
+	totals, err := live.Follow(t.Context(), r.cfg)
+	if err != nil || totals.Entries == 0 || len(r.found) == 0 {
+		t.Errorf("%+v, found %q, %v", totals, r.found, err)
+	}
+}
+
 // A small bound of memory makes the disk the new base again and again.
 func TestRebase(t *testing.T) {
 	r := newRig(t, "ext3", 0, nil)

@@ -74,17 +74,17 @@ func openSource(cfg *Config, at uint64, stop <-chan struct{}) (*source, error) {
 
 // open opens a segment. The recording may have made its file, and not written its superblock yet.
 func (s *source) open(number int) (*trace.Follower, error) {
-	for {
+	for ended := false; ; {
 		log, err := trace.Follow(recording.Segment(s.cfg.Log, number))
 		if errors.Is(err, os.ErrNotExist) {
 			return nil, fmt.Errorf("%w: %w", errLost, err)
 		}
-		if !errors.Is(err, io.ErrUnexpectedEOF) {
+		if ended || !errors.Is(err, io.ErrUnexpectedEOF) {
 			return log, err
 		}
 		select {
 		case <-s.cfg.Ended:
-			return nil, err
+			ended = true // it may have been written meanwhile
 		case <-time.After(s.cfg.Poll):
 		}
 	}
