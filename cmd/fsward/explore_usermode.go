@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -20,6 +21,9 @@ func (f *exploreFlags) withSystem(ctx context.Context, r spec.Run,
 		cfg := f.guest
 		cfg.OnEmulated = func() { f.hintUserMode(r) }
 		return host.WithMachine(ctx, cfg, f.log(), func(m *machine.Machine) error { return work(m) })
+	}
+	if f.guest.Console != "" {
+		return errors.New("--console writes the console of a guest, and --run-in uml boots none")
 	}
 	bytes, err := userMode(r)
 	if err != nil {
