@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"fsward/explore"
 	"fsward/explore/spec"
@@ -60,5 +61,47 @@ func TestUserModeRefused(t *testing.T) {
 	}
 	if _, err := (spec.Run{Spec: ext3, RecoverIn: "vm"}).Config(); err == nil {
 		t.Error("an unknown place is accepted")
+	}
+}
+
+// Steps run in user-mode Linux also with other layers. What needs a module of fsward is refused.
+func TestRunInUserMode(t *testing.T) {
+	ext3, err := spec.FileSystem("ext3", "", "", "sync", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	raid, err := spec.Load("raid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	guarded, err := spec.FileSystem("ext3", "", "", "sync", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	guarded.Guarded = []string{"/dev/fswrd0"}
+	n, err := raid.UserMode()
+	if err != nil || n.Layer == "" {
+		t.Errorf("raid: %+v, %v", n, err)
+	}
+	for _, run := range []spec.Run{{Spec: ext3}, {Spec: raid}, {Spec: ext3, Recovery: true},
+		{Spec: ext3, RecoverIn: spec.InUserMode}} {
+		run.RunIn = spec.InUserMode
+		if cfg, err := run.Config(); err != nil || cfg.Restore != explore.ByReplay {
+			t.Errorf("%s: %q, %v", run.Spec, cfg.Restore, err)
+		}
+	}
+	for want, run := range map[string]spec.Run{
+		"faults are injected":   {Spec: ext3, MaxFaults: 1},
+		"choices of the kernel": {Spec: ext3, KernelChoices: true},
+		"the kernel is checked": {Spec: ext3, KernelChecks: "all"},
+		"threads are held":      {Spec: ext3, Threads: time.Second},
+		"the write set":         {Spec: ext3, From: explore.FromWriteSet},
+		"makes checkpoints":     {Spec: ext3, Restore: explore.ByCheckpoint},
+		"guarded disks":         {Spec: guarded},
+	} {
+		run.RunIn = spec.InUserMode
+		if _, err := run.Config(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
 	}
 }

@@ -59,3 +59,17 @@ func TestCanMount(t *testing.T) {
 		t.Errorf("ext2: %v", err)
 	}
 }
+
+// The kernel has modules, whose names may have hyphens or underscores, and lacks others.
+func TestCanLoad(t *testing.T) {
+	for _, name := range []string{"dm-raid", "dm_mod", "raid456", "loop"} {
+		if err := CanLoad(name); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, name := range []string{"fsw_ekm", "exfat", "", "raid"} {
+		if err := CanLoad(name); err == nil || !strings.Contains(err.Error(), "no module "+name) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
