@@ -13,25 +13,36 @@ import (
 // Debian's kernels. The driver ext2 ignores extended attributes that are in an inode.
 var otherDrivers = map[string]string{"ext2": "ext4"}
 
+// lists returns the contents of the lists of a name beside the modules, one for each version of the
+// kernel.
+func lists(name string) (texts [][]byte, err error) {
+	files, err := filepath.Glob(filepath.Join(Modules, "*", name))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, text)
+	}
+	return texts, nil
+}
+
 // CanLoad returns an error if the kernel has no module of this name, neither as a file nor in
 // itself.
 func CanLoad(module string) error {
 	name := strings.ReplaceAll(module, "_", "-")
 	for _, list := range []string{"modules.dep", "modules.builtin"} {
-		files, err := filepath.Glob(filepath.Join(Modules, "*", list))
+		texts, err := lists(list)
 		if err != nil {
 			return err
 		}
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				return err
-			}
-			for line := range strings.Lines(string(text)) {
-				path, _, _ := strings.Cut(strings.TrimSpace(line), ":")
-				if strings.ReplaceAll(strings.TrimSuffix(filepath.Base(path), ".ko"), "_", "-") == name {
-					return nil
-				}
+		for line := range strings.Lines(string(bytes.Join(texts, []byte("\n")))) {
+			path, _, _ := strings.Cut(strings.TrimSpace(line), ":")
+			if strings.ReplaceAll(strings.TrimSuffix(filepath.Base(path), ".ko"), "_", "-") == name {
+				return nil
 			}
 		}
 	}
@@ -51,18 +62,14 @@ func CanMount(typ string) error {
 		{"modules.builtin.modinfo", "\x00", ".alias=fs-" + typ},
 		{"modules.alias", "\n", "alias fs-" + typ + " "},
 	} {
-		files, err := filepath.Glob(filepath.Join(Modules, "*", list.name))
+		texts, err := lists(list.name)
 		if err != nil {
 			return err
 		}
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				return err
-			}
-			has := func(line []byte) bool {
-				return bytes.HasPrefix(line, []byte(list.line)) || bytes.HasSuffix(line, []byte(list.line))
-			}
+		has := func(line []byte) bool {
+			return bytes.HasPrefix(line, []byte(list.line)) || bytes.HasSuffix(line, []byte(list.line))
+		}
+		for _, text := range texts {
 			if slices.ContainsFunc(bytes.Split(text, []byte(list.end)), has) {
 				return nil
 			}
