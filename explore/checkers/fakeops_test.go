@@ -135,11 +135,7 @@ func (f *fake) do(s *exploretest.System, o model.Op) model.Result {
 		return r
 	}
 	if o.Code == model.Link {
-		f.links++
-		if prefix, where, is := strings.Cut(f.bug, "link leaks an object of "); is &&
-			(prefix == "" || f.links%10 == 0) {
-			f.lost[where]++
-		}
+		f.leakOfLink()
 	}
 	switch o.Code {
 	case model.Open:
@@ -182,6 +178,15 @@ func (f *fake) do(s *exploretest.System, o model.Op) model.Result {
 		return f.sync(s, o, r)
 	}
 	return r
+}
+
+// leakOfLink loses an object at a link, or at each tenth one, if the planted bug is such a leak.
+func (f *fake) leakOfLink() {
+	f.links++
+	if prefix, where, is := strings.Cut(f.bug, "link leaks an object of "); is &&
+		(prefix == "" || f.links%10 == 0) {
+		f.lost[where]++
+	}
 }
 
 // firstHalf performs the first half of a write, and says that it was all of it.
@@ -267,6 +272,14 @@ func (f *fake) sync(s *exploretest.System, o model.Op, r model.Result) model.Res
 	return r
 }
 
+// logThreeRenames journals an exchange as three renames.
+func (f *fake) logThreeRenames(o model.Op) {
+	const via = "/via"
+	f.log(model.Op{Code: model.Rename, Path: o.Path, To: via})
+	f.log(model.Op{Code: model.Rename, Path: o.To, To: o.Path})
+	f.log(model.Op{Code: model.Rename, Path: via, To: o.To})
+}
+
 // doWrong performs an operation if the planted bug applies to it. ok reports whether it does.
 func (f *fake) doWrong(o model.Op) (r model.Result, ok bool) {
 	tree := f.observed()
@@ -295,10 +308,7 @@ func (f *fake) doWrong(o model.Op) (r model.Result, ok bool) {
 			true
 	case f.bug == "an exchange in three renames" && o.Code == model.Rename &&
 		o.Flags == unix.RENAME_EXCHANGE:
-		const via = "/via"
-		f.log(model.Op{Code: model.Rename, Path: o.Path, To: via})
-		f.log(model.Op{Code: model.Rename, Path: o.To, To: o.Path})
-		f.log(model.Op{Code: model.Rename, Path: via, To: o.To})
+		f.logThreeRenames(o)
 		return f.fs.Apply(o), true
 	case strings.HasPrefix(f.bug, "a stop ") && o.Code == model.Mkdir && f.fault != nil:
 		f.stopped = true

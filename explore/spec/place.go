@@ -39,6 +39,14 @@ func (r Run) places() (run, recoverIn Place) {
 	return "", ""
 }
 
+// choosePlaces keeps the places that the run has chosen. User-mode Linux makes no checkpoints.
+func (r *Run) choosePlaces() {
+	r.RunIn, r.RecoverIn = r.places()
+	if r.RunIn == InUserMode && (r.Restore == "" || r.Restore == explore.ByCost) {
+		r.Restore = explore.ByReplay
+	}
+}
+
 // UserModeNeeds is what user-mode Linux needs for a stack.
 type UserModeNeeds struct {
 	Bytes   uint64   // of all disks

@@ -117,10 +117,7 @@ func (r Run) Config() (explore.Config, error) {
 	if err != nil {
 		return explore.Config{}, err
 	}
-	r.RunIn, r.RecoverIn = r.places()
-	if r.RunIn == InUserMode && (r.Restore == "" || r.Restore == explore.ByCost) {
-		r.Restore = explore.ByReplay
-	}
+	r.choosePlaces()
 	origin, err := json.Marshal(r)
 	cfg := explore.Config{
 		Stack:              explore.Stack{Top: top, Checker: checker},
