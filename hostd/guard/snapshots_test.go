@@ -171,12 +171,12 @@ func snapshotsImage(t *testing.T) string {
 		btrfs -q subvolume create s
 		for i in $(seq 100); do echo $i >s/file$i; done
 		head -c 30000 /dev/zero >s/data; ln s/file1 s/link; ln -s target s/symlink; mkdir s/dir
-		sync
+		sync -f .
 		btrfs -q subvolume snapshot s a; btrfs -q subvolume snapshot -r s r1
 		echo more >>s/file2; rm s/file3; btrfs -q subvolume snapshot -r s r2
 		mkdir a/new; mv a/file5 a/new; ln a/file6 a/new/six; rm a/link
 		head -c 20000 /dev/urandom >a/data2; cp --reflink=always a/data2 a/data3
-		sync
+		sync -f .
 		btrfs -q subvolume snapshot a b; echo b >b/new/b; rm b/file7; setfattr -n user.x -v y b/file8
 		echo changed >s/file9; btrfs -q subvolume snapshot s c; rm c/file9; mkdir c/file9
 		cd /; umount `+image+`.mnt`)

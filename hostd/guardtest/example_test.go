@@ -20,7 +20,7 @@ func ExampleAttach() {
 		image := guardtest.Mkfs(t, "ext3", 64<<20)
 		rig := guardtest.Attach(t, image, nil)
 		rig.MustMount("ext3")
-		rig.MustRun("mkdir d; echo hello > d/f; sync")
+		rig.MustRun("mkdir d; echo hello > d/f; sync -f .")
 		if rig.NoAlarm() == 0 {
 			t.Error("no commit was checked")
 		}
