@@ -203,7 +203,7 @@ func (by *examiner) check(ctx context.Context,
 		by.remember(bad == nil, key, alike)
 	}
 	if disk != "" && bad == nil {
-		x.recollection.keep(disk, x.session.read)
+		x.recollection.keep(disk, x.session.told)
 	}
 	return bad, wrote, nil
 }

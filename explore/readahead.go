@@ -31,9 +31,9 @@ type readAhead struct {
 	reload  func(context.Context) error // puts the crash state in again
 	reads   []agent.Op                  // to do after the mount
 	answers map[string]agent.Result     // of reads; nil: they are not valid
-	seen    map[string]agent.Result     // all answers of this recovery
+	seen    transcript                  // of this recovery since its last mount
 	looked  bool                        // something was read
-	spoiled bool                        // something else was done after that
+	spoiled bool                        // a command or another mount came after that
 	asked   []agent.Op                  // the reads of this recovery, each once
 	keys    map[string]bool             // of asked
 	whole   bool                        // the last recovery sent nothing but its mount
@@ -55,8 +55,7 @@ const (
 // next returns a readAhead for the next recovery, which reads what this one has asked for. The
 // first one, after a nil readAhead, reads the tree.
 func (a *readAhead) next(s System, top string, reload func(context.Context) error) *readAhead {
-	n := &readAhead{System: s, top: top, reload: reload, keys: make(map[string]bool),
-		seen: make(map[string]agent.Result)}
+	n := &readAhead{System: s, top: top, reload: reload, keys: make(map[string]bool)}
 	n.whole = a != nil && a.phase == afterUnmount && !a.missed
 	switch {
 	case a == nil:
@@ -99,26 +98,26 @@ func (a *readAhead) Do(ctx context.Context, b agent.Batch) (agent.Done, error) {
 			return a.mount(ctx, b)
 		}
 	}
-	a.act()
 	if err := a.miss(ctx); err != nil {
 		return agent.Done{}, err
 	}
-	return a.System.Do(ctx, b)
+	done, err := a.System.Do(ctx, b)
+	a.seen.add(b.Ops, done.Results)
+	return done, err
 }
 
-// act notes that something else than a read is done.
+// act notes that something is done whose results no transcript has.
 func (a *readAhead) act() {
 	a.spoiled = a.spoiled || a.looked
-	a.seen = make(map[string]agent.Result)
+	a.seen = transcript{}
 }
 
-// allRead returns the answers to all reads of the recovery so far; nil: something else was done
-// after the first one.
-func (a *readAhead) allRead() map[string]agent.Result {
+// told returns the answers that the recovery got since its mount; nil: it did something else, too.
+func (a *readAhead) told() map[transcriptKey]agent.Result {
 	if a == nil || a.spoiled {
 		return nil
 	}
-	return a.seen
+	return a.seen.answers
 }
 
 // unmount returns the operation that unmounts the top of the stack.
@@ -228,15 +227,11 @@ func (a *readAhead) keep(ops []agent.Op, results []agent.Result, early bool) {
 
 // learn remembers the results of reads.
 func (a *readAhead) learn(ops []agent.Op, results []agent.Result) {
+	a.seen.add(ops, results)
 	for i, r := range results {
 		// The data of all answers has one bound, so that a read alone may succeed.
-		if r.Errno == unix.EOVERFLOW {
-			continue
-		}
-		key := readKey(ops[i])
-		a.seen[key] = r
-		if a.answers != nil {
-			a.answers[key] = r
+		if a.answers != nil && r.Errno != unix.EOVERFLOW {
+			a.answers[readKey(ops[i])] = r
 		}
 	}
 }

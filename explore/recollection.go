@@ -10,39 +10,38 @@ import (
 	"fsward/explore/agent"
 )
 
-// A recollection has what was read from recovered disks, by the key of each disk
-// (Config.Recovered). A checker that reads nothing else gets the same answers from another crash
-// state that recovers to an equal disk, so that the state is checked without a recovery, whatever
-// is expected of it.
+// A recollection has what recovered disks answered, by the key of each disk (Config.Recovered). A
+// checker that asks for nothing else gets the same answers from another crash state that recovers
+// to an equal disk, so that the state is checked without a recovery, whatever is expected of it.
 type recollection struct {
-	disks map[[sha256.Size]byte]map[string]agent.Result // by key of the disk, and by readKey
-	bytes int                                           // of keys and data
+	disks map[[sha256.Size]byte]map[transcriptKey]agent.Result
+	bytes int // of keys and data
 }
 
 // maxRecollection bounds the bytes of a recollection.
 const maxRecollection = 128 << 20
 
 // find returns the answers of a disk; nil: there are none.
-func (r *recollection) find(disk string) map[string]agent.Result {
+func (r *recollection) find(disk string) map[transcriptKey]agent.Result {
 	return r.disks[sha256.Sum256([]byte(disk))]
 }
 
 // keep adds answers of a disk.
-func (r *recollection) keep(disk string, answers map[string]agent.Result) {
+func (r *recollection) keep(disk string, answers map[transcriptKey]agent.Result) {
 	if len(answers) == 0 {
 		return
 	}
 	if r.disks == nil || r.bytes > maxRecollection {
-		*r = recollection{disks: make(map[[sha256.Size]byte]map[string]agent.Result)}
+		*r = recollection{disks: make(map[[sha256.Size]byte]map[transcriptKey]agent.Result)}
 	}
 	key := sha256.Sum256([]byte(disk))
 	if r.disks[key] == nil {
-		r.disks[key] = make(map[string]agent.Result)
+		r.disks[key] = make(map[transcriptKey]agent.Result)
 	}
-	for read, result := range answers {
-		if _, is := r.disks[key][read]; !is {
-			r.bytes += len(read) + len(result.Data)
-			r.disks[key][read] = result
+	for asked, result := range answers {
+		if _, is := r.disks[key][asked]; !is {
+			r.bytes += len(asked) + len(result.Data)
+			r.disks[key][asked] = result
 		}
 	}
 }
@@ -50,16 +49,16 @@ func (r *recollection) keep(disk string, answers map[string]agent.Result) {
 // errNotRecalled is the error of a request that a recollection cannot answer.
 var errNotRecalled = errors.New("this was not asked of an equal disk")
 
-// A recalledSystem answers reads from a recollection. It performs nothing.
+// A recalledSystem answers operations from a recollection. It performs nothing.
 type recalledSystem struct {
 	System
-	answers map[string]agent.Result
+	transcript
 }
 
-// Do answers a batch of reads that were done before.
-func (r recalledSystem) Do(_ context.Context, b agent.Batch) (done agent.Done, err error) {
+// Do answers a batch of operations that were done before.
+func (r *recalledSystem) Do(_ context.Context, b agent.Batch) (done agent.Done, err error) {
 	for _, o := range b.Ops {
-		result, is := r.answers[readKey(o)]
+		result, is := r.find(o)
 		if !is {
 			return agent.Done{}, errNotRecalled
 		}
@@ -72,16 +71,16 @@ func (r recalledSystem) Do(_ context.Context, b agent.Batch) (done agent.Done, e
 }
 
 // Run fails.
-func (recalledSystem) Run(context.Context, agent.Command) (agent.Exit, error) {
+func (*recalledSystem) Run(context.Context, agent.Command) (agent.Exit, error) {
 	return agent.Exit{}, errNotRecalled
 }
 
 // sound checks a crash state by the answers of an equal recovered disk. It reports whether that was
 // possible and showed nothing wrong: otherwise the crash state has to be recovered.
-func (t *target) sound(ctx context.Context, answers map[string]agent.Result,
+func (t *target) sound(ctx context.Context, answers map[transcriptKey]agent.Result,
 	must *CommittedTree, about Crash) bool {
 	choices := new(Chooser)
-	e := t.choosing(ctx, recalledSystem{t.system, answers}, choices)
+	e := t.choosing(ctx, &recalledSystem{t.system, transcript{answers: answers}}, choices)
 	e.windows.closed = true
 	if must != nil {
 		tree, err := t.tree(e)
@@ -94,8 +93,8 @@ func (t *target) sound(ctx context.Context, answers map[string]agent.Result,
 }
 
 // alike reports whether a crash state need not be recovered, by the keys of recoveredKeys: a state
-// that recovers to an equal disk met the same expectation, or what was read from such a disk meets
-// this one.
+// that recovers to an equal disk met the same expectation, or what such a disk answered meets this
+// one.
 func (by *examiner) alike(ctx context.Context, c crashCase, disk, alike string) bool {
 	x := by.x
 	if alike != "" && (x.memo.has(alike) || x.surprised.has(alike)) {

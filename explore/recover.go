@@ -16,7 +16,7 @@ import (
 // nil if no tree is known that the recovery must give.
 func (s *session) recovered(ctx context.Context, disk *crash.State, must *CommittedTree,
 	about Crash, choices *Chooser) (f *Failure, logs history, err error) {
-	s.checking, s.read = 0, nil
+	s.checking, s.told = 0, nil
 	e, err := s.putIn(ctx, disk, choices, s.logRecovery)
 	if err != nil {
 		return nil, logs, err
@@ -46,7 +46,7 @@ func (s *session) recovered(ctx context.Context, disk *crash.State, must *Commit
 	if f == nil && fatal(e) == nil {
 		began := time.Now()
 		err := s.recovery.stack.Checker.Check(e, about)
-		s.checking, s.read = time.Since(began), s.ahead.allRead()
+		s.checking, s.told = time.Since(began), s.ahead.told()
 		f = s.recovery.failure(e, "check failed", err).withProperty(about.property())
 	}
 	if f == nil && fatal(e) == nil && closely {

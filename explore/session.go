@@ -22,20 +22,20 @@ type session struct {
 	restorer *restorer
 	pristine Checkpoint // with pristine disks and nothing mounted; nil: no checkpoints
 
-	newAccount  func() *durable.Account // Config.NewAccount
-	inject      bool                    // record which calls in the kernel can fail
-	faulty      faultyCalls             // which calls fail if faults are injected
-	mountHits   []agent.Hit             // of the last mountWithFault
-	countCalls  bool                    // count the system calls of the last step
-	logRecovery bool                    // log the reads and writes of recoveries
-	checking    time.Duration           // of the checker after the last recovery
-	read        map[string]agent.Result // what the check of the last recovery read: readAhead.allRead
-	verify      bool                    // Config.Verify
-	hashDisks   bool                    // Config.HashDisks
-	isError     func(kind string) bool  // Config.isError
-	ahead       *readAhead              // of the last recovery; nil: there was none
-	replays     *replayAhead            // sends the requests of steps ahead; nil: nothing does
-	covering    bool                    // record the kernel's coverage of each last step
+	newAccount  func() *durable.Account        // Config.NewAccount
+	inject      bool                           // record which calls in the kernel can fail
+	faulty      faultyCalls                    // which calls fail if faults are injected
+	mountHits   []agent.Hit                    // of the last mountWithFault
+	countCalls  bool                           // count the system calls of the last step
+	logRecovery bool                           // log the reads and writes of recoveries
+	checking    time.Duration                  // of the checker after the last recovery
+	told        map[transcriptKey]agent.Result // to the check of the last recovery: readAhead.told
+	verify      bool                           // Config.Verify
+	hashDisks   bool                           // Config.HashDisks
+	isError     func(kind string) bool         // Config.isError
+	ahead       *readAhead                     // of the last recovery; nil: there was none
+	replays     *replayAhead                   // sends the requests of steps ahead; nil: nothing does
+	covering    bool                           // record the kernel's coverage of each last step
 }
 
 // newSession makes the disks and the stack, and keeps their pristine state.
