@@ -26,25 +26,59 @@ const (
 // Surprises returns the surprises in a tree that Allowed allows, in the order of their names. The
 // caller has to read everything that s.Wants(f) lists first.
 func (f *FS) Surprises(s *Observed) (out []Surprise) {
-	found := func(kind, format string, args ...any) {
-		out = append(out, Surprise{kind, fmt.Sprintf(format, args...)})
+	where := placesOf(&f.tree, s)
+	for _, dir := range slices.Sorted(maps.Keys(where)) {
+		out = append(out, f.surprisesIn(s, dir, where[dir])...)
 	}
+	at := where.of()
 	for _, d := range slices.Sorted(maps.Keys(f.tree.inodes)) {
-		dir := f.tree.inodes[d]
-		for _, name := range slices.Sorted(maps.Keys(dir.names)) {
-			e := dir.names[name]
-			p := path.Join(f.tree.dirPath(d), name)
-			here := s.nodes[relative(p)]
-			f.surpriseOfName(found, dir, e, p, here)
-			if here != nil && here.kind() == File {
-				f.surpriseOfContent(found, e, p, here)
-			}
+		if n := f.tree.inodes[d]; n.kind == Dir && len(at[d]) == 0 {
+			out = append(out, f.surprisesIn(s, relative(f.tree.dirPath(d)), []int{d})...)
 		}
 	}
 	for _, i := range slices.Sorted(maps.Keys(f.tree.inodes)) {
 		if n := f.tree.inodes[i]; n.kind == File && n.links > 0 {
-			f.surpriseOfFile(found, s, i, n)
+			out = append(out, f.surpriseOfFile(s, at, i, n)...)
 		}
+	}
+	return out
+}
+
+// surprisesIn returns the surprises of the names in a directory of the tree, which may be several
+// directories. What is no surprise in one of them is none.
+func (f *FS) surprisesIn(s *Observed, dir string, may []int) (out []Surprise) {
+	names := make(map[string]bool)
+	for _, d := range may {
+		for name := range f.tree.inodes[d].names {
+			names[name] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		at := path.Join(dir, name)
+		here := s.nodes[at]
+		var least []Surprise
+		for i, d := range may {
+			var in []Surprise
+			if e := f.tree.inodes[d].names[name]; e != nil {
+				in = f.surprisesAt(f.tree.inodes[d], e, path.Join("/", at), here)
+			}
+			if i == 0 || len(in) < len(least) {
+				least = in
+			}
+		}
+		out = append(out, least...)
+	}
+	return out
+}
+
+// surprisesAt returns the surprises of a name in a directory, of which here is what was observed.
+func (f *FS) surprisesAt(dir *inode, e *name, p string, here *node) (out []Surprise) {
+	found := func(kind, format string, args ...any) {
+		out = append(out, Surprise{kind, fmt.Sprintf(format, args...)})
+	}
+	f.surpriseOfName(found, dir, e, p, here)
+	if here != nil && here.kind() == File {
+		f.surpriseOfContent(found, e, p, here)
 	}
 	return out
 }
@@ -155,30 +189,33 @@ func surpriseOfSpace(found func(kind, format string, args ...any), p string, her
 	}
 }
 
-// surpriseOfFile looks for a file with a durable content that has none of its names.
-func (f *FS) surpriseOfFile(found func(kind, format string, args ...any), s *Observed, i int,
-	n *inode) {
+// surpriseOfFile looks for a file with a durable content that has none of its names. at has where
+// each directory may be.
+func (f *FS) surpriseOfFile(s *Observed, at map[int][]string, i int, n *inode) []Surprise {
 	durableName, renamed, present := false, false, false
 	for d, dir := range f.tree.inodes {
 		for name, e := range dir.names {
-			for _, v := range e.history {
-				if v.value != i {
-					continue
-				}
-				durableName = durableName || v.at <= f.disk.nameSince(dir, e)
-				renamed = renamed || e.now() != i
-				present = present || s.nodes[relative(path.Join(f.tree.dirPath(d), name))] != nil
+			if !slices.ContainsFunc(e.history, func(v version[int]) bool { return v.value == i }) {
+				continue
 			}
+			for _, v := range e.history {
+				durableName = durableName || v.value == i && v.at <= f.disk.nameSince(dir, e)
+			}
+			renamed = renamed || e.now() != i
+			present = present || slices.ContainsFunc(at[d], func(p string) bool {
+				return s.nodes[path.Join(p, name)] != nil
+			})
 		}
 	}
 	synced := max(n.dataAt, n.meta) >= n.born && max(n.dataAt, n.meta) > 0
 	switch {
 	case present:
 	case durableName && renamed && f.disk.isDurable(n):
-		found(RenamedGone, "%s was on the disk, and has none of its names: %s", f.tree.path(i),
-			f.log.lastOf(n))
+		return []Surprise{{RenamedGone, fmt.Sprintf("%s was on the disk, and has none of its names: %s",
+			f.tree.path(i), f.log.lastOf(n))}}
 	case !durableName && synced:
-		found(FsyncedAbsent, "%s was forced to the disk, and has no name: %s", f.tree.path(i),
-			f.log.lastOf(n))
+		return []Surprise{{FsyncedAbsent, fmt.Sprintf("%s was forced to the disk, and has no name: %s",
+			f.tree.path(i), f.log.lastOf(n))}}
 	}
+	return nil
 }

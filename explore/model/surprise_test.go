@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"slices"
 	"testing"
 
 	"fsward/explore/model"
@@ -28,6 +29,16 @@ func TestSurprises(t *testing.T) {
 		{"a removed file is gone", "creat /f; write /f 1; sync; unlink /f", "", "", posix},
 		{"a renamed file is under its old name", "creat /f; write /f 1; sync; rename /f /g",
 			"creat /f; write /f 1", "", posix},
+		{"its directory has its old name", "mkdir /A; creat /b; rename /b /A/b; creat /g; fsync /g; " +
+			"rename /A /B", "mkdir /A; creat /A/b; creat /g", "", journal},
+		{"its directory was renamed, and it is gone", "mkdir /A; creat /b; write /b 1; rename /b /A/b; " +
+			"sync; rename /A /B; rename /B/b /c", "mkdir /A", model.RenamedGone, posix},
+		{"another directory has the name of its directory", "mkdir /A; creat /A/f; write /A/f 1; sync; " +
+			"rename /A /B; mkdir /A; creat /A/f; write /A/f 2", "mkdir /A; creat /A/f; write /A/f 1", "",
+			posix},
+		{"a replaced file in a directory with its old name", "mkdir /A; creat /A/f; write /A/f 1; sync; " +
+			"creat /A/g; write /A/g 2; rename /A/g /A/f; rename /A /B", "mkdir /A",
+			model.NeitherOldNorNew, posix},
 		{"fsync of a new file alone", "creat /f; write /f 1; fsync /f", "", model.FsyncedAbsent, posix},
 		{"a new file without fsync", "creat /f; write /f 1", "", "", posix},
 	} {
@@ -40,6 +51,45 @@ func TestSurprises(t *testing.T) {
 		if c.kind == "" && len(got) > 0 || c.kind != "" && (len(got) == 0 || got[0].Kind != c.kind) {
 			t.Errorf("%s: %+v, want %q", c.name, got, c.kind)
 		}
+	}
+}
+
+// TestNoSurpriseBefore checks that the tree that the last sync or fsync left is never a surprise,
+// whatever was done since.
+func TestNoSurpriseBefore(t *testing.T) {
+	persisting := []model.Code{model.Sync, model.Syncfs, model.Fsync, model.Fdatasync, model.Msync}
+	tried := 0
+	for i, p := range []model.Promises{posix, journal, trees, synced} {
+		for seed := range uint64(200) {
+			f, g := model.New(p), modeltest.NewGenerator(seed)
+			for range 40 {
+				f.Apply(g.Op())
+			}
+			persist := script(t, "sync")
+			if seed%2 == 1 {
+				persist = script(t, "creat /new; fsync /new")
+			}
+			apply(t, f, persist...)
+			at := f.Observed()
+			var done []string
+			for range 12 {
+				op := g.Op()
+				if slices.Contains(persisting, op.Code) {
+					continue
+				}
+				done = append(done, op.String())
+				if f.Apply(op); f.Allowed(at) != nil {
+					break
+				}
+				tried++
+				if got := f.Surprises(at); len(got) > 0 {
+					t.Fatalf("promises %d, seed %d, after %s: %+v", i, seed, done, got)
+				}
+			}
+		}
+	}
+	if tried < 1000 {
+		t.Errorf("tried only %d trees", tried)
 	}
 }
 
