@@ -14,7 +14,7 @@ GOTESTSUM_VERSION := v1.13.0
 .PHONY: help setup build run test test-disks test-apart vm-test vm-test-explore \
 	vm-test-others layout restarts apparmor reconnect migrate planted repair-planted \
 	repair-paths search-table variants lint fuzz bench kills simulate soak survey shapes cliffs \
-	matrix mutants man clean guest guest-debug debug-test
+	matrix fsward-matrix mutants man clean guest guest-debug debug-test
 
 ## list the targets
 help:
@@ -241,6 +241,11 @@ shapes: setup
 cliffs: setup
 	go run ./dev/cliffs -keep build/cliffs $(CLIFFS)
 
+## build the program that runs the units of fsward campaign start matrix
+fsward-matrix:
+	go build -o fsward-matrix ./dev/matrix/cmd
+	CGO_ENABLED=0 go build -o fsward-matrix-init ./dev/matrix/umlinit
+
 ## draw the corruption matrices in build/matrix: fsward, the checker and Linux on thousands of
 ## altered commits; MATRIX="-fs btrfs -only extent_item"
 matrix: setup
@@ -257,7 +262,7 @@ man: build
 
 ## remove everything that make has built
 clean:
-	rm -rf build out fsward
+	rm -rf build out fsward fsward-matrix fsward-matrix-init
 
 build/bin/gotestsum:
 	GOBIN=$(CURDIR)/build/bin go install gotest.tools/gotestsum@$(GOTESTSUM_VERSION)

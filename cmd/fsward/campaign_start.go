@@ -46,6 +46,8 @@ func campaignStartCommand() *cobra.Command {
   survey   fsward explore survey, one unit for each file system
   fsck     fsward fsck run, one unit for each combination of values of --vary, and for each part of
            --unit damages of --range
+  matrix   fsward-matrix, which make fsward-matrix builds: altered commits that the checker of the
+           file system reports and fsward lets through, in units of some corruptions
 
 A campaign carries the file of --set of b3, and of --stack of explore; other flags that name files
 are refused.
@@ -68,8 +70,9 @@ Exit status: 0 found nothing, 1 found errors, 2 wrong usage, 3 not everything co
 	s.workerFlags.add(c)
 	c.Flags().StringArrayVar(&s.vary, "vary", nil,
 		"make a unit for each value of a flag: `FLAG=VALUE|VALUE...` or FLAG=A-B; may be repeated")
-	c.Flags().Uint64Var(&s.unit, "unit", 0, fmt.Sprintf("a unit has `N` workloads of b3 (0: %d), or "+
-		"N damages of fsck (0: %d)", defaultUnit, defaultDamages))
+	c.Flags().Uint64Var(&s.unit, "unit", 0, fmt.Sprintf("a unit has `N` workloads of b3 (0: %d), N "+
+		"damages of fsck (0: %d), or N corruptions of matrix (0: %d)", defaultUnit, defaultDamages,
+		defaultCorruptions))
 	c.Flags().BoolVar(&s.spread, "spread", false,
 		"test the units in an order that spreads over the whole test: the results so far are a "+
 			"sample of all")
@@ -83,7 +86,7 @@ func (s *campaignStart) run(c *cobra.Command, kind string, args []string) error 
 		return err
 	}
 	s.local(c, s.address.Dir != "")
-	d, err := s.definition(kind, args)
+	d, err := s.definition(c.Context(), kind, args)
 	d.Spread = s.spread
 	if err == nil {
 		err = d.Check()
@@ -109,7 +112,7 @@ func (s *campaignStart) versions(d *campaign.Definition) (err error) {
 	if err != nil {
 		return err
 	}
-	if d.Build, err = ownBuild(); err == nil && k.Guest {
+	if d.Build, err = buildOf(k); err == nil && k.Guest {
 		d.Guest, err = s.guestVersion()
 	}
 	return err
@@ -117,10 +120,12 @@ func (s *campaignStart) versions(d *campaign.Definition) (err error) {
 
 // campaignCommands are the commands of the kinds.
 var campaignCommands = map[string]func() *cobra.Command{"b3": exploreB3Command,
-	"explore": exploreRunCommand, "survey": exploreSurveyCommand, "fsck": fsckRunCommand}
+	"explore": exploreRunCommand, "survey": exploreSurveyCommand, "fsck": fsckRunCommand,
+	"matrix": matrixCommand}
 
 // definition returns the definition of a campaign of a kind, from the arguments of its command.
-func (s *campaignStart) definition(kind string, args []string) (d campaign.Definition, err error) {
+func (s *campaignStart) definition(ctx context.Context, kind string,
+	args []string) (d campaign.Definition, err error) {
 	if _, err := campaign.KindOf(kind); err != nil {
 		return d, err
 	}
@@ -141,13 +146,15 @@ func (s *campaignStart) definition(kind string, args []string) (d campaign.Defin
 		d.Axes = append(d.Axes, a)
 	}
 	rest := command.Flags().Args()
-	if kind == "b3" {
+	switch kind {
+	case "b3":
 		if err := s.ranks(&d); err != nil {
 			return d, err
 		}
 		return d, s.carry(&d)
-	}
-	if kind == "fsck" {
+	case "matrix":
+		return d, s.corruptions(ctx, &d)
+	case "fsck":
 		if err := s.damages(&d); err != nil {
 			return d, err
 		}

@@ -40,13 +40,17 @@ func (f *workerFlags) local(c *cobra.Command, folder bool) {
 	}
 }
 
-// ownBuild returns what identifies this program to workers.
-func ownBuild() (string, error) {
+// buildOf returns what identifies the program of a kind of units to workers.
+func buildOf(k *campaign.Kind) (string, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return "", err
 	}
-	return child.Build(output.Version(), program)
+	build, err := child.Build(output.Version(), k.Path(program))
+	if errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("%w: make %s, or make install, puts it there", err, k.Program)
+	}
+	return build, err
 }
 
 // guestVersion returns what identifies the guest; "": any guest will do.
@@ -74,24 +78,20 @@ func (f *workerFlags) worker(c *cobra.Command, client *campaign.Client,
 	if r.CPUs, err = child.ParseCPUs(f.cpus, f.guests); err != nil {
 		return nil, usageError{err, c.CommandPath()}
 	}
-	check, err := f.checkVersion()
-	if err != nil {
-		return nil, err
-	}
-	return &campaign.Worker{Client: client, Runner: r, Slots: f.guests, Check: check,
+	return &campaign.Worker{Client: client, Runner: r, Slots: f.guests, Check: f.checkVersion(),
 		Name:    fmt.Sprintf("%s-%d", host, os.Getpid()),
 		OnEvent: func(e campaign.Event) { printWorker(c, e, asJSON) }}, nil
 }
 
 // checkVersion returns what refuses campaigns of other versions.
-func (f *workerFlags) checkVersion() (func(*campaign.Definition) error, error) {
-	build, err := ownBuild()
-	if err != nil {
-		return nil, err
-	}
+func (f *workerFlags) checkVersion() func(*campaign.Definition) error {
 	guest, guestErr := f.guestVersion()
 	return func(d *campaign.Definition) error {
 		k, err := campaign.KindOf(d.Kind)
+		if err != nil {
+			return err
+		}
+		build, err := buildOf(k)
 		switch {
 		case err != nil:
 			return err
@@ -103,7 +103,7 @@ func (f *workerFlags) checkVersion() (func(*campaign.Definition) error, error) {
 			return fmt.Errorf("its guest is %s, but the guest in %s is %s", d.Guest, f.guest, guest)
 		}
 		return checkCarried(d)
-	}, nil
+	}
 }
 
 // printWorker prints what a worker did: for people on stderr, or as a line of JSON on stdout.

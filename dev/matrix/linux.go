@@ -30,16 +30,29 @@ type machine struct {
 	init string
 }
 
-// newMachine builds umlinit, and makes in dir the files that the guest's kernel needs on this host.
+// InitName is the name of umlinit beside the program of a campaign. A unit of a campaign does not
+// run in the folder of the sources.
+const InitName = "fsward-matrix-init"
+
+// newMachine builds umlinit unless it is there, and makes in dir the files that the guest's kernel needs on this host.
 func newMachine(ctx context.Context, dir string) (*machine, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
-	m := &machine{init: filepath.Join(dir, "umlinit")}
+	m := &machine{}
 	if m.Machine, err = uml.New(ctx, dir); err != nil {
 		return nil, err
 	}
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	m.init = filepath.Join(filepath.Dir(program), InitName)
+	if _, err := os.Stat(m.init); err == nil {
+		return m, nil
+	}
+	m.init = filepath.Join(dir, "umlinit")
 	build := exec.CommandContext(ctx, "go", "build", "-o", m.init, "fsward/dev/matrix/umlinit")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -74,7 +87,13 @@ func askLinux(ctx context.Context, cfg Config, rows []*Row, checks *answers) err
 		return 0
 	}
 	slices.SortStableFunc(todo, func(a, b *Row) int { return refused(a) - refused(b) })
-	m, err := newMachine(ctx, cfg.Dir)
+	// Runs of several parts have the same folder, at the same time.
+	home, err := os.MkdirTemp(cfg.Dir, "uml-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(home)
+	m, err := newMachine(ctx, home)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ type Config struct {
 	Workers int
 	Only    string // regular expression that matches the IDs of wanted cells
 	Cells   []Cell // the wanted cells, each with its variant; nil: all cells
+	Part    *Part  // of all cells; nil: each
 	Linux   bool   // mount each image with user-mode Linux; false: use only earlier answers
 	Log     io.Writer
 }
@@ -71,10 +72,15 @@ func (f *format) collect(ctx context.Context, cfg Config) ([]*Row, error) {
 	if err != nil {
 		return nil, err
 	}
+	unlock, err := lock(cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	var rows []*Row
 	made := make(map[string]int)
 	for _, v := range f.variants {
-		wanted, count := f.allCells(), made
+		wanted, count := cfg.Part.of(f.allCells()), made
 		if cfg.Cells != nil {
 			wanted = slices.DeleteFunc(slices.Clone(cfg.Cells),
 				func(c Cell) bool { return c.Variant != v.Name })

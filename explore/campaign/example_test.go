@@ -15,5 +15,5 @@ func ExampleCombinations() {
 	fmt.Println(campaign.Flag{Name: "fs", Value: "ext3"}, campaign.Kinds())
 	// Output:
 	// 6
-	// --fs=ext3 [b3 explore fsck survey]
+	// --fs=ext3 [b3 explore fsck matrix survey]
 }

@@ -3,6 +3,7 @@ package campaign
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,7 +12,9 @@ import (
 // A Kind is a kind of unit: a command of fsward, and the flags that a campaign may give it. What is
 // not listed here does not run, whoever asks for it.
 type Kind struct {
-	Command []string // the subcommand of fsward
+	// Program is the name of the program that runs a unit, in the folder of fsward; "": fsward.
+	Program string
+	Command []string // the subcommand of the program
 	Guest   bool     // it boots a guest
 	// Range names the flag for the indexes of a unit, as A-B. "": each unit is one combination of the
 	// flags' values.
@@ -106,6 +109,22 @@ var kinds = map[string]*Kind{
 		subject:  []string{"fs", "program"},
 		required: []string{"fs"},
 	},
+	// dev/matrix/cmd
+	"matrix": {
+		Program: "fsward-matrix", Range: "range",
+		flags: map[string]*regexp.Regexp{"fs": nameValue, "picks": numberValue,
+			"workers": numberValue, "only": patternValue, "linux": boolValue},
+		subject:  []string{"fs"},
+		required: []string{"fs"},
+	},
+}
+
+// Path returns the path of the program that runs the units, from that of fsward.
+func (k *Kind) Path(fsward string) string {
+	if k.Program == "" {
+		return fsward
+	}
+	return filepath.Join(filepath.Dir(fsward), k.Program)
 }
 
 // Kinds returns the names of the kinds of campaigns, sorted.

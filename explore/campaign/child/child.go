@@ -23,9 +23,9 @@ import (
 	"fsward/explore/campaign"
 )
 
-// A Runner runs units as commands of a program.
+// A Runner runs units as commands of programs.
 type Runner struct {
-	Program string   // fsward
+	Program string   // fsward; the other programs are in its folder
 	Guest   string   // folder of the guest
 	Work    string   // folder for what units write; each has a folder in it while it runs
 	CPUs    [][]int  // processors of the task in a slot; empty: all
@@ -73,7 +73,7 @@ func (r *Runner) run(ctx context.Context, t campaign.Task, dir string) (d campai
 	if err != nil {
 		return d, err
 	}
-	cmd := exec.CommandContext(ctx, r.Program, args...)
+	cmd := exec.CommandContext(ctx, kind.Path(r.Program), args...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), r.Env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = stopTime

@@ -113,6 +113,31 @@ grep Cpus_allowed_list /proc/self/status >> `+log), Work: t.TempDir(), Guest: "/
 }
 
 // A command ends when it is asked to.
+// A kind with a program of its own is run by that program, in the folder of fsward.
+func TestOtherProgram(t *testing.T) {
+	d := campaign.NewDefinition("a", "matrix")
+	d.Flags = []campaign.Flag{{Name: "fs", Value: "ext3"}}
+	d.Last, d.Unit = 9, 10
+	task := campaign.Task{Definition: &d, Unit: campaign.Unit{Digest: d.Digest(), To: 9}}
+	r := &Runner{Program: program(t, "exit 2"), Work: t.TempDir(), Guest: "/guest"}
+	if _, err := r.Run(t.Context(), task); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("without the program: %v", err)
+	}
+	matrix := filepath.Join(filepath.Dir(r.Program), "fsward-matrix")
+	script := `#!/bin/sh
+[ "$1 $2" = "--fs=ext3 --range=0-9" ] || exit 2
+echo '{"event":"finding","kind":"missed","group":"superblock","damage":"a","detail":"b"}'
+echo '{"event":"tested","complete":true}'
+exit 1`
+	if err := os.WriteFile(matrix, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	want := []campaign.Found{{Kind: "missed", Property: "superblock", Summary: "a: b", Count: 1}}
+	if done, err := r.Run(t.Context(), task); err != nil || !reflect.DeepEqual(done.Findings, want) {
+		t.Errorf("%+v, %v", done, err)
+	}
+}
+
 func TestStop(t *testing.T) {
 	r := &Runner{Program: program(t, "exec sleep 100"), Work: t.TempDir()}
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
