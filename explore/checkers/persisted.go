@@ -33,6 +33,7 @@ func (s *workloadState) Key() string {
 	h := sha256.New()
 	for _, p := range slices.Sorted(maps.Keys(s.kept)) {
 		e := s.kept[p]
+		e.Mtime, e.Ctime = 0, 0 // no two runs of a workload have the same, and differs ignores them
 		fmt.Fprintf(h, "%q %+v\n", p, e)
 	}
 	s.key = fmt.Sprintf("%s %x %q", s.FS.Key(), h.Sum(nil), s.names)
