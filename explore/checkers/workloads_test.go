@@ -10,12 +10,21 @@ import (
 
 	"fsward/explore"
 	"fsward/explore/b3"
+	"fsward/explore/crash"
 	"fsward/explore/exploretest"
 	"fsward/explore/model"
 )
 
 // runWorkloads tests workloads on a fake file system with a planted bug.
 func runWorkloads(t *testing.T, bug string, texts ...string) explore.Summary {
+	t.Helper()
+	return runRecalled(t, nil, bug, texts...)
+}
+
+// runRecalled is runWorkloads. Crash states whose recovered disks have the same key are checked by
+// what the first one answered.
+func runRecalled(t *testing.T, recovered func(*crash.State) (string, error), bug string,
+	texts ...string) explore.Summary {
 	t.Helper()
 	s := exploretest.New()
 	f := newFake(s, bug, model.Promises{})
@@ -36,6 +45,7 @@ func runWorkloads(t *testing.T, bug string, texts ...string) explore.Summary {
 	defer cancel()
 	sum, err := explore.Run(ctx, explore.Config{
 		System: s, Dir: dir, Strategy: explore.BreadthFirst, Depth: 1, Restore: explore.ByReplay,
+		Recovered: recovered,
 		Stack: explore.Stack{Top: f, Checker: &Workloads{
 			Core: Core{At: fakeAt, Promises: fakePromises}, On: f, Count: uint32(len(list)),
 			Workload: func(i uint32) (b3.Workload, error) { return list[i], nil },
@@ -110,6 +120,24 @@ func TestWorkloadsFindBugs(t *testing.T) {
 			!strings.Contains(strings.Join(e.Did[0], " "), "foo") && bug.property != "sync" {
 			t.Errorf("%s: %+v", bug.bug, e)
 		}
+	}
+}
+
+// TestWorkloadsAreRecalled checks that what a recovered disk answered counts for workloads that
+// leave an equal one, although each check changes the disk, and that bugs are found as without.
+func TestWorkloadsAreRecalled(t *testing.T) {
+	texts := []string{"creat foo; fsync foo; creat bar; sync", "creat foo; sync; creat bar; fsync bar",
+		"creat foo; fsync foo; creat bar; fsync bar", "creat foo; sync; creat bar; sync"}
+	for _, bug := range []string{"", "fsync does nothing", "sync does nothing", "dropped flush"} {
+		each, once := runWorkloads(t, bug, texts...), runRecalled(t, recoveredFake, bug, texts...)
+		if each.CrashStates != once.CrashStates || len(each.Errors) != len(once.Errors) ||
+			(len(each.Errors) > 0) != (bug != "") {
+			t.Errorf("%q: each is recovered: %+v\nothers are recalled: %+v", bug, each, once)
+		}
+		if bug == "" && once.Recovered*2 > each.Recovered {
+			t.Errorf("%d recoveries, and %d of each state", once.Recovered, each.Recovered)
+		}
+		t.Logf("%q: %d recoveries instead of %d", bug, once.Recovered, each.Recovered)
 	}
 }
 
