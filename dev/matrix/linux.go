@@ -34,7 +34,8 @@ type machine struct {
 // run in the folder of the sources.
 const InitName = "fsward-matrix-init"
 
-// newMachine builds umlinit unless it is there, and makes in dir the files that the guest's kernel needs on this host.
+// newMachine builds umlinit unless it is there, and makes in dir the files that the guest's kernel
+// needs on this host.
 func newMachine(ctx context.Context, dir string) (*machine, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

@@ -36,8 +36,8 @@ func TestSurprises(t *testing.T) {
 		{"another directory has the name of its directory", "mkdir /A; creat /A/f; write /A/f 1; sync; " +
 			"rename /A /B; mkdir /A; creat /A/f; write /A/f 2", "mkdir /A; creat /A/f; write /A/f 1", "",
 			posix},
-		{"a replaced file in a directory with its old name", "mkdir /A; creat /A/f; write /A/f 1; sync; " +
-			"creat /A/g; write /A/g 2; rename /A/g /A/f; rename /A /B", "mkdir /A",
+		{"a replaced file in a directory with its old name", "mkdir /A; creat /A/f; write /A/f 1; " +
+			"sync; creat /A/g; write /A/g 2; rename /A/g /A/f; rename /A /B", "mkdir /A",
 			model.NeitherOldNorNew, posix},
 		{"fsync of a new file alone", "creat /f; write /f 1; fsync /f", "", model.FsyncedAbsent, posix},
 		{"a new file without fsync", "creat /f; write /f 1", "", "", posix},

@@ -134,9 +134,9 @@ func TestUndecidedIsABase(t *testing.T) {
 	}
 }
 
-// faultInLargeCommit guards a new file system that passes one undecided commit with a simulated bug.
-// A sync(2) of another process on this machine splits the commit, and a later part may write over
-// the fault: then it begins again, at most five times.
+// faultInLargeCommit guards a new file system that passes one undecided commit with a simulated
+// bug. A sync(2) of another process on this machine splits the commit, and a later part may write
+// over the fault: then it begins again, at most five times.
 func faultInLargeCommit(t *testing.T, fs, bug string) *guardtest.Rig {
 	t.Helper()
 	for range 5 {
