@@ -30,9 +30,9 @@ type machine struct {
 	init string
 }
 
-// InitName is the name of umlinit beside the program of a campaign. A unit of a campaign does not
+// initName is the name of umlinit beside the program of a campaign. A unit of a campaign does not
 // run in the folder of the sources.
-const InitName = "fsward-matrix-init"
+const initName = "fsward-matrix-init"
 
 // newMachine builds umlinit unless it is there, and makes in dir the files that the guest's kernel
 // needs on this host.
@@ -49,7 +49,7 @@ func newMachine(ctx context.Context, dir string) (*machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.init = filepath.Join(filepath.Dir(program), InitName)
+	m.init = filepath.Join(filepath.Dir(program), initName)
 	if _, err := os.Stat(m.init); err == nil {
 		return m, nil
 	}
