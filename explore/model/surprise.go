@@ -27,26 +27,33 @@ const (
 // caller has to read everything that s.Wants(f) lists first.
 func (f *FS) Surprises(s *Observed) (out []Surprise) {
 	where := placesOf(&f.tree, s)
+	l := losses{FS: f, seen: s, at: where.of()}
 	for _, dir := range slices.Sorted(maps.Keys(where)) {
-		out = append(out, f.surprisesIn(s, dir, where[dir])...)
+		out = append(out, l.in(dir, where[dir])...)
 	}
-	at := where.of()
 	for _, d := range slices.Sorted(maps.Keys(f.tree.inodes)) {
-		if n := f.tree.inodes[d]; n.kind == Dir && len(at[d]) == 0 {
-			out = append(out, f.surprisesIn(s, relative(f.tree.dirPath(d)), []int{d})...)
+		if n := f.tree.inodes[d]; n.kind == Dir && len(l.at[d]) == 0 {
+			out = append(out, l.in(relative(f.tree.dirPath(d)), []int{d})...)
 		}
 	}
 	for _, i := range slices.Sorted(maps.Keys(f.tree.inodes)) {
 		if n := f.tree.inodes[i]; n.kind == File && n.links > 0 {
-			out = append(out, f.surpriseOfFile(s, at, i, n)...)
+			out = append(out, l.ofFile(i, n)...)
 		}
 	}
 	return out
 }
 
-// surprisesIn returns the surprises of the names in a directory of the tree, which may be several
+// losses looks for surprises in an observed tree.
+type losses struct {
+	*FS
+	seen *Observed
+	at   map[int][]string // where each directory may be
+}
+
+// in returns the surprises of the names in a directory of the tree, which may be several
 // directories. What is no surprise in one of them is none.
-func (f *FS) surprisesIn(s *Observed, dir string, may []int) (out []Surprise) {
+func (f losses) in(dir string, may []int) (out []Surprise) {
 	names := make(map[string]bool)
 	for _, d := range may {
 		for name := range f.tree.inodes[d].names {
@@ -55,12 +62,12 @@ func (f *FS) surprisesIn(s *Observed, dir string, may []int) (out []Surprise) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		at := path.Join(dir, name)
-		here := s.nodes[at]
+		here := f.seen.nodes[at]
 		var least []Surprise
 		for i, d := range may {
 			var in []Surprise
 			if e := f.tree.inodes[d].names[name]; e != nil {
-				in = f.surprisesAt(f.tree.inodes[d], e, path.Join("/", at), here)
+				in = f.here(f.tree.inodes[d], e, path.Join("/", at), here)
 			}
 			if i == 0 || len(in) < len(least) {
 				least = in
@@ -71,14 +78,14 @@ func (f *FS) surprisesIn(s *Observed, dir string, may []int) (out []Surprise) {
 	return out
 }
 
-// surprisesAt returns the surprises of a name in a directory, of which here is what was observed.
-func (f *FS) surprisesAt(dir *inode, e *name, p string, here *node) (out []Surprise) {
+// here returns the surprises of a name in a directory, of which is was observed.
+func (f losses) here(dir *inode, e *name, p string, is *node) (out []Surprise) {
 	found := func(kind, format string, args ...any) {
 		out = append(out, Surprise{kind, fmt.Sprintf(format, args...)})
 	}
-	f.surpriseOfName(found, dir, e, p, here)
-	if here != nil && here.kind() == File {
-		f.surpriseOfContent(found, e, p, here)
+	f.ofName(found, dir, e, p, is)
+	if is != nil && is.kind() == File {
+		f.ofContent(found, e, p, is)
 	}
 	return out
 }
@@ -91,9 +98,9 @@ func relative(p string) string {
 	return p[1:]
 }
 
-// surpriseOfName looks for a name that was renamed over, and leads to neither file, and for one
+// ofName looks for a name that was renamed over, and leads to neither file, and for one
 // that leads to an empty file.
-func (f *FS) surpriseOfName(found func(kind, format string, args ...any), dir *inode, e *name,
+func (f losses) ofName(found func(kind, format string, args ...any), dir *inode, e *name,
 	p string, here *node) {
 	last := len(e.history) - 1
 	now := f.tree.inodes[e.history[last].value]
@@ -131,9 +138,9 @@ func has(versions history[content], here *node) bool {
 	})
 }
 
-// surpriseOfContent looks for sectors that hold neither zeros nor anything that was written to a
+// ofContent looks for sectors that hold neither zeros nor anything that was written to a
 // file of this name.
-func (f *FS) surpriseOfContent(found func(kind, format string, args ...any), e *name, p string,
+func (f losses) ofContent(found func(kind, format string, args ...any), e *name, p string,
 	here *node) {
 	most := uint64(0)
 	for _, v := range e.history {
@@ -189,9 +196,8 @@ func surpriseOfSpace(found func(kind, format string, args ...any), p string, her
 	}
 }
 
-// surpriseOfFile looks for a file with a durable content that has none of its names. at has where
-// each directory may be.
-func (f *FS) surpriseOfFile(s *Observed, at map[int][]string, i int, n *inode) []Surprise {
+// ofFile looks for a file with a durable content that has none of its names.
+func (f losses) ofFile(i int, n *inode) []Surprise {
 	durableName, renamed, present := false, false, false
 	for d, dir := range f.tree.inodes {
 		for name, e := range dir.names {
@@ -202,8 +208,8 @@ func (f *FS) surpriseOfFile(s *Observed, at map[int][]string, i int, n *inode) [
 				durableName = durableName || v.value == i && v.at <= f.disk.nameSince(dir, e)
 			}
 			renamed = renamed || e.now() != i
-			present = present || slices.ContainsFunc(at[d], func(p string) bool {
-				return s.nodes[path.Join(p, name)] != nil
+			present = present || slices.ContainsFunc(f.at[d], func(p string) bool {
+				return f.seen.nodes[path.Join(p, name)] != nil
 			})
 		}
 	}
