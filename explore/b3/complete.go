@@ -9,8 +9,9 @@ import (
 
 // Complete adds to a workload what it needs to run, right before the step that needs it: parent
 // directories, files and their content, an attribute before removexattr, the removal of what is in
-// the way, a close before rename and unlink; and at its end it closes everything. It replaces named
-// ranges by offsets and lengths. The same workload always becomes the same one.
+// the way, a close before rename and unlink, and before more than MaxOpen are open; and at its end
+// it closes everything. It replaces named ranges by offsets and lengths. The same workload always
+// becomes the same one.
 //
 // A rename of a directory into itself stays as it is, and fails when it runs.
 //
@@ -38,7 +39,7 @@ type completer struct {
 	volumes map[string]bool
 	// orphans are open files that lost the name under which they are open, by this name.
 	orphans map[string]*file
-	open    map[string]bool
+	open    []string // what was used last comes last
 	out     Workload
 }
 
@@ -53,12 +54,12 @@ func (f *file) clone() *file { return &file{f.size, maps.Clone(f.xattrs)} }
 
 func newCompleter() *completer {
 	return &completer{files: make(map[string]*file), dirs: make(map[string]bool),
-		volumes: make(map[string]bool), open: make(map[string]bool), orphans: make(map[string]*file)}
+		volumes: make(map[string]bool), orphans: make(map[string]*file)}
 }
 
 // end closes everything, and returns the completed workload.
 func (c *completer) end() Workload {
-	for _, name := range slices.Sorted(maps.Keys(c.open)) {
+	for _, name := range slices.Sorted(slices.Values(c.open)) {
 		c.close(name)
 	}
 	return c.out
@@ -133,15 +134,17 @@ func (c *completer) put(s Step) {
 			s.Range.Off = (s.Range.Off + directBlock - 1) / directBlock * directBlock
 		}
 	}
+	if s.Verb == Creat || s.Verb == Open {
+		c.makeRoom()
+		c.use(s.Name)
+	}
 	c.out = append(c.out, s)
 	if f != nil {
 		f.follow(s)
 	}
 	switch s.Verb {
 	case Creat:
-		c.files[s.Name], c.open[s.Name] = newFile(), true
-	case Open:
-		c.open[s.Name] = true
+		c.files[s.Name] = newFile()
 	case Mknod, Symlink:
 		c.files[s.Name] = newFile()
 	case Mkdir:
@@ -229,26 +232,11 @@ func (c *completer) exists(name string) {
 	}
 }
 
-// opened opens a file or a directory. It makes it if there is nothing.
-func (c *completer) opened(name string) {
-	if c.exists(name); !c.open[name] {
-		c.put(Step{Verb: Open, Name: name})
-	}
-}
-
 // filled opens a file, and writes to it if it is empty.
 func (c *completer) filled(name string) {
 	c.opened(name)
 	if f := c.file(name); f != nil && f.size == 0 {
 		c.put(Step{Verb: Write, Name: name, Range: Range{Where: Append}})
-	}
-}
-
-func (c *completer) close(name string) {
-	if c.open[name] {
-		delete(c.open, name)
-		delete(c.orphans, name)
-		c.out = append(c.out, Step{Verb: Close, Name: name})
 	}
 }
 

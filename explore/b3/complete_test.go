@@ -48,6 +48,15 @@ var completed = map[string]string{
 	// A direct write begins at a block, also if the file does not end at one.
 	"write foo extend; dwrite foo append; dwrite foo last; sync": "creat foo; write foo 0 32768; " +
 		"write foo 30768 5000; dwrite foo 36864 32768; dwrite foo 61440 8192; sync; close foo",
+	// At most eight are open: the one that was used longest ago is closed, one without a name is not.
+	"orphan a; repeat 7 creat f%d; fsync f0; creat g; write f1 append; write a append; sync": "creat a; " +
+		"orphan a; creat f0; creat f1; creat f2; creat f3; creat f4; creat f5; creat f6; fsync f0; " +
+		"close f1; creat g; close f2; open f1; write f1 0 32768; write a 0 32768; sync; close a; " +
+		"close f0; close f1; close f3; close f4; close f5; close f6; close g",
+	"repeat 6 orphan f%d; write a append; clone a start b 0; sync": "creat f0; orphan f0; creat f1; " +
+		"orphan f1; creat f2; orphan f2; creat f3; orphan f3; creat f4; orphan f4; creat f5; " +
+		"orphan f5; creat a; write a 0 32768; creat b; clone a 0 5000 b 0; sync; close a; close b; " +
+		"close f0; close f1; close f2; close f3; close f4; close f5",
 	// A snapshot has what its subvolume has, but for the subvolumes in it.
 	"snapshot / A/S; write A/S/foo append; delete_subvolume A/S; rmdir A; sync": "mkdir A; " +
 		"snapshot / A/S; creat A/S/foo; write A/S/foo 0 32768; close A/S/foo; " +

@@ -41,15 +41,24 @@ func Parse(text string) (Workload, error) {
 		return nil, &SyntaxError{1, 1, "…", fmt.Sprintf("at most %d bytes", maxText)}
 	}
 	var w Workload
+	orphans := make(nameless)
 	for number, line := range strings.Split(text, "\n") {
 		line, _, _ = strings.Cut(line, "#")
 		at := 0
 		for _, piece := range strings.Split(line, ";") {
 			p := parser{line: line, number: number + 1, at: at, end: at + len(piece)}
 			at = p.end + 1
+			from := p
 			steps, err := p.steps(maxSteps - len(w))
 			if err != nil {
 				return nil, err
+			}
+			for _, s := range steps {
+				if orphans.follow(s); len(orphans) > maxOrphans {
+					_, begin := from.word()
+					return nil, p.wrong(begin, s.String(), fmt.Sprintf(
+						"a close of another open file without a name: %d are open", maxOrphans))
+				}
 			}
 			w = append(w, steps...)
 		}

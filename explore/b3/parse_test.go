@@ -53,6 +53,10 @@ func TestSyntaxErrors(t *testing.T) {
 		{"setxattr foo a b", "1, column 16", `"b"`, "a semicolon or the end of the line after " +
 			"setxattr foo a"},
 		{"orphan /", "1, column 8", `"/"`, path},
+		{"repeat 6 orphan f%d; close f2; orphan a;\n\twrite b append; orphan b", "2, column 18",
+			`"orphan b"`, "a close of another open file without a name: 6 are open"},
+		{"repeat 7 orphan f%d", "1, column 1", `"orphan f6"`,
+			"a close of another open file without a name: 6 are open"},
 		{"truncate foo -1", "1, column 14", `"-1"`, "a size in bytes" + large},
 		{"sync foo", "1, column 6", `"foo"`, "a semicolon or the end of the line after sync"},
 		{"write foo 0 99999999999999999", "1, column 13", `"99999999999999999"`,

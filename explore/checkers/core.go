@@ -68,13 +68,16 @@ type Core struct {
 	// torn: a write or a sync failed, so that the content of a file is unknown. No further step is
 	// done.
 	torn bool
+	// ranOut: an operation found no space or no inode.
+	ranOut bool
 	// faulty: the checker makes the disk fail.
 	faulty bool
 }
 
 // Init begins with an empty model.
 func (c *Core) Init(*explore.Env) error {
-	c.Limits, c.torn, c.faulty, c.lacks = c.Limits.withDefaults(), false, false, shortage{}
+	c.Limits, c.torn, c.ranOut, c.faulty = c.Limits.withDefaults(), false, false, false
+	c.lacks = shortage{}
 	c.fs = model.New(c.Promises)
 	return nil
 }
@@ -149,6 +152,7 @@ func (c *Core) checkResults(e *explore.Env, ops []model.Op, results []agent.Resu
 	}
 	defer c.fs.CloseAll()
 	c.did = nil
+	space := c.space(e)
 	for i, o := range ops {
 		is := model.Result{Errno: results[i].Errno}
 		if is.Errno == 0 {
@@ -161,7 +165,7 @@ func (c *Core) checkResults(e *explore.Env, ops []model.Op, results []agent.Resu
 			c.did = append(c.did, o)
 		}
 		c.lacks.note(o)
-		if err := c.checkCause(e, o, is.Errno); err != nil {
+		if err := c.checkCause(o, is.Errno, space); err != nil {
 			return err
 		}
 	}

@@ -64,6 +64,9 @@ var fakePromises = model.Promises{Ordered: true, AtomicRename: true, Data: model
 		model.Times, model.Full, model.Inodes, model.FileFlags, model.Subvolumes,
 		model.FileExtents}}
 
+// fewInodes in place of a bug: there are no more than 20 files and directories.
+const fewInodes = "few inodes"
+
 func newFake(s *exploretest.System, bug string, options model.Promises) *fake {
 	on := []explore.Component{explore.RAMDisk(0, fakeBytes)}
 	f := &fake{Node: explore.Node{At: fakeAt, On: on}, bug: bug, options: options,
@@ -79,6 +82,9 @@ func newFake(s *exploretest.System, bug string, options model.Promises) *fake {
 	s.Programs["stat"] = func(*exploretest.System, agent.Command) (agent.Exit, error) {
 		if f.bug == "more is free than there is" {
 			return agent.Exit{Stdout: []byte("9999 99999 9999 1024 0 0")}, nil
+		}
+		if f.bug == fewInodes {
+			return agent.Exit{Stdout: []byte("9999 9999 9999 1024 20 0")}, nil
 		}
 		return agent.Exit{Stdout: []byte("9999 9999 9999 1024 0 0")}, nil
 	}

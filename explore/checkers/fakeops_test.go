@@ -313,7 +313,8 @@ func (f *fake) doWrong(o model.Op) (r model.Result, ok bool) {
 	case strings.HasPrefix(f.bug, "a stop ") && o.Code == model.Mkdir && f.fault != nil:
 		f.stopped = true
 		return model.Result{Errno: unix.EIO}, true
-	case f.bug == "mkdir finds no space" && o.Code == model.Mkdir:
+	case f.bug == fewInodes && makesName(o) && !is && len(tree.Paths()) > 20,
+		f.bug == "mkdir finds no space" && o.Code == model.Mkdir:
 		return model.Result{Errno: unix.ENOSPC}, true
 	case f.bug == "fsync fails without a cause" && o.Code == model.Fsync:
 		return model.Result{Errno: unix.EIO}, true

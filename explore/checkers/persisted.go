@@ -21,6 +21,7 @@ type workloadState struct {
 	durableState
 	kept  map[string]agent.Entry // workloadRun.kept
 	names []string               // workloadRun.names
+	full  bool                   // Core.ranOut
 	key   string                 // what Key returns; "": not computed yet
 }
 
@@ -36,7 +37,7 @@ func (s *workloadState) Key() string {
 		e.Mtime, e.Ctime = 0, 0 // no two runs of a workload have the same, and differs ignores them
 		fmt.Fprintf(h, "%q %+v\n", p, e)
 	}
-	s.key = fmt.Sprintf("%s %x %q", s.FS.Key(), h.Sum(nil), s.names)
+	s.key = fmt.Sprintf("%s %x %q %t", s.FS.Key(), h.Sum(nil), s.names, s.full)
 	return s.key
 }
 
@@ -145,7 +146,7 @@ func (c *Core) checkWorkload(e *explore.Env, want *workloadState) error {
 			}
 		}
 	}
-	return c.use(e, now, want.names)
+	return c.use(e, now, want.names, want.full)
 }
 
 // differs describes the first attribute in which an object differs from what it was; "": none. No

@@ -3,6 +3,7 @@ package checkers
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -54,8 +55,9 @@ const (
 )
 
 // checkCause returns a failure if an operation gave a resource error for which there is no cause:
-// the model does not give it, nothing was made to fail, and the file system has space.
-func (c *Core) checkCause(e *explore.Env, o model.Op, errno unix.Errno) error {
+// the model does not give it, nothing was made to fail, and the file system has space, of which
+// space gives how much is free.
+func (c *Core) checkCause(o model.Op, errno unix.Errno, space func() (statfs, error)) error {
 	switch {
 	case c.faulty || c.Limits.Faults:
 	case errno == unix.EROFS && c.fs.Clone().Apply(o).Errno == errno:
@@ -65,7 +67,7 @@ func (c *Core) checkCause(e *explore.Env, o model.Op, errno unix.Errno) error {
 	case errno == unix.ENOSPC && c.lacks.excuses(o):
 	case o.Code == model.Setxattr: // attributes have a space of their own, which may be full
 	case errno == unix.ENOSPC, errno == unix.EDQUOT:
-		return c.checkSpace(e, o, errno)
+		return c.checkSpace(o, errno, space)
 	}
 	return nil
 }
@@ -76,22 +78,33 @@ type statfs struct {
 	inodes, freeInodes            uint64
 }
 
-// statfsOf calls statfs(2) for a path. ok reports whether it gave an answer.
-func statfsOf(e *explore.Env, path string) (s statfs, ok bool, err error) {
+// statfsOf calls statfs(2) for a path. Without an answer it returns the zero value.
+func statfsOf(e *explore.Env, path string) (s statfs, err error) {
 	exit, err := e.Run("stat", "-f", "-c", "%b %f %a %S %c %d", path)
 	if err != nil || exit.Code != 0 {
-		return s, false, err
+		return statfs{}, err
 	}
 	n, _ := fmt.Sscan(string(exit.Stdout), &s.blocks, &s.free, &s.available, &s.size, &s.inodes,
 		&s.freeInodes)
-	return s, n == 6, nil
+	if n < 6 {
+		return statfs{}, nil
+	}
+	return s, nil
+}
+
+// space returns a function that asks how much is free, once, when the first operation of a batch
+// found none.
+func (c *Core) space(e *explore.Env) func() (statfs, error) {
+	return sync.OnceValues(func() (statfs, error) { return statfsOf(e, c.At) })
 }
 
 // checkSpace returns a failure if an operation found no space, and the file system has some.
-func (c *Core) checkSpace(e *explore.Env, o model.Op, errno unix.Errno) error {
-	s, ok, err := statfsOf(e, c.At)
+func (c *Core) checkSpace(o model.Op, errno unix.Errno, space func() (statfs, error)) error {
+	c.ranOut = true
+	s, err := space()
 	bytes := s.available * s.size
-	if !ok || bytes < enoughBytes || makesName(o) && s.inodes > 0 && s.freeInodes < enoughInodes {
+	if err != nil || s == (statfs{}) || bytes < enoughBytes ||
+		makesName(o) && s.inodes > 0 && s.freeInodes < enoughInodes {
 		return err
 	}
 	return explore.Failuref("error without a cause",
@@ -100,8 +113,8 @@ func (c *Core) checkSpace(e *explore.Env, o model.Op, errno unix.Errno) error {
 
 // checkCounts returns a failure if more is free than there is.
 func (c *Core) checkCounts(e *explore.Env) error {
-	s, ok, err := statfsOf(e, c.At)
-	if !ok || max(s.free, s.available) <= s.blocks && s.freeInodes <= s.inodes {
+	s, err := statfsOf(e, c.At)
+	if err != nil || max(s.free, s.available) <= s.blocks && s.freeInodes <= s.inodes {
 		return err
 	}
 	return &explore.Failure{Kind: "statfs", Property: explore.Recovered, Text: fmt.Sprintf(

@@ -35,18 +35,20 @@ func (c *Core) Use(e *explore.Env) error {
 	for _, entry := range s.Entries() {
 		entries[path.Join("/", entry.Path)] = entry
 	}
-	return c.use(e, entries, nil)
+	return c.use(e, entries, nil, c.ranOut)
 }
 
 // newName is a name that no workload has.
 const newName = "fsward-new"
 
 // use makes a file in each directory, and with each name that is free, and then removes everything.
+// On a full file system it removes everything first, and then makes files in the root directory.
 // Errors of the storage itself are failures too: names that are free can be made, and whatever is
 // there can be removed. entries has what is there, by path. The root is "/".
-func (c *Core) use(e *explore.Env, entries map[string]agent.Entry, names []string) error {
+func (c *Core) use(e *explore.Env, entries map[string]agent.Entry, names []string,
+	full bool) error {
 	dirs := make(map[string]bool) // whether a path is a directory
-	ops, made := unprotect(c.At, entries), []string(nil)
+	made, removing := []string(nil), []agent.Op(nil)
 	for p, entry := range entries {
 		dirs[p] = entry.Mode&unix.S_IFMT == unix.S_IFDIR
 		if dirs[p] && entry.Flags&agent.Placeholder == 0 {
@@ -62,20 +64,21 @@ func (c *Core) use(e *explore.Env, entries map[string]agent.Entry, names []strin
 			made = append(made, p)
 		}
 	}
-	slices.Sort(made)
-	for _, p := range made {
-		at := path.Join(c.At, p)
-		ops = append(ops, agent.Open(0, at, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, 0o644),
-			agent.Fill(0, 0, 1, 1), agent.Close(0), agent.Unlink(at))
-	}
 	for _, p := range slices.Backward(slices.Sorted(maps.Keys(dirs))) {
 		switch {
 		case p == "/":
 		case dirs[p]:
-			ops = append(ops, agent.Rmdir(path.Join(c.At, p)))
+			removing = append(removing, agent.Rmdir(path.Join(c.At, p)))
 		default:
-			ops = append(ops, agent.Unlink(path.Join(c.At, p)))
+			removing = append(removing, agent.Unlink(path.Join(c.At, p)))
 		}
+	}
+	ops := unprotect(c.At, entries)
+	if full {
+		made = slices.DeleteFunc(made, func(p string) bool { return path.Dir("/"+p) != "/" })
+		ops = append(ops, slices.Concat(removing, []agent.Op{agent.Sync()}, c.making(made))...)
+	} else {
+		ops = append(ops, slices.Concat(c.making(made), removing)...)
 	}
 	_, err := e.Do(ops...)
 	var failed *explore.OpError
@@ -84,6 +87,17 @@ func (c *Core) use(e *explore.Env, entries map[string]agent.Entry, names []strin
 			Text: fmt.Sprintf("after the recovery %v: %v", failed.Op, failed.Errno)}
 	}
 	return err
+}
+
+// making returns operations that make files, write to them and remove them.
+func (c *Core) making(paths []string) (ops []agent.Op) {
+	slices.Sort(paths)
+	for _, p := range paths {
+		at := path.Join(c.At, p)
+		ops = append(ops, agent.Open(0, at, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, 0o644),
+			agent.Fill(0, 0, 1, 1), agent.Close(0), agent.Unlink(at))
+	}
+	return ops
 }
 
 // unprotect returns operations that make read-only subvolumes writable, and clear the flags that

@@ -158,24 +158,14 @@ func (r *workloadRun) end(e *explore.Env) error {
 }
 
 // flush performs the queued operations in one batch, and after them others that change nothing,
-// whose answers it returns. At its end the agent closes the files that are not held. They are
-// opened again at the begin of the next one.
+// whose answers it returns.
 func (r *workloadRun) flush(e *explore.Env, then ...agent.Op) ([]agent.Result, error) {
 	ops := r.ops
 	r.ops = nil
 	if len(ops)+len(then) == 0 {
 		return nil, nil
 	}
-	answers, err := r.stepAnd(e, ops, then)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.slots)) {
-		if r.slots[name] < agent.FirstHeld {
-			r.ops = append(r.ops, r.reopen(name))
-		}
-	}
-	return answers, nil
+	return r.stepAnd(e, ops, then)
 }
 
 // persisted notes what a persistence point has made persistent. tree is the answer to agent.Tree
@@ -189,7 +179,7 @@ func (r *workloadRun) persisted(e *explore.Env, s b3.Step, tree agent.Result, cr
 	}
 	property := s.Verb.String()
 	return e.CheckCrashesNow(&workloadState{durableState: durableState{r.fs.Clone(), property},
-		kept: maps.Clone(r.kept), names: slices.Clone(r.names)})
+		kept: maps.Clone(r.kept), names: slices.Clone(r.names), full: r.ranOut})
 }
 
 // attribute is the extended attribute of setxattr and removexattr.
@@ -305,26 +295,24 @@ func byPath(s b3.Step) model.Op {
 	return model.Op{} // translate has the other verbs
 }
 
+// A workload has no more files open than the agent holds from one batch to the next.
+const _ = uint(agent.MaxSlots - agent.FirstHeld - b3.MaxOpen)
+
 // open returns the operation that opens a file or a directory, and gives it a slot: one of those
-// that stay open from one batch to the next, while there are any.
+// that stay open from one batch to the next.
 func (r *workloadRun) open(s b3.Step) model.Op {
 	slot := uint32(agent.FirstHeld)
 	for slices.Contains(slices.Collect(maps.Values(r.slots)), slot) {
-		slot = (slot + 1) % agent.MaxSlots
+		slot++
 	}
 	r.slots[s.Name] = slot
 	if s.Verb == b3.Creat {
 		return model.Op{Code: model.Open, Slot: slot, Path: "/" + s.Name, Mode: 0o644,
 			Flags: unix.O_RDWR | unix.O_CREAT | unix.O_EXCL}
 	}
-	return r.reopen(s.Name)
-}
-
-// reopen returns the operation that opens a name in its slot.
-func (r *workloadRun) reopen(name string) model.Op {
-	o := model.Op{Code: model.Open, Slot: r.slots[name], Path: "/" + strings.TrimPrefix(name, "/"),
+	o := model.Op{Code: model.Open, Slot: slot, Path: "/" + strings.TrimPrefix(s.Name, "/"),
 		Flags: unix.O_RDWR}
-	if r.dirs[name] || b3.IsDirectory(name) {
+	if r.dirs[s.Name] || b3.IsDirectory(s.Name) {
 		o.Flags = unix.O_RDONLY
 	}
 	return o

@@ -102,6 +102,18 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
+// TestWorkloadsWithManyFiles checks workloads that make more files than a workload holds open, and
+// more than the file system has inodes for: then it is full, and not wrong.
+func TestWorkloadsWithManyFiles(t *testing.T) {
+	const many = "repeat 100 creat A/f%d; sync; rename A B; creat foo; fsync foo; fsync B/f0"
+	for _, bug := range []string{"", fewInodes} {
+		sum := runWorkloads(t, bug, many)
+		if sum.Runs != 1 || !sum.Complete || len(sum.Errors) > 0 || sum.CrashStates == 0 {
+			t.Errorf("%s: %+v", bug, sum)
+		}
+	}
+}
+
 // TestWorkloadsFindBugs checks that planted bugs are found, and the error names the call that made
 // a promise.
 func TestWorkloadsFindBugs(t *testing.T) {

@@ -39,7 +39,7 @@ func ExampleLoad() {
 	fmt.Println("renames are atomic:", ext3.Promises.AtomicRename)
 	// Output:
 	// DEVICE=/dev/fswrd0
-	// mke2fs -q -F -t ext3 -E nodiscard,lazy_itable_init=0 -N 512 $MKFS_OPTIONS $DEVICE
+	// mke2fs -q -F -t ext3 -E nodiscard,lazy_itable_init=0 -i 32768 $MKFS_OPTIONS $DEVICE
 	// DEVICE=/dev/fswrd0
 	// e2fsck -fn $DEVICE
 	// renames are atomic: true

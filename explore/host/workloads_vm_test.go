@@ -39,8 +39,9 @@ func TestGuestWorkloads(t *testing.T) {
 	inGuest(t, 5*time.Minute, func(ctx context.Context, m *machine.Machine) error {
 		on, _ := exploreStack(t, "ext3")
 		sum := runWorkloads(ctx, t, m, on, on, "write foo append; link foo A/bar; fsync A/bar",
-			"creat A/foo; sync; rename A B; mkdir A; fsync A")
-		if sum.Runs != 2 || sum.Broken() > 0 || sum.CrashStates == 0 {
+			"creat A/foo; sync; rename A B; mkdir A; fsync A",
+			"repeat 1000 creat A/f%d; fsync A/f3; rename A B; sync") // there are 512 inodes
+		if sum.Runs != 3 || sum.Broken() > 0 || sum.CrashStates == 0 {
 			t.Errorf("a sound disk: %+v", sum)
 		}
 		sum = runWorkloads(ctx, t, m, on, forgetful{on}, "creat foo; fsync foo")

@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // A Mismatch is the first difference between an observed tree and what the model requires.
@@ -56,17 +57,23 @@ func (f *FS) allowed(s *Observed) error {
 	if err := m.run(); err != nil || !f.promises.Ordered {
 		return err
 	}
-	var last error
-	for _, moment := range f.disk.moments(&f.tree) {
-		m := matcher{f: f, seen: s, moment: moment}
-		err := m.run()
-		if err == nil {
+	moments := f.disk.moments(&f.tree)
+	last := f.ofMoment(s, moments[0])
+	if last == nil {
+		return nil
+	}
+	slices.Reverse(moments)
+	for _, moment := range slices.Backward(f.possible(s, moments)) {
+		if f.ofMoment(s, moment) == nil {
 			return nil
-		}
-		if last == nil {
-			last = err
 		}
 	}
 	return mismatchf("order", "each file by itself is allowed, but all files were never like this "+
 		"at the same time; compared with the state after the last operation: %v", last)
+}
+
+// ofMoment returns nil if the observed tree may have all metadata of one moment.
+func (f *FS) ofMoment(s *Observed, moment int) error {
+	m := matcher{f: f, seen: s, moment: moment}
+	return m.run()
 }

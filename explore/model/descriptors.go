@@ -74,10 +74,14 @@ func (f *FS) CloseHeld() { f.files.closeFrom(&f.tree, agent.FirstHeld, agent.Max
 // Held returns, for each slot in which a file stays open at the end of a batch, a path that the
 // file has or had.
 func (f *FS) Held() map[uint32]string {
+	var names index
 	out := make(map[uint32]string)
 	for slot := uint32(agent.FirstHeld); slot < agent.MaxSlots; slot++ {
 		if i := f.files.at(slot).inode; i != 0 {
-			out[slot] = f.tree.path(i)
+			if names.tree == nil {
+				names = f.tree.index()
+			}
+			out[slot] = names.path(i)
 		}
 	}
 	return out

@@ -15,21 +15,22 @@ type matcher struct {
 	shallow bool // extended attributes were not read
 	moment  int  // moment of all metadata; or anyMoment
 
+	names index
 	files map[int]uint64 // observed inode number by inode of the model
 	ours  map[uint64]int // inode of the model by observed inode number
 	found map[int]int    // by inode of the model: how many observed names refer to it
-	steps int
-	err   error // first error on the branch that matched the most names
-	far   int   // names that this branch had matched
-	done  int   // names that the current branch has matched
+	steps int            // that are left
+	err   error          // first error on the branch that matched the most names
+	far   int            // names that this branch had matched
+	done  int            // names that the current branch has matched
 }
 
 // anyMoment as matcher.moment allows each name and attribute a moment of its own, from the moment
 // on since which it is durable.
 const anyMoment = -1
 
-// maxSteps bounds the search. A name rarely referred to more than two or three inodes since it was
-// last durable.
+// maxSteps bounds the search, beside one step for each name. A name rarely referred to more than two
+// or three inodes since it was last durable.
 const maxSteps = 100_000
 
 // A task is a name to match.
@@ -47,10 +48,14 @@ func (m *matcher) run() error {
 		return err
 	}
 	m.bind(root, top)
+	m.steps = maxSteps + len(m.seen.nodes)
+	for _, n := range m.f.tree.inodes {
+		m.steps += len(n.names)
+	}
 	if m.solve(m.tasks(root, ".")) {
 		return nil
 	}
-	if m.steps >= maxSteps {
+	if m.steps < 0 {
 		return mismatchf("undecided",
 			"the files could not be matched within %d steps; the first difference so far: %v",
 			maxSteps, m.err)
@@ -99,7 +104,7 @@ func (m *matcher) candidates(t task) []int {
 
 // solve reports whether all names of todo, and the names below them, can be matched.
 func (m *matcher) solve(todo []task) bool {
-	if m.steps++; m.steps > maxSteps {
+	if m.steps--; m.steps < 0 {
 		return false
 	}
 	if len(todo) == 0 {
@@ -210,20 +215,23 @@ func (m *matcher) checkLinks() bool {
 	if !m.f.promises.AtomicRename || m.moment >= 0 {
 		return true
 	}
+	if m.names.tree == nil {
+		m.names = m.f.tree.index()
+	}
 	for _, i := range slices.Sorted(maps.Keys(m.f.tree.inodes)) {
 		n := m.f.tree.inodes[i]
-		least, most := m.f.tree.links(i, max(m.f.disk.meta, n.named))
+		least, most := m.names.links(i, max(m.f.disk.meta, n.named))
 		switch {
 		case i == root:
 		case m.found[i] < least:
 			m.done++
-			m.note(mismatchf("lost", "%s has lost all its names: %s", m.f.tree.path(i), m.f.log.lastOf(n)))
+			m.note(mismatchf("lost", "%s has lost all its names: %s", m.names.path(i), m.f.log.lastOf(n)))
 			m.done--
 			return false
 		case m.found[i] > most:
 			m.done++
 			m.note(mismatchf("renamed", "%s has %d names, and never had more than %d: %s",
-				m.f.tree.path(i), m.found[i], most, m.f.log.lastOf(n)))
+				m.names.path(i), m.found[i], most, m.f.log.lastOf(n)))
 			m.done--
 			return false
 		}

@@ -1,9 +1,6 @@
 package model
 
-import (
-	"maps"
-	"slices"
-)
+import "maps"
 
 // A disk records which versions of names, attributes and contents are promised to be durable.
 type disk struct {
@@ -211,31 +208,4 @@ func (d *disk) isDurable(n *inode) bool {
 		since = max(since, r.at)
 	}
 	return since >= n.born
-}
-
-// moments returns the moments at which metadata or contents changed since all metadata were
-// durable, and that moment itself. The latest is first.
-func (d *disk) moments(t *tree) []int {
-	at := map[int]bool{d.meta: true}
-	note := func(moment int) {
-		if moment > d.meta {
-			at[moment] = true
-		}
-	}
-	for _, n := range t.inodes {
-		for _, v := range n.attrs {
-			note(v.at)
-		}
-		for _, v := range n.data {
-			note(v.at)
-		}
-		for _, e := range n.names {
-			for _, v := range e.history {
-				note(v.at)
-			}
-		}
-	}
-	out := slices.Sorted(maps.Keys(at))
-	slices.Reverse(out)
-	return out
 }

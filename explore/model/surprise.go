@@ -27,13 +27,13 @@ const (
 // caller has to read everything that s.Wants(f) lists first.
 func (f *FS) Surprises(s *Observed) (out []Surprise) {
 	where := placesOf(&f.tree, s)
-	l := losses{FS: f, seen: s, at: where.of()}
+	l := losses{FS: f, seen: s, at: where.of(), names: f.tree.index()}
 	for _, dir := range slices.Sorted(maps.Keys(where)) {
 		out = append(out, l.in(dir, where[dir])...)
 	}
 	for _, d := range slices.Sorted(maps.Keys(f.tree.inodes)) {
 		if n := f.tree.inodes[d]; n.kind == Dir && len(l.at[d]) == 0 {
-			out = append(out, l.in(relative(f.tree.dirPath(d)), []int{d})...)
+			out = append(out, l.in(relative(l.names.dirPath(d)), []int{d})...)
 		}
 	}
 	for _, i := range slices.Sorted(maps.Keys(f.tree.inodes)) {
@@ -47,8 +47,9 @@ func (f *FS) Surprises(s *Observed) (out []Surprise) {
 // losses looks for surprises in an observed tree.
 type losses struct {
 	*FS
-	seen *Observed
-	at   map[int][]string // where each directory may be
+	seen  *Observed
+	at    map[int][]string // where each directory may be
+	names index
 }
 
 // in returns the surprises of the names in a directory of the tree, which may be several
@@ -199,29 +200,25 @@ func surpriseOfSpace(found func(kind, format string, args ...any), p string, her
 // ofFile looks for a file with a durable content that has none of its names.
 func (f losses) ofFile(i int, n *inode) []Surprise {
 	durableName, renamed, present := false, false, false
-	for d, dir := range f.tree.inodes {
-		for name, e := range dir.names {
-			if !slices.ContainsFunc(e.history, func(v version[int]) bool { return v.value == i }) {
-				continue
-			}
-			for _, v := range e.history {
-				durableName = durableName || v.value == i && v.at <= f.disk.nameSince(dir, e)
-			}
-			renamed = renamed || e.now() != i
-			present = present || slices.ContainsFunc(f.at[d], func(p string) bool {
-				return f.seen.nodes[path.Join(p, name)] != nil
-			})
-		}
+	for _, e := range f.names.of[i] {
+		since := f.disk.nameSince(f.tree.inodes[e.dir], e.name)
+		durableName = durableName || slices.ContainsFunc(e.history, func(v version[int]) bool {
+			return v.value == i && v.at <= since
+		})
+		renamed = renamed || e.now() != i
+		present = present || slices.ContainsFunc(f.at[e.dir], func(p string) bool {
+			return f.seen.nodes[path.Join(p, e.s)] != nil
+		})
 	}
 	synced := max(n.dataAt, n.meta) >= n.born && max(n.dataAt, n.meta) > 0
 	switch {
 	case present:
 	case durableName && renamed && f.disk.isDurable(n):
 		return []Surprise{{RenamedGone, fmt.Sprintf("%s was on the disk, and has none of its names: %s",
-			f.tree.path(i), f.log.lastOf(n))}}
+			f.names.path(i), f.log.lastOf(n))}}
 	case !durableName && synced:
 		return []Surprise{{FsyncedAbsent, fmt.Sprintf("%s was forced to the disk, and has no name: %s",
-			f.tree.path(i), f.log.lastOf(n))}}
+			f.names.path(i), f.log.lastOf(n))}}
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package model
 
 import (
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -110,67 +109,6 @@ func (t *tree) visit(visit func(path string, n *inode, names []string)) {
 		}
 	}
 	walk(root, "/")
-}
-
-// links returns the least and the greatest number of names of inode i from a moment until now.
-func (t *tree) links(i, since int) (least, most int) {
-	count := map[int]int{} // by moment: how much the number of names changes
-	now := 0
-	for _, d := range t.inodes {
-		for _, e := range d.names {
-			if e.history[max(0, e.at(since))].value == i {
-				now++
-			}
-			for k, v := range e.history {
-				if v.at <= since || k == 0 {
-					continue
-				}
-				if v.value == i {
-					count[v.at]++
-				}
-				if e.history[k-1].value == i {
-					count[v.at]--
-				}
-			}
-		}
-	}
-	least, most = now, now
-	for _, at := range slices.Sorted(maps.Keys(count)) {
-		now += count[at]
-		least, most = min(least, now), max(most, now)
-	}
-	return least, most
-}
-
-// path returns a path of an inode, now or in its history: the first in order of bytes.
-func (t *tree) path(i int) string {
-	best := ""
-	for _, d := range slices.Sorted(maps.Keys(t.inodes)) {
-		for s, e := range t.inodes[d].names {
-			for _, v := range e.history {
-				if p := path.Join(t.dirPath(d), s); v.value == i && (best == "" || p < best) {
-					best = p
-				}
-			}
-		}
-	}
-	return best
-}
-
-// dirPath returns the path of a directory, with "…" in place of a parent that does not contain it.
-func (t *tree) dirPath(d int) string {
-	if d == root {
-		return "/"
-	}
-	up := t.inodes[d].parent
-	if n := t.inodes[up]; n != nil {
-		for s, e := range n.names {
-			if e.now() == d {
-				return path.Join(t.dirPath(up), s)
-			}
-		}
-	}
-	return "…"
 }
 
 // readdir returns the names in a directory.
