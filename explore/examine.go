@@ -136,9 +136,7 @@ type badDisk struct {
 
 // count counts a crash state, and reports the progress if it is time.
 func (x *explorer) count(c crashCase) {
-	if x.pulse.due() {
-		x.emit(x.pulse.event())
-	}
+	x.pulse.beat()
 	x.totals.CrashStates++
 	if x.CrashFrom == FromWriteSet && len(c.Early()) > 0 {
 		x.totals.Early++

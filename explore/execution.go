@@ -189,6 +189,7 @@ func (s *session) intercept(st *state) (i interceptors) {
 		i.process = &processCrasher{at: top, plan: st.crash, spans: make(map[int]callSpan)}
 	}
 	i.threads, i.kernel, i.limit = s.threads, s.target.kernelChoices, s.target.limit
+	i.pulse = s.pulse
 	_, reads := s.target.stack.Checker.(LogReader)
 	if (s.newAccount != nil || reads) && st.crash == nil {
 		i.promises = new(promiseMarker)

@@ -65,6 +65,7 @@ func Run(ctx context.Context, cfg Config) (sum Summary, err error) {
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, x.session.close(ctx)) }()
+	x.pulse.emit, x.session.pulse = x.emit, &x.pulse
 	if err := errors.Join(x.beginCoverage(ctx), x.begin(ctx)); err != nil {
 		return sum, err
 	}

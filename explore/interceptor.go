@@ -56,6 +56,7 @@ type interceptors struct {
 	threads  *threadScheduler
 	promises *promiseMarker
 	coverage *coverageRecorder
+	pulse    *pulse
 	kernel   bool          // the kernel's choices are explored
 	limit    time.Duration // of the journal; 0: DefaultCommandLimit
 }
@@ -69,7 +70,7 @@ type interceptors struct {
 //   - the kernel's choices surround each request that the journal notes;
 //   - the scheduler asks which threads ran around a call that makes data durable;
 //   - the promise marker comes after these, so that nothing stands between its marks and the call;
-//   - the coverage recorder adds no operation.
+//   - the coverage recorder and the pulse add no operation.
 //
 // Below all of them, a responseLog may take the place of the machine.
 func (i interceptors) path() (out []interceptor) {
@@ -94,6 +95,9 @@ func (i interceptors) path() (out []interceptor) {
 	}
 	if i.coverage != nil {
 		out = append(out, i.coverage)
+	}
+	if i.pulse != nil {
+		out = append(out, i.pulse)
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fsward/explore"
+	"fsward/explore/agent"
 	"fsward/explore/crash"
 	"fsward/explore/exploretest"
 )
@@ -45,6 +46,35 @@ func TestProgressBetweenCrashStates(t *testing.T) {
 		}
 		if !between {
 			t.Error("no event comes between the crash states of a step")
+		}
+	})
+}
+
+// A slowSystem takes three seconds for each command.
+type slowSystem struct{ explore.System }
+
+func (s slowSystem) Run(ctx context.Context, c agent.Command) (agent.Exit, error) {
+	time.Sleep(3 * time.Second)
+	return s.System.Run(ctx, c)
+}
+
+// TestProgressWithinAStep checks that "progress" events come between the requests of one step.
+func TestProgressWithinAStep(t *testing.T) {
+	cfg := toy(t, "", 3, 1)
+	cfg.Runs = 1
+	synctest.Test(t, func(t *testing.T) {
+		cfg.System = slowSystem{cfg.System}
+		events := 0
+		cfg.OnEvent = func(e explore.Event) {
+			if e.Event == "progress" && e.Totals.Runs == 0 && e.Totals.CrashStates == 0 {
+				events++
+			}
+		}
+		if _, err := explore.Run(context.Background(), cfg); err != nil {
+			t.Fatal(err)
+		}
+		if events < 2 {
+			t.Errorf("%d events in a step of several requests", events)
 		}
 	})
 }
