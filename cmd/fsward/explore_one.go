@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -9,6 +11,7 @@ import (
 	"fsward/change"
 	"fsward/explore"
 	"fsward/explore/host"
+	"fsward/explore/ramdisk"
 	"fsward/explore/spec"
 	"fsward/hostd/guard"
 )
@@ -98,6 +101,9 @@ func (f *exploreFlags) explore(c *cobra.Command, r spec.Run, dir string,
 	err = f.withSystem(c.Context(), x.run, func(m explore.System) error {
 		return f.exploreIn(c, m, x)
 	})
+	if errors.Is(err, ramdisk.ErrFull) {
+		err = fmt.Errorf("%w; --log %d makes the log larger", err, 2*f.guest.LogMiB)
+	}
 	if err != nil {
 		return err
 	}

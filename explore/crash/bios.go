@@ -88,8 +88,8 @@ const maxInFlight = 1 << 20
 func (b *bioConverter) add(r *ramdisk.Record) error {
 	switch {
 	case r.Type == ramdisk.Lost:
-		return fmt.Errorf("bio log: record %d: %d records were lost, since the log was full: %w",
-			r.Seq, r.Len, ramdisk.ErrIncomplete)
+		return fmt.Errorf("bio log: record %d: %d records were lost: %w",
+			r.Seq, r.Len, ramdisk.ErrFull)
 	case r.Type == ramdisk.Mark: // a mark belongs to all disks
 		b.out = append(b.out, Event{Kind: Marked, Mark: string(r.Data)})
 	case !slices.Contains(b.disks, r.Disk):

@@ -159,8 +159,8 @@ func (m *Machine) WriteSet(ctx context.Context) (out []crash.Block, err error) {
 			return out, nil
 		case r.Type == ekm.Lost:
 			return nil, fmt.Errorf(
-				"log of the write set: record %d: %d records were lost, since the log was full: %w",
-				r.Seq, r.Len, ramdisk.ErrIncomplete)
+				"log of the write set: record %d: %d records were lost: %w",
+				r.Seq, r.Len, ramdisk.ErrFull)
 		case r.Type == ekm.BufferDirty && watched:
 			block := crash.Block{After: r.DiskSeq, Disk: disk, Off: r.Pos, Data: slices.Clone(r.Data)}
 			out = append(out, block)

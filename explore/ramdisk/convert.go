@@ -12,6 +12,9 @@ import (
 // changed the contents without a bio.
 var ErrIncomplete = errors.New("the log does not have all changes")
 
+// ErrFull means that records were lost since the log was full. It is an ErrIncomplete.
+var ErrFull = fmt.Errorf("the log was full: %w", ErrIncomplete)
+
 // maxInFlight bounds the bios in flight. Rules delay few bios, and a guard delays at most what a
 // kernel submits at once.
 const maxInFlight = 1 << 16
@@ -40,8 +43,8 @@ func NewConverter(logs map[uint32]*trace.Writer) *Converter {
 // far as they go.
 func (c *Converter) Add(r *Record) error {
 	if r.Type == Lost {
-		return fmt.Errorf("bio log: record %d: %d records were lost, since the log was full: %w",
-			r.Seq, r.Len, ErrIncomplete)
+		return fmt.Errorf("bio log: record %d: %d records were lost: %w",
+			r.Seq, r.Len, ErrFull)
 	}
 	if r.Type == Mark { // a mark belongs to all disks
 		for _, w := range c.logs {
