@@ -19,7 +19,7 @@ import (
 // A workloadState is the expectation of a crash of a workload.
 type workloadState struct {
 	durableState
-	kept  map[string]agent.Entry // workloadRun.kept
+	kept  map[string]agent.Entry // kept.entries
 	names []string               // workloadRun.names
 	full  bool                   // Core.ranOut
 	key   string                 // what Key returns; "": not computed yet
@@ -44,7 +44,8 @@ func (s *workloadState) Key() string {
 // touch forgets the objects that a step changes, and notes its names.
 func (r *workloadRun) touch(s b3.Step) {
 	for _, name := range s.Names() {
-		if name != "/" && !slices.Contains(r.names, name) {
+		if name != "/" && !r.named[name] {
+			r.named[name] = true
 			r.names = append(r.names, name)
 		}
 	}
@@ -54,11 +55,7 @@ func (r *workloadRun) touch(s b3.Step) {
 		return
 	}
 	for _, name := range s.Names() {
-		changed := r.inodes[name]
-		maps.DeleteFunc(r.kept, func(p string, e agent.Entry) bool {
-			return p == name || strings.HasPrefix(p, name+"/") || p == path.Dir(name) ||
-				e.Inode == changed
-		})
+		r.kept.forget(name)
 	}
 }
 
@@ -69,21 +66,10 @@ func (r *workloadRun) keep(e *explore.Env, s b3.Step, answer agent.Result) error
 	if answer.Errno == unix.EOVERFLOW {
 		entries, err = tree(e, r.At)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		r.kept.note(s, entries)
 	}
-	clear(r.inodes)
-	for name, entry := range entries {
-		r.inodes[name] = entry.Inode
-	}
-	if s.Verb == b3.Sync {
-		maps.Copy(r.kept, entries)
-		return nil
-	}
-	if now, ok := entries[s.Name]; ok && s.Verb == b3.Fsync {
-		r.kept[s.Name] = now
-	}
-	return nil
+	return err
 }
 
 // tree returns the entries below a mount point by path. The root is "/".

@@ -86,18 +86,18 @@ func (c *Workloads) Features() []string { return nil }
 // A workloadRun is one run of a workload.
 type workloadRun struct {
 	*Core
-	ops     []model.Op             // that were not performed yet
-	slots   map[string]uint32      // of the open names
-	dirs    map[string]bool        // names that mkdir made
-	kept    map[string]agent.Entry // what is persistent and did not change since, by path
-	inodes  map[string]uint64      // of all names at the last persistence point, by path
-	names   []string               // that the workload used so far
-	written uint64                 // number of writes, from which their contents follow
+	ops     []model.Op        // that were not performed yet
+	slots   map[string]uint32 // of the open names
+	dirs    map[string]bool   // names that mkdir made
+	kept    *kept
+	names   []string        // that the workload used so far, each once
+	named   map[string]bool // the same
+	written uint64          // number of writes, from which their contents follow
 }
 
 func newWorkloadRun(c *Core) *workloadRun {
 	return &workloadRun{Core: c, slots: make(map[string]uint32), dirs: make(map[string]bool),
-		kept: make(map[string]agent.Entry), inodes: make(map[string]uint64)}
+		kept: newKept(), named: make(map[string]bool)}
 }
 
 // maxBatch is the number of operations that are performed at once.
@@ -106,7 +106,7 @@ const maxBatch = 1000
 // step queues a step. After a persistence point it performs all queued ones, and with crash it asks
 // for crashes.
 func (r *workloadRun) step(e *explore.Env, s b3.Step, crash bool) error {
-	s = r.named(s)
+	s = r.lower(s)
 	r.touch(s)
 	if s.Verb == b3.DropCaches {
 		if _, err := r.flush(e); err != nil {
@@ -130,8 +130,8 @@ func (r *workloadRun) step(e *explore.Env, s b3.Step, crash bool) error {
 	return r.persisted(e, s, answers[0], crash)
 }
 
-// named returns a step with names as the file system has them. It notes which were directories.
-func (r *workloadRun) named(s b3.Step) b3.Step {
+// lower returns a step with names as the file system has them. It notes which were directories.
+func (r *workloadRun) lower(s b3.Step) b3.Step {
 	if !r.Promises.NoCapitals {
 		return s
 	}
@@ -179,7 +179,7 @@ func (r *workloadRun) persisted(e *explore.Env, s b3.Step, tree agent.Result, cr
 	}
 	property := s.Verb.String()
 	return e.CheckCrashesNow(&workloadState{durableState: durableState{r.fs.Clone(), property},
-		kept: maps.Clone(r.kept), names: slices.Clone(r.names), full: r.ranOut})
+		kept: maps.Clone(r.kept.entries), names: slices.Clone(r.names), full: r.ranOut})
 }
 
 // attribute is the extended attribute of setxattr and removexattr.

@@ -68,7 +68,7 @@ func TestNamesWithoutCapitals(t *testing.T) {
 		run := newWorkloadRun(&Core{Promises: model.Promises{NoCapitals: lower}})
 		var got []string
 		for _, s := range w.Complete() {
-			for _, o := range run.translate(run.named(s)) {
+			for _, o := range run.translate(run.lower(s)) {
 				if o.Code != model.Fsync && o.Code != model.Close {
 					got = append(got, strings.TrimPrefix(o.String(), "open"))
 				}
