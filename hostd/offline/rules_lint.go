@@ -35,6 +35,9 @@ type Finding struct {
 }
 
 func (f Finding) String() string {
+	if f.File == "" {
+		return fmt.Sprintf("%s: %s", f.Level, f.Text)
+	}
 	at := invariants.Place(f.File, f.Line, f.Column)
 	if f.Clause == "" {
 		return fmt.Sprintf("%s: %s: %s", at, f.Level, f.Text)
@@ -348,20 +351,14 @@ func (s lintSet) engineNotes(e invariants.Engine) []Finding {
 		note(f.Source, LintNote, fmt.Sprintf("%s runs on the slow reference engine here: %s", f.Rule,
 			f.Why))
 	}
-	plansOf := func(r invariants.Rule) []invariants.Plan {
-		plans, err := c.Explain(r.Name)
-		if err != nil {
-			return nil // not reached: the rule is one of this engine
-		}
-		return plans
-	}
+	plans, _ := c.Plans() // the rules load
 	for _, r := range c.Rules() {
-		for _, p := range plansOf(r) {
+		for _, p := range plans[r.Name] {
 			noteCost(r, p, note)
 		}
 	}
 	if s.fs == "btrfs" && !s.shipped {
-		noteLogs(c.Rules(), plansOf, note)
+		noteLogs(c.Rules(), plans, note)
 	}
 	return out
 }

@@ -19,10 +19,10 @@ var fileChange = regexp.MustCompile(`^change\(([^,]+),k\([^,]*,(\w+),.*\),` +
 
 // noteLogs notes the rules of Btrfs that start with change records of files and never look into a
 // log, where the writes of fsync are judged first.
-func noteLogs(rules []invariants.Rule, plansOf func(invariants.Rule) []invariants.Plan,
+func noteLogs(rules []invariants.Rule, plansOf map[string][]invariants.Plan,
 	note func(source, level, text string)) {
 	for _, r := range rules {
-		plans := plansOf(r)
+		plans := plansOf[r.Name]
 		if slices.ContainsFunc(plans, seesLog) {
 			continue
 		}

@@ -1,6 +1,7 @@
 package offline_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,5 +62,27 @@ func TestLintBuiltin(t *testing.T) {
 				t.Error(f)
 			}
 		}
+	}
+}
+
+// TestLintManyRules checks that lint finds the one rule without a comment block among many, in time
+// that does not grow with the square of their number.
+func TestLintManyRules(t *testing.T) {
+	var text strings.Builder
+	for i := range 20_000 {
+		if i != 15_000 {
+			fmt.Fprintf(&text, "%% Rule %d. A rule.\n%% Source: none.\n%% For the user: nothing.\n",
+				1000+i)
+		}
+		fmt.Fprintf(&text, "violation(%d, block, a(B,N)) :-\n"+
+			"  add(block, a(B,N)), N > 99.\n", 1000+i)
+	}
+	path := filepath.Join(t.TempDir(), "a.pl")
+	if err := os.WriteFile(path, []byte(text.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	findings, _, err := offline.LintRules("ext3", []string{path})
+	if err != nil || len(findings) != 3 || findings[0].Line != 5*15_000+1 {
+		t.Errorf("%d findings, %.300v, %v", len(findings), findings, err)
 	}
 }

@@ -3,7 +3,6 @@ package detect
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"fsward/change"
@@ -24,28 +23,11 @@ type Follower struct {
 	limits   interp.Limits
 	degraded bool // devices of a file system may be lost
 	ordered  bool // ExpectOrdered was called
-	followed []*followed
+	followed owners
 	shown    []*followed // those that the write under observation was shown to
 	settled  []*followed // those that the write last settled was shown to
 	fresh    *followed   // the one that appeared with this write
 	at       *followed   // the one that the last write went to
-}
-
-// followed is a file system, with the disk that it is on.
-type followed struct {
-	interp.Interpreter
-	disk int // its disk, if it cannot have several
-}
-
-// An owner is an interpreter of a file system that can have several disks. Owns answers for the
-// state after the write under observation.
-type owner interface{ Owns(disk int) bool }
-
-func (f *followed) owns(disk int) bool {
-	if o, ok := f.Interpreter.(owner); ok {
-		return o.Owns(disk)
-	}
-	return f.FS() != "" && f.disk == disk
 }
 
 // Follow attaches to a disk, or to the disks of an interp.Set: it reads a disk with a file system
@@ -68,8 +50,8 @@ func FollowWithin(d interp.Disk, fs string, limits interp.Limits) (*Follower, er
 			return nil, &DiskError{i, err}
 		}
 	}
-	if len(f.followed) > 0 {
-		f.at = f.followed[0]
+	if len(f.followed.list) > 0 {
+		f.at = f.followed.list[0]
 		return f, nil
 	}
 	return f, f.incomplete()
@@ -112,7 +94,7 @@ func (f *Follower) attach(i int) error {
 	}
 	in, err := open(&f.disk, i, f.limits)
 	if err == nil {
-		f.followed = append(f.followed, &followed{in, i})
+		f.followed.add(&followed{in, i})
 	}
 	return err
 }
@@ -126,7 +108,7 @@ type orderer interface{ ExpectOrdered() }
 // mode is not stored on the disk.
 func (f *Follower) ExpectOrdered() {
 	f.ordered = true
-	for _, in := range f.followed {
+	for _, in := range f.followed.list {
 		expectOrdered(in.Interpreter)
 	}
 }
@@ -138,14 +120,7 @@ func expectOrdered(in interp.Interpreter) {
 }
 
 // ownerOf returns the file system to which a disk belongs, or nil.
-func (f *Follower) ownerOf(disk int) *followed {
-	for _, in := range f.followed {
-		if in.owns(disk) {
-			return in
-		}
-	}
-	return nil
-}
+func (f *Follower) ownerOf(disk int) *followed { return f.followed.of(disk) }
 
 // On returns the name of the file system on a disk, "" while there is none.
 func (f *Follower) On(disk int) string {
@@ -244,8 +219,8 @@ func (f *Follower) Observe(w interp.Write) interp.Observation {
 	if off >= superblockEnd || w.Data == nil {
 		return obs
 	}
-	for _, in := range f.followed {
-		if _, several := in.Interpreter.(owner); !several || in == f.at {
+	for _, in := range f.followed.several {
+		if in == f.at {
 			continue
 		}
 		if joined := f.show(in, w); in.owns(disk) {
@@ -321,19 +296,19 @@ func (f *Follower) Settle(written bool) {
 	f.shown, f.settled = f.settled[:0], f.shown
 	if f.fresh != nil {
 		if written && f.fresh.FS() != "" {
-			f.followed = append(f.followed, f.fresh)
+			f.followed.add(f.fresh)
 		}
 		f.fresh = nil
 	}
 	if gone {
-		f.followed = slices.DeleteFunc(f.followed, func(in *followed) bool { return in.FS() == "" })
+		f.followed.remove(func(in *followed) bool { return in.FS() == "" })
 	}
 }
 
 // drop ends the file system on a disk that is gone. A file system on several disks ends as a whole.
 func (f *Follower) drop(disk int) {
 	gone := f.ownerOf(disk)
-	f.followed = slices.DeleteFunc(f.followed, func(in *followed) bool { return in == gone })
+	f.followed.remove(func(in *followed) bool { return in == gone })
 	if f.at == gone {
 		f.at = nil
 	}

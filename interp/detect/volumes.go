@@ -70,8 +70,8 @@ func FollowVolumes(d interp.Disk, options VolumeOptions) (*Volumes, error) {
 			return nil, &DiskError{v.State(i).Disk, err}
 		}
 	}
-	if len(v.follower.followed) > 0 {
-		v.follower.at = v.follower.followed[0]
+	if len(v.follower.followed.list) > 0 {
+		v.follower.at = v.follower.followed.list[0]
 		return v, nil
 	}
 	if err := v.follower.incomplete(); err != nil {

@@ -13,6 +13,9 @@ type diskState struct {
 	whole device
 	table *table // nil if the disk has no partition table
 	pvs   []*pv  // on the whole disk, or on partitions
+	// byPath and byOff have the same PVs: of those that begin at the same byte, byOff has the first.
+	byPath map[string]*pv
+	byOff  map[uint64]*pv
 	// copies are the copies of the GPT as they are, also while table is that of an earlier moment.
 	copies *gptCopies
 	// watched are the regions of a table that is not whole, and that table does not show.
@@ -39,7 +42,7 @@ func Read(d interp.Disk) (*Map, error) {
 // readDisk reads the tables of one disk. A partition table wins over the label of a PV, as for LVM.
 // old is the state of the disk before the write under observation, or nil: see retain.
 func readDisk(d interp.Disk, i int, size uint64, old *diskState) (*diskState, error) {
-	s := &diskState{whole: newDevice(d, i, size)}
+	s := &diskState{whole: newDevice(d, i, size), byPath: map[string]*pv{}, byOff: map[uint64]*pv{}}
 	var err error
 	if s.table, err = readGPT(&s.whole); err != nil {
 		return nil, err
@@ -56,10 +59,19 @@ func readDisk(d interp.Disk, i int, size uint64, old *diskState) (*diskState, er
 			return nil, err
 		}
 		if p = p.retain(old.pvAt(&dev)); p != nil {
-			s.pvs = append(s.pvs, p)
+			s.addPV(p)
 		}
 	}
 	return s, nil
+}
+
+// addPV adds a PV. A GPT can have tens of thousands of partitions that are PVs.
+func (s *diskState) addPV(p *pv) {
+	s.pvs = append(s.pvs, p)
+	s.byPath[p.path] = p
+	if s.byOff[p.off] == nil {
+		s.byOff[p.off] = p
+	}
 }
 
 // devices returns the devices that can hold a PV: the partitions of the disk, or the whole disk.
@@ -97,16 +109,6 @@ func findPV(d *device) (*pv, error) {
 	return p, nil
 }
 
-// pvOn returns the PV on the device with a path, or nil.
-func (s *diskState) pvOn(path string) *pv {
-	for _, p := range s.pvs {
-		if p.path == path {
-			return p
-		}
-	}
-	return nil
-}
-
 // assemble makes a Map of the tables on all disks.
 func assemble(states []*diskState) *Map {
 	m := &Map{}
@@ -119,8 +121,14 @@ func assemble(states []*diskState) *Map {
 	for _, g := range m.groups {
 		g.volumes(m)
 	}
+	names := map[*pv]string{} // of the VGs of PVs
+	for _, g := range m.groups {
+		for _, p := range g.devs {
+			names[p] = g.name
+		}
+	}
 	for _, p := range all {
-		m.addPV(p)
+		m.addPV(p, names[p])
 	}
 	m.finish()
 	return m
@@ -136,20 +144,16 @@ func (m *Map) addDisk(s *diskState) {
 		return
 	}
 	m.concern(s.whole.extent(0, appearBytes))
-	if s.pvOn("") == nil {
+	if s.byPath[""] == nil {
 		m.addVolume(Volume{Kind: Whole, Disk: s.whole.disk, Size: s.whole.size,
 			Segments: linear(s.whole.extent(0, s.whole.size))})
 	}
 }
 
-func (m *Map) addPV(p *pv) {
+// addPV adds the table of a PV. group is the name of its VG, "" if there is none.
+func (m *Map) addPV(p *pv, group string) {
 	m.Faults = append(m.Faults, p.faults...)
-	t := Table{Kind: PV, Disk: p.disk, Path: p.path, Regions: p.regions()}
-	for _, g := range m.groups {
-		if slices.Contains(g.devs, p) {
-			t.Name = g.name
-		}
-	}
+	t := Table{Kind: PV, Disk: p.disk, Path: p.path, Name: group, Regions: p.regions()}
 	m.Tables = append(m.Tables, t)
 	for _, r := range t.Regions {
 		m.fix(r)
@@ -197,7 +201,7 @@ func (m *Map) addTable(s *diskState) {
 		}
 		e := d.extent(p.start, p.size)
 		m.concern(Extent{e.Addr, min(e.Len, appearBytes)})
-		if s.pvOn(pathOf(p)) != nil {
+		if s.byPath[pathOf(p)] != nil {
 			continue
 		}
 		m.addVolume(Volume{Path: pathOf(p), Disk: d.disk, Size: e.Len, Kind: Partition,

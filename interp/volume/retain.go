@@ -61,12 +61,7 @@ func (s *diskState) pvAt(d *device) *pv {
 	if s == nil {
 		return nil
 	}
-	for _, p := range s.pvs {
-		if p.off == d.off {
-			return p
-		}
-	}
-	return nil
+	return s.byOff[d.off]
 }
 
 // retain keeps the earlier metadata of a PV where the present one cannot be read.

@@ -36,12 +36,18 @@ type compiler struct {
 	set        *ruleset.Set
 	layout     *layout
 	predicates map[syntax.Indicator][]*clauseTemplate
-	rules      []*clauseTemplate // in the order of the text
+	rules      map[ruleLine][]*clauseTemplate
 	recursive  map[syntax.Indicator]bool
 	tables     map[syntax.Indicator]*factTable // nil: the helper is not a table
 	procedures map[string]*procedureEntry
 	properties map[string]uint64 // numbers of verify/1 goals, of sums and of procedures
 	mistakes   *mistakes
+}
+
+// A ruleLine is the place of the clauses of a rule on one line: they are one goal and one program.
+type ruleLine struct {
+	number engine.Term
+	source string
 }
 
 // mistakes collects the mistakes of a set of rules, each once.
@@ -52,14 +58,17 @@ type mistakes struct {
 
 func newCompiler(l *ruleset.Set, needed *layout) *compiler {
 	c := &compiler{set: l, layout: needed, predicates: map[syntax.Indicator][]*clauseTemplate{},
-		procedures: map[string]*procedureEntry{}, tables: map[syntax.Indicator]*factTable{},
-		properties: map[string]uint64{}, mistakes: &mistakes{reported: map[string]bool{}}}
+		rules: map[ruleLine][]*clauseTemplate{}, procedures: map[string]*procedureEntry{},
+		tables: map[syntax.Indicator]*factTable{}, properties: map[string]uint64{},
+		mistakes: &mistakes{reported: map[string]bool{}}}
 	for i := range l.Clauses {
 		clause := newClauseTemplate(needed.interner, &l.Clauses[i])
 		if p, ok := syntax.IndicatorOf(clause.Head); ok && p.Name != syntax.AtomViolation {
 			c.predicates[p] = append(c.predicates[p], clause)
 		} else if ok {
-			c.rules = append(c.rules, clause)
+			at := ruleLine{clause.Head.(engine.Compound).Arg(0),
+				fmt.Sprintf("%s:%d", clause.Text.File, clause.Text.Line)}
+			c.rules[at] = append(c.rules[at], clause)
 		}
 	}
 	c.recursive = c.findRecursion()
@@ -82,16 +91,11 @@ func (c *compiler) mistake(at *syntax.ClauseText, format string, args ...any) {
 	}
 }
 
-// compile compiles a clause of a rule. Clauses on one line are one goal and one program.
+// compile compiles a clause of a rule.
 func (c *compiler) compile(out *program) {
 	r, clause := out.rule, out.clause
 	var plans []compiledPlan
-	for _, parsed := range c.rules {
-		head, ok := parsed.Head.(engine.Compound)
-		if !ok || head.Arg(0) != r.Number ||
-			fmt.Sprintf("%s:%d", parsed.Text.File, parsed.Text.Line) != clause.Source {
-			continue
-		}
+	for _, parsed := range c.rules[ruleLine{r.Number, clause.Source}] {
 		plan, err := c.violation(out, parsed)
 		if err != nil {
 			out.why = err.Error()

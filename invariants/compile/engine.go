@@ -198,6 +198,18 @@ func (e *Engine) Explain(rule string) ([]verdict.Plan, error) {
 	return plans, nil
 }
 
+// Plans returns the plans of all rules, by the names of the rules.
+func (e *Engine) Plans() (map[string][]verdict.Plan, error) {
+	if err := e.programs.compile(); err != nil {
+		return nil, err
+	}
+	plans := map[string][]verdict.Plan{}
+	for _, c := range e.clauses {
+		plans[c.rule.Name] = append(plans[c.rule.Name], c.explains...)
+	}
+	return plans, nil
+}
+
 // Timing returns the cost of each rule, in the order of Rules.
 func (e *Engine) Timing() []verdict.Timing {
 	return append([]verdict.Timing(nil), e.timing...)

@@ -22,24 +22,27 @@ func conditional(e *bindings, t template) (condition template, ok bool) {
 
 func isConditional(e *bindings, t template) bool { _, ok := conditional(e, t); return ok }
 
-// alternatives returns the branches of a disjunction; if-then-else is one branch.
-func alternatives(e *bindings, t template) []template {
-	c, ok := e.walk(t).(compoundTemplate)
-	if !ok || c.functor != syntax.AtomOr || len(c.args) != 2 {
-		return []template{t}
+// alternatives returns the branches of a disjunction; if-then-else is one branch. member/2 of a
+// list in the text has a branch for each element.
+func alternatives(e *bindings, t template) (branches []template) {
+	for {
+		c, ok := e.walk(t).(compoundTemplate)
+		if !ok || c.functor != syntax.AtomOr || len(c.args) != 2 || isConditional(e, c) {
+			return append(branches, t)
+		}
+		branches, t = append(branches, c.args[0]), c.args[1]
 	}
-	if _, ok := conditional(e, c); ok {
-		return []template{t}
-	}
-	return append([]template{c.args[0]}, alternatives(e, c.args[1])...)
 }
 
-func conjuncts(e *bindings, t template) []template {
+// conjuncts returns the goals of a conjunction.
+func conjuncts(e *bindings, t template) []template { return appendConjuncts(nil, e, t) }
+
+func appendConjuncts(goals []template, e *bindings, t template) []template {
 	t = e.walk(t)
 	if c, ok := t.(compoundTemplate); ok && c.functor == syntax.AtomComma && len(c.args) == 2 {
-		return append(conjuncts(e, c.args[0]), conjuncts(e, c.args[1])...)
+		return appendConjuncts(appendConjuncts(goals, e, c.args[0]), e, c.args[1])
 	}
-	return []template{t}
+	return append(goals, t)
 }
 
 // hasChange reports whether each branch of a disjunction contains a change.

@@ -190,7 +190,7 @@ func rankIfGround(e *bindings, rank int, args ...template) int {
 func (ch *chooser) rankControl(t template, q syntax.Indicator, args []template, e *bindings) int {
 	switch q {
 	case predAnd:
-		return min(ch.rank(args[0], e), max(ch.rank(args[0], e), ch.rank(args[1], e)))
+		return ch.rank(args[0], e)
 	case predOr:
 		if condition, ok := conditional(e, t); ok {
 			return ch.rank(compoundTemplate{syntax.AtomNot, []template{condition}}, e)

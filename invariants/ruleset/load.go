@@ -41,6 +41,7 @@ type Set struct {
 	defined    map[syntax.Indicator]definition
 	Clauses    []ParsedClause
 	Rules      []*LoadedRule
+	byNumber   map[engine.Term]*LoadedRule
 	errs       []error
 	traps      []syntax.LoadError
 }
@@ -49,7 +50,8 @@ type Set struct {
 // LoadError for each mistake found, up to syntax.MaxLoadErrors.
 func Load(schema *change.Schema, files []syntax.File, options Options) (*Set, error) {
 	l := &Set{Vocabulary: newVocabulary(schema), Operators: syntax.StandardOperators(),
-		Open: options.OpenVocabulary, options: options, defined: map[syntax.Indicator]definition{}}
+		Open: options.OpenVocabulary, options: options, defined: map[syntax.Indicator]definition{},
+		byNumber: map[engine.Term]*LoadedRule{}}
 	if err := l.load(files); err != nil {
 		return nil, err
 	}
@@ -69,6 +71,9 @@ func (l *Set) load(files []syntax.File) error {
 		l.define(c)
 	}
 	for _, c := range clauses {
+		if len(l.errs) > syntax.MaxLoadErrors {
+			break // a hint for each of thousands of unknown names takes minutes, and none is shown
+		}
 		l.check(c)
 	}
 	if len(l.errs) == 0 {
@@ -190,10 +195,10 @@ func (l *Set) defineRule(c ParsedClause) {
 		return
 	}
 	source := fmt.Sprintf("%s:%d", c.Text.File, c.Text.Line)
-	r := l.ruleOf(number)
+	r := l.byNumber[number]
 	if r == nil {
 		r = l.newRule(c, number, text, source)
-		l.Rules = append(l.Rules, r)
+		l.Rules, l.byNumber[number] = append(l.Rules, r), r
 	} else if r.file == c.Text.File && c.Text.Describes() && !c.Text.DescribedBy(text) {
 		l.fail(c.Text, "a second rule %s: the first is at %s; give this one another number", text,
 			r.Source)
@@ -212,25 +217,16 @@ func (l *Set) defineRule(c ParsedClause) {
 
 // RuleName returns the name of the rule with a number.
 func (l *Set) RuleName(number engine.Term) string {
-	if r := l.ruleOf(number); r != nil {
+	if r := l.byNumber[number]; r != nil {
 		return r.Name
 	}
 	return ""
 }
 
-func (l *Set) ruleOf(number engine.Term) *LoadedRule {
-	for _, r := range l.Rules {
-		if r.Number == number {
-			return r
-		}
-	}
-	return nil
-}
-
 // GoalOf returns the goal of the clause of a rule at a source line. Two clauses on one line share a
 // goal.
 func (l *Set) GoalOf(number engine.Term, source string) engine.Atom {
-	for _, c := range l.ruleOf(number).Clauses {
+	for _, c := range l.byNumber[number].Clauses {
 		if c.Source == source {
 			return c.Goal
 		}

@@ -64,12 +64,19 @@ func lastWord(field engine.Term) string {
 	return syntax.TermText(field, nil)
 }
 
-// suggest suggests the known word that is most similar to a given one, as "; is X meant?"; it
-// returns "" if none is similar.
+// suggest suggests the known word that is most similar to a given one, as "; did you mean X?"; it
+// returns "" if none is similar, or the word is too long to compare.
 func suggest(word string, words []string) string {
+	const longest = 256 // bytes; distance takes time and memory with the square of the length
+	if len(word) > longest {
+		return ""
+	}
 	slices.Sort(words)
 	best, least := "", min(3, len(word)/2+1)
 	for _, w := range words {
+		if max(len(w)-len(word), len(word)-len(w)) >= least {
+			continue
+		}
 		if d := distance(word, w); d < least {
 			best, least = w, d
 		}

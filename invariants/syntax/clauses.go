@@ -11,8 +11,10 @@ import (
 const (
 	maxFileBytes    = 4 << 20
 	maxClauseTokens = 20000 // bounds the parser's recursion
-	maxNesting      = 200   // maximal depth of brackets in a clause
+	maxNesting      = 200   // maximal depth of brackets, and of prefix operators, in a clause
 	MaxLoadErrors   = 50    // mistakes that are reported of one set of rules
+
+	tooDeep = "the clause is too long or too deeply nested"
 )
 
 // A LoadError is a mistake in a rule file, at its place.
@@ -145,7 +147,7 @@ func Split(f File) (clauses []ClauseText, err error) {
 		c.tokens = append(c.tokens, t)
 		depth += t.nesting()
 		if len(c.tokens) > maxClauseTokens || depth > maxNesting {
-			bad(syntaxError{t.line, t.column, "the clause is too long or too deeply nested"})
+			bad(syntaxError{t.line, t.column, tooDeep})
 		}
 	}
 	if len(c.tokens) > 0 {

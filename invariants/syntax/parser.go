@@ -93,6 +93,7 @@ type parser struct {
 	clause    ClauseText
 	operators Operators
 	pos       int
+	prefixes  int // prefix operators around the current token
 	variables map[string]engine.Variable
 }
 
@@ -293,10 +294,14 @@ func (p *parser) afterName(name token, highest int) (engine.Term, int, error) {
 	if !isPrefix || name.kind == tokenQuoted || o.Priority > highest || !p.beginsTerm() {
 		return engine.NewAtom(name.text), 0, nil
 	}
+	if p.prefixes++; p.prefixes > maxNesting {
+		return nil, 0, p.errorf(tooDeep)
+	}
 	operand, err := p.term(o.Right)
 	if err != nil {
 		return nil, 0, err
 	}
+	p.prefixes--
 	return compound(engine.NewAtom(name.text), operand), o.Priority, nil
 }
 
