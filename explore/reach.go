@@ -43,7 +43,7 @@ func (s *session) reach(ctx context.Context, st *state, r *execution,
 		if i < len(st.Faults) {
 			faults = st.Faults[i]
 		}
-		ahead.beginStep(st, i)
+		ahead.beginStep(i)
 		e, err = s.replayStep(ctx, log, step, faults, where, r)
 		ahead.endStep()
 		if !log.play {

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strings"
@@ -23,19 +24,20 @@ type Marker interface {
 // remembered.
 type replayAhead struct {
 	Marker
-	top     string                       // path at which the top of the stack is mounted
-	known   map[string][]replayedRequest // by prefix: the requests of its last step
-	differs int                          // how often a step asked for something else than before
-	again   bool                         // the last time it did
+	top     string                          // path at which the top of the stack is mounted
+	known   map[prefixKey][]replayedRequest // by prefix: the requests of its last step
+	differs int                             // how often a step asked for something else than before
+	again   bool                            // the last time it did
 
 	active bool              // a state is reached
+	keys   []prefixKey       // of its prefixes
 	ahead  []replayedRequest // of the steps of the state, until they are sent
 	sent   []replayedRequest // sent and not asked for yet
-	prefix string            // of the step that is replayed; "": none is remembered
+	step   int               // that is replayed, from 1; 0: none is
 	record []replayedRequest // its requests
 	whole  bool              // record has all of them
 
-	parent  string            // prefix of the state whose child was executed last
+	parent  prefixKey         // of the state whose child was executed last
 	last    []replayedRequest // of that child's own step, as far as they can be sent ahead
 	choices *Chooser          // of that step, while it is done
 	chosen  []uint32          // the values that it took
@@ -80,7 +82,7 @@ func newReplayAhead(s *session) *replayAhead {
 		return nil
 	}
 	return &replayAhead{Marker: m, top: s.target.stack.Top.Path(),
-		known: make(map[string][]replayedRequest)}
+		known: make(map[prefixKey][]replayedRequest)}
 }
 
 // begin prepares for a state, and returns the System to reach it on; nil: it is not reached on this
@@ -98,13 +100,12 @@ func (a *replayAhead) begin(st *state, use bool) *replayAhead {
 		clear(a.known)
 		a.last = nil
 	}
-	a.ahead, a.sent, a.prefix, a.choices = nil, nil, "", nil
-	parent := prefixOf(st, len(st.Steps))
-	if a.parent != parent {
+	a.ahead, a.sent, a.step, a.choices, a.keys = nil, nil, 0, nil, prefixKeys(st)
+	if parent := a.keys[len(st.Steps)]; a.parent != parent {
 		a.parent, a.last = parent, nil
 	}
-	for i := range st.Steps {
-		requests, is := a.known[prefixOf(st, i+1)]
+	for _, key := range a.keys[1:] {
+		requests, is := a.known[key]
 		if !is {
 			a.ahead = nil
 			return a
@@ -146,20 +147,28 @@ func (a *replayAhead) endLast(failed bool) error {
 	return err
 }
 
-// prefixOf identifies the first n steps of a state.
-func prefixOf(st *state, n int) string {
-	var b strings.Builder
-	fmt.Fprint(&b, Values(st.Setup))
-	for _, step := range st.Steps[:n] {
-		fmt.Fprint(&b, Values(step))
-	}
-	return b.String()
+// A prefixKey identifies the setup and the first steps of a state.
+type prefixKey [sha256.Size]byte
+
+// followed returns the key of the prefix that has one more step. A key is made of the one before
+// it, and has one size, because a search without a limit of the depth has long prefixes.
+func (p prefixKey) followed(step []Choice) prefixKey {
+	return sha256.Sum256(fmt.Append(p[:], Values(step)))
 }
 
-// beginStep begins step i of a state.
-func (a *replayAhead) beginStep(st *state, i int) {
+// prefixKeys returns the keys of the prefixes of a state: with no step, with one, and so on.
+func prefixKeys(st *state) []prefixKey {
+	keys := []prefixKey{prefixKey{}.followed(st.Setup)}
+	for i, step := range st.Steps {
+		keys = append(keys, keys[i].followed(step))
+	}
+	return keys
+}
+
+// beginStep begins step i of the state.
+func (a *replayAhead) beginStep(i int) {
 	if a != nil {
-		a.prefix, a.record, a.whole = prefixOf(st, i+1), nil, true
+		a.step, a.record, a.whole = i+1, nil, true
 	}
 }
 
@@ -169,16 +178,16 @@ func (a *replayAhead) endStep() {
 		return
 	}
 	if a.whole {
-		a.known[a.prefix] = a.record
+		a.known[a.keys[a.step]] = a.record
 	}
-	a.prefix = ""
+	a.step = 0
 }
 
 // note remembers a request of a step. fit says that it can be sent ahead.
 func (a *replayAhead) note(r replayedRequest, fit bool) {
 	a.whole = a.whole && fit
 	switch {
-	case a.prefix != "":
+	case a.step > 0:
 		a.record = append(a.record, r)
 	case a.choices != nil && a.whole:
 		r.chosen = len(a.choices.taken)

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strings"
 )
 
 // Complete adds to a workload what it needs to run, right before the step that needs it: parent
@@ -33,10 +32,7 @@ func IsDirectory(name string) bool {
 
 // A completer follows what a workload does to an empty file system.
 type completer struct {
-	files map[string]*file // by path; hard links share one
-	dirs  map[string]bool  // the root is not in it
-	// volumes are those of dirs that are subvolumes.
-	volumes map[string]bool
+	root *node // the root directory
 	// orphans are open files that lost the name under which they are open, by this name.
 	orphans map[string]*file
 	open    []string // what was used last comes last
@@ -48,13 +44,12 @@ type file struct {
 	xattrs map[string]bool // Step.To of Setxattr
 }
 
-func newFile() *file { return &file{xattrs: make(map[string]bool)} }
-
 func (f *file) clone() *file { return &file{f.size, maps.Clone(f.xattrs)} }
 
 func newCompleter() *completer {
-	return &completer{files: make(map[string]*file), dirs: make(map[string]bool),
-		volumes: make(map[string]bool), orphans: make(map[string]*file)}
+	root := newDirectory()
+	root.volume = true
+	return &completer{root: root, orphans: make(map[string]*file)}
 }
 
 // end closes everything, and returns the completed workload.
@@ -101,7 +96,8 @@ func (c *completer) add(s Step) {
 	case DeleteSubvolume:
 		c.beforeDelete(s.Name)
 	case Removexattr:
-		if c.opened(s.Name); c.files[s.Name] != nil && !c.files[s.Name].xattrs[s.To] {
+		c.opened(s.Name)
+		if n := c.find(s.Name); n != nil && n.file != nil && !n.file.xattrs[s.To] {
 			c.add(Step{Verb: Setxattr, Name: s.Name, To: s.To})
 		}
 	case Chmod, Chattr, Setxattr, Fsync, Fdatasync, Orphan:
@@ -142,31 +138,37 @@ func (c *completer) put(s Step) {
 	if f != nil {
 		f.follow(s)
 	}
+	c.follow(s, f)
+}
+
+// follow follows the effect of a step on the names. f is the file that it names; nil: none.
+func (c *completer) follow(s Step, f *file) {
 	switch s.Verb {
-	case Creat:
-		c.files[s.Name] = newFile()
-	case Mknod, Symlink:
-		c.files[s.Name] = newFile()
+	case Creat, Mknod, Symlink:
+		c.makeFile(s.Name)
 	case Mkdir:
-		c.dirs[s.Name] = true
+		c.set(s.Name, newDirectory())
 	case Clone:
 		if to := c.file(s.To); to != nil {
 			to.size = max(to.size, s.Len+s.Range.Len)
 		}
 	case Link:
-		if !c.isApart(s.Name, s.To) {
-			c.files[s.To] = f
+		if f != nil && !c.isApart(s.Name, s.To) {
+			c.set(s.To, &node{file: f})
 		}
 	case Unlink, Remove, Orphan:
-		if delete(c.files, s.Name); s.Verb == Orphan && f != nil {
+		if f == nil {
+			break
+		}
+		if c.set(s.Name, nil); s.Verb == Orphan {
 			c.orphans[s.Name] = f
 		}
 	case Subvolume:
-		c.dirs[s.Name], c.volumes[s.Name] = true, true
+		c.makeVolume(s.Name)
 	case Snapshot:
 		c.snapshot(s.Name, s.To)
 	case Rmdir, DeleteSubvolume:
-		c.forget(s.Name)
+		c.set(s.Name, nil)
 	case Rename:
 		c.move(s.Name, s.To)
 	case Exchange:
@@ -198,7 +200,7 @@ func (f *file) follow(s Step) {
 
 // parents makes the directories in which a name is.
 func (c *completer) parents(name string) {
-	if dir := path.Dir(name); dir != "." && dir != "/" {
+	if dir := path.Dir(name); dir != "." && !c.find(dir).isDir() {
 		c.parents(dir)
 		c.directory(dir)
 	}
@@ -206,7 +208,7 @@ func (c *completer) parents(name string) {
 
 // directory makes a directory if there is none.
 func (c *completer) directory(name string) {
-	if c.dirs[name] || name == "/" {
+	if c.find(name).isDir() {
 		return
 	}
 	c.remove(name)
@@ -218,13 +220,16 @@ func (c *completer) file(name string) *file {
 	if f := c.orphans[name]; f != nil {
 		return f
 	}
-	return c.files[name]
+	if n := c.find(name); n != nil {
+		return n.file
+	}
+	return nil
 }
 
 // exists makes a file or a directory if there is nothing. A file is open then.
 func (c *completer) exists(name string) {
 	switch {
-	case c.file(name) != nil || c.dirs[name]:
+	case c.file(name) != nil || c.find(name) != nil:
 	case IsDirectory(name):
 		c.directory(name)
 	default:
@@ -242,54 +247,30 @@ func (c *completer) filled(name string) {
 
 // remove removes whatever has a name.
 func (c *completer) remove(name string) {
-	switch {
-	case c.files[name] != nil:
+	switch n := c.find(name); {
+	case n == nil:
+	case n.file != nil:
 		c.close(name)
 		c.put(Step{Verb: Unlink, Name: name})
-	case c.dirs[name]:
+	default:
 		c.empty(name)
 		c.close(name)
 		c.put(Step{Verb: Rmdir, Name: name})
 	}
 }
 
-// empty removes everything in a directory.
-func (c *completer) empty(dir string) {
-	for _, name := range c.below(dir) {
-		if path.Dir(name) == dir {
-			c.remove(name)
-		}
-	}
-}
-
-// below returns the names below a directory, in order.
-func (c *completer) below(dir string) (names []string) {
-	for name := range c.files {
-		if isInside(name, dir) {
-			names = append(names, name)
-		}
-	}
-	for name := range c.dirs {
-		if isInside(name, dir) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
 // beforeRename makes what is renamed, closes it, and removes what the rename cannot replace.
 func (c *completer) beforeRename(s Step) {
 	c.exists(s.Name)
-	for _, name := range append(c.below(s.Name), s.Name, s.To) {
-		c.close(name)
-	}
-	switch isDir, toDir := c.dirs[s.Name], c.dirs[s.To]; {
+	c.closeBelow(s.Name)
+	c.close(s.Name)
+	c.close(s.To)
+	switch from, to := c.find(s.Name).isDir(), c.find(s.To).isDir(); {
 	case isInside(s.Name, s.To) || isInside(s.To, s.Name):
-	case isDir && toDir && !c.volumes[s.To]:
-		c.empty(s.To)
-	case isDir != toDir || c.volumes[s.To]:
+	case from != to || c.isVolume(s.To):
 		c.remove(s.To)
+	case from:
+		c.empty(s.To)
 	}
 }
 
@@ -297,51 +278,10 @@ func (c *completer) beforeRename(s Step) {
 func (c *completer) beforeExchange(s Step) {
 	c.exists(s.Name)
 	c.exists(s.To)
-	for _, name := range slices.Concat(c.below(s.Name), c.below(s.To), s.Names()) {
+	for _, name := range s.Names() {
+		c.closeBelow(name)
+	}
+	for _, name := range s.Names() {
 		c.close(name)
 	}
-}
-
-// isInside reports whether a name is in a directory, or below it.
-func isInside(name, dir string) bool {
-	return dir == "/" && name != "/" || strings.HasPrefix(name, dir+"/")
-}
-
-// move follows a rename.
-func (c *completer) move(from, to string) {
-	if from == to || isInside(to, from) || isInside(from, to) || c.isApart(from, to) {
-		return // it fails
-	}
-	if f := c.files[from]; f != nil {
-		if c.files[to] != f { // a rename between names of one file does nothing
-			delete(c.files, from)
-			c.files[to] = f
-		}
-		return
-	}
-	for _, name := range append(c.below(from), from) {
-		now := to + strings.TrimPrefix(name, from)
-		if f := c.files[name]; f != nil {
-			delete(c.files, name)
-			c.files[now] = f
-		} else {
-			delete(c.dirs, name)
-			c.dirs[now] = true
-			if c.volumes[name] {
-				delete(c.volumes, name)
-				c.volumes[now] = true
-			}
-		}
-	}
-}
-
-// swap follows an exchange.
-func (c *completer) swap(a, b string) {
-	if isInside(a, b) || isInside(b, a) || c.isApart(a, b) || c.isApart(b, a) {
-		return // it fails
-	}
-	const neither = "\x00" // no path is so
-	c.move(a, neither)
-	c.move(b, a)
-	c.move(neither, b)
 }

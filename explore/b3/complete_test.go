@@ -49,8 +49,9 @@ var completed = map[string]string{
 	"write foo extend; dwrite foo append; dwrite foo last; sync": "creat foo; write foo 0 32768; " +
 		"write foo 30768 5000; dwrite foo 36864 32768; dwrite foo 61440 8192; sync; close foo",
 	// At most eight are open: the one that was used longest ago is closed, one without a name is not.
-	"orphan a; repeat 7 creat f%d; fsync f0; creat g; write f1 append; write a append; sync": "creat a; " +
-		"orphan a; creat f0; creat f1; creat f2; creat f3; creat f4; creat f5; creat f6; fsync f0; " +
+	"orphan a; repeat 7 creat f%d; fsync f0; creat g; write f1 append; write a append; sync": "" +
+		"creat a; orphan a; creat f0; creat f1; creat f2; creat f3; creat f4; creat f5; creat f6; " +
+		"fsync f0; " +
 		"close f1; creat g; close f2; open f1; write f1 0 32768; write a 0 32768; sync; close a; " +
 		"close f0; close f1; close f3; close f4; close f5; close f6; close g",
 	"repeat 6 orphan f%d; write a append; clone a start b 0; sync": "creat f0; orphan f0; creat f1; " +
@@ -74,6 +75,9 @@ var completed = map[string]string{
 		"write foo 28672 32768; sync; close foo",
 	"chattr foo =Cd; write foo append; chattr foo =; sync": "creat foo; chattr foo =Cd; " +
 		"write foo 0 32768; chattr foo =; sync; close foo",
+	// An exchange in a subvolume takes nothing to another one.
+	"subvolume S; exchange S/foo S/A; creat S/foo/bar; sync": "subvolume S; creat S/foo; mkdir S/A; " +
+		"close S/foo; exchange S/foo S/A; creat S/foo/bar; sync; close S/foo/bar",
 	"fsync /": "open /; fsync /; close /",
 }
 
@@ -90,6 +94,29 @@ func TestComplete(t *testing.T) {
 		}
 		if again := done.Complete(); again.String() != want {
 			t.Errorf("%s: completed again: %s", text, again)
+		}
+	}
+}
+
+// Directories with thousands of names are renamed, exchanged and removed thousands of times. A cost
+// of each name for each of these is one of minutes.
+func TestCompleteMany(t *testing.T) {
+	const n = 8000
+	for _, c := range []struct {
+		text string
+		adds int // steps that make the workload complete
+	}{
+		{"repeat 8000 creat A/f%d; repeat 8000 exchange A B; sync", 2 + n},
+		{"repeat 8000 creat f%d; repeat 8000 exchange f%d g%d; sync", 3 * n},
+		{"repeat 8000 creat f%d; repeat 8000 rename f%d g%d; sync", n},
+		{"repeat 8000 creat A/f%d; repeat 8000 rmdir D%d; sync", 1 + 2*n},
+	} {
+		w, err := Parse(c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(w.Complete()) - len(w); got != c.adds {
+			t.Errorf("%s: %d steps were added, want %d", c.text, got, c.adds)
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package b3
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // minRun is the number of steps that Smallest leaves out at once, at least. Shorter workloads lose
 // one step at a time.
@@ -30,7 +33,7 @@ func (w Workload) Smallest(shows func(Workload) (bool, error)) (Workload, error)
 	}
 	for again := true; again; {
 		again = false
-		for _, small := range w.Smaller() {
+		for small := range w.Smaller() {
 			ok, err := shows(small)
 			if err != nil {
 				return w, err
@@ -44,27 +47,30 @@ func (w Workload) Smallest(shows func(Workload) (bool, error)) (Workload, error)
 	return w, nil
 }
 
-// Smaller returns the workloads that are one step smaller: each without one of the operations and
+// Smaller yields the workloads that are one step smaller: each without one of the operations and
 // what makes it persistent, then each without one of the persistence points. All of them have a
-// persistence point left.
-func (w Workload) Smaller() (out []Workload) {
-	follows := func(s Step) bool { return s.Verb == Fsync || s.Verb == Sync }
-	var points []Workload
-	for i := 0; i < len(w); i++ {
-		end := i + 1
-		if end < len(w) && !follows(w[i]) && follows(w[end]) {
-			end++
-		}
-		switch {
-		case follows(w[i]):
-			points = append(points, slices.Delete(slices.Clone(w), i, i+1))
-		case end == len(w): // its persistence point may matter for earlier operations
-			out = append(out, slices.Delete(slices.Clone(w), i, i+1))
-		default:
-			out = append(out, slices.Delete(slices.Clone(w), i, end))
+// persistence point left. A workload of ten thousand steps has as many, so that they are made one
+// by one.
+func (w Workload) Smaller() iter.Seq[Workload] {
+	return func(yield func(Workload) bool) {
+		for _, points := range []bool{false, true} {
+			for i := range w {
+				if w[i].follows() != points {
+					continue
+				}
+				end := i + 1
+				// The persistence point at the end stays: it may matter for earlier operations.
+				if !points && end+1 < len(w) && w[end].follows() {
+					end++
+				}
+				small := slices.Delete(slices.Clone(w), i, end)
+				if len(small.Points()) > 0 && !yield(small) {
+					return
+				}
+			}
 		}
 	}
-	return slices.DeleteFunc(append(out, points...), func(w Workload) bool {
-		return len(w) == 0 || len(w.Points()) == 0
-	})
 }
+
+// follows reports whether a step makes the operation before it persistent.
+func (s Step) follows() bool { return s.Verb == Fsync || s.Verb == Sync }

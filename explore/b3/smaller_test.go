@@ -13,7 +13,7 @@ func TestSmaller(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, s := range w.Smaller() {
+	for s := range w.Smaller() {
 		got = append(got, s.String())
 	}
 	want := []string{
@@ -25,6 +25,26 @@ func TestSmaller(t *testing.T) {
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// The smaller workloads of a large one are made one by one: all of them have 300 million steps.
+func TestSmallerOfMany(t *testing.T) {
+	w, err := Parse("repeat 16383 creat f%d; sync")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for small := range w.Smaller() {
+		if len(small) != len(w)-1 || n < len(small) && small[n] != w[n+1] {
+			t.Fatalf("workload %d has %d steps, or lacks another one", n, len(small))
+		}
+		if n++; n == 100 {
+			break
+		}
+	}
+	if n < 100 {
+		t.Errorf("%d smaller workloads", n)
 	}
 }
 

@@ -6,24 +6,36 @@ import (
 )
 
 // isVolume reports whether a directory is the root directory of a subvolume.
-func (c *completer) isVolume(name string) bool { return name == "/" || c.volumes[name] }
+func (c *completer) isVolume(name string) bool {
+	n := c.find(name)
+	return n != nil && n.volume
+}
 
-// volumeOf returns the subvolume in which the entry of a name is.
-func (c *completer) volumeOf(name string) string {
-	dir := path.Dir(name)
-	for dir != "." && !c.isVolume(dir) {
-		dir = path.Dir(dir)
+// makeVolume makes a path stand for a new subvolume.
+func (c *completer) makeVolume(name string) {
+	n := newDirectory()
+	n.volume = true
+	c.set(name, n)
+}
+
+// volumeOf returns the root directory of the subvolume in which the entry of a name is.
+func (c *completer) volumeOf(name string) *node {
+	in, n := c.root, c.root
+	for part := range strings.SplitSeq(path.Dir(name), "/") {
+		if n = n.entries[part]; n == nil {
+			break
+		}
+		if n.volume {
+			in = n
+		}
 	}
-	if dir == "." {
-		return "/"
-	}
-	return dir
+	return in
 }
 
 // isApart reports whether a link or a rename would take something to another subvolume, which only
 // the root directory of a subvolume can be.
 func (c *completer) isApart(from, to string) bool {
-	return c.volumeOf(from) != c.volumeOf(to) && !c.volumes[from]
+	return c.volumeOf(from) != c.volumeOf(to) && !c.isVolume(from)
 }
 
 // volume makes a subvolume if there is none, and removes the subvolumes in it: a snapshot has none
@@ -33,10 +45,8 @@ func (c *completer) volume(name string) {
 		c.remove(name)
 		c.put(Step{Verb: Subvolume, Name: name})
 	}
-	for _, inside := range c.below(name) {
-		if c.volumes[inside] {
-			c.remove(inside)
-		}
+	for _, inside := range c.find(name).volumes(name) {
+		c.remove(inside)
 	}
 }
 
@@ -53,37 +63,17 @@ func (c *completer) beforeSnapshot(s Step) {
 // beforeDelete makes the subvolume, and closes what is in it.
 func (c *completer) beforeDelete(name string) {
 	c.volume(name)
-	for _, inside := range append(c.below(name), name) {
-		c.close(inside)
-	}
+	c.closeBelow(name)
+	c.close(name)
 }
 
 // snapshot follows a snapshot.
 func (c *completer) snapshot(from, to string) {
-	if c.dirs[to] || c.files[to] != nil {
+	n := c.find(from)
+	if n == nil || c.find(to) != nil {
 		return // it fails
 	}
-	copies := make(map[*file]*file)
-	for _, name := range c.below(from) {
-		now := path.Join(to, strings.TrimPrefix(name, strings.TrimSuffix(from, "/")))
-		f := c.files[name]
-		switch {
-		case f == nil:
-			c.dirs[now] = true
-			continue
-		case copies[f] == nil:
-			copies[f] = f.clone()
-		}
-		c.files[now] = copies[f]
-	}
-	c.dirs[to], c.volumes[to] = true, true
-}
-
-// forget follows the deletion of a subvolume.
-func (c *completer) forget(name string) {
-	for _, inside := range append(c.below(name), name) {
-		delete(c.files, inside)
-		delete(c.dirs, inside)
-		delete(c.volumes, inside)
-	}
+	n = n.copied(make(map[*file]*file))
+	n.volume = true
+	c.set(to, n)
 }

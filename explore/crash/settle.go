@@ -7,19 +7,20 @@ import (
 
 // settle makes writes durable. They hide earlier units that are still in flight where they overlap.
 func (e *Enumerator) settle(ev Event) error {
-	var done, left []*unit
-	for _, u := range e.flight {
-		if u.issued() && (ev.All || slices.Contains(ev.IDs, u.write())) {
+	var done []*unit
+	ids := idSet(ev.IDs)
+	e.flight = slices.DeleteFunc(e.flight, func(u *unit) bool {
+		is := u.issued() && (ev.All || ids[u.write()])
+		if is {
 			done = append(done, u)
-		} else {
-			left = append(left, u)
 		}
-	}
+		return is
+	})
 	for _, u := range done {
 		if err := e.store(u); err != nil {
 			return err
 		}
-		for _, older := range left {
+		for _, older := range e.flight {
 			if older.seq < u.seq {
 				for _, s := range u.spans {
 					older.subtract(s.off, s.len)
@@ -27,16 +28,25 @@ func (e *Enumerator) settle(ev Event) error {
 			}
 		}
 	}
-	e.flight = left
 	e.trim()
 	return nil
+}
+
+// idSet returns the IDs of a list, which may have as many as a disk writes between two flushes.
+func idSet(list []uint64) map[uint64]bool {
+	set := make(map[uint64]bool, len(list))
+	for _, id := range list {
+		set[id] = true
+	}
+	return set
 }
 
 // fail removes from writes the part that failed.
 func (e *Enumerator) fail(ev Event) {
 	e.unmatchDirty(ev)
+	ids := idSet(ev.IDs)
 	for _, u := range e.flight {
-		if !u.dirty && slices.Contains(ev.IDs, u.id) {
+		if !u.dirty && ids[u.id] {
 			from, was := u.writeOff+ev.Done, u.bytes()
 			u.subtract(from, math.MaxUint64-from)
 			u.fresh = u.fresh || u.bytes() < was // the rest makes other states
@@ -47,6 +57,7 @@ func (e *Enumerator) fail(ev Event) {
 
 // trim drops empty units and updates the steps of the others.
 func (e *Enumerator) trim() {
+	e.byPage = nil
 	e.flight = slices.DeleteFunc(e.flight, func(u *unit) bool { return len(u.spans) == 0 })
 	if e.options.Torn {
 		for _, u := range e.flight {

@@ -123,16 +123,18 @@ func (s *State) Adding(write uint64) (*State, error) {
 		}
 	}
 	var err error
-	t.over, t.Sig, err = s.cache.state(t.levels)
+	t.over, t.Sig, err = s.cache.anew().state(t.levels)
 	return &t, err
 }
 
 // Missing lists the writes in flight that were issued and are not on the disk as a whole, in the
 // order of issue.
 func (s *State) Missing() (writes []uint64) {
+	listed := make(map[uint64]bool)
 	for i, u := range s.flight {
-		if s.levels[i] < u.steps && u.issued() && !slices.Contains(writes, u.write()) {
-			writes = append(writes, u.write())
+		if id := u.write(); s.levels[i] < u.steps && u.issued() && !listed[id] {
+			listed[id] = true
+			writes = append(writes, id)
 		}
 	}
 	return writes
@@ -151,11 +153,12 @@ type Range struct{ Off, Len uint64 }
 // Torn lists the missing writes of which some sectors are on the disk, in the order of issue.
 func (s *State) Torn() (out []TornWrite) {
 	missing := s.Missing()
+	isMissing := idSet(missing)
 	done := make(map[uint64][]Range)
 	length := make(map[uint64]uint64)
 	for i, u := range s.flight {
 		id := u.write()
-		if !u.issued() || !slices.Contains(missing, id) {
+		if !u.issued() || !isMissing[id] {
 			continue
 		}
 		length[id] += u.bytes()
@@ -183,22 +186,23 @@ func (s *State) Torn() (out []TornWrite) {
 // they were dirtied. The kernel held them and could write them at any moment. Early leaves out the
 // parts that a later version hides.
 func (s *State) Early() (blocks []Write) {
-	var over []span
+	over := make(map[uint64][]span) // by page: what later units show there
 	for i, u := range slices.Backward(s.flight) {
 		if s.levels[i] == 0 {
 			continue
 		}
-		done := u.spansAt(s.levels[i])
-		if !u.issued() {
-			visible := &unit{spans: done}
-			for _, p := range over {
+		visible := &unit{spans: u.spansAt(s.levels[i])}
+		eachPage(visible.spans, func(n uint64) {
+			for _, p := range over[n] {
 				visible.subtract(p.off, p.len)
 			}
-			for _, p := range visible.spans {
+		})
+		for _, p := range visible.spans {
+			eachPage([]span{p}, func(n uint64) { over[n] = append(over[n], p) })
+			if !u.issued() {
 				blocks = append(blocks, Write{ID: u.id, Off: p.off, Len: p.len, Data: p.data})
 			}
 		}
-		over = append(over, done...)
 	}
 	slices.Reverse(blocks)
 	return blocks

@@ -101,6 +101,7 @@ func (e *Enumerator) dirty(w Write) error {
 	if err := e.checkWrite(w); err != nil || w.Len == 0 {
 		return err
 	}
+	e.dirtied = true
 	units := slices.DeleteFunc(split(w, e.options.Unit), func(u *unit) bool {
 		last := e.lastAt(u.spans[0])
 		return last != nil && last.dirty && last.equals(u.spans[0])
@@ -112,13 +113,53 @@ func (e *Enumerator) dirty(w Write) error {
 }
 
 // lastAt returns the last unit in flight that overlaps a span; nil if none does.
-func (e *Enumerator) lastAt(s span) *unit {
-	for _, u := range slices.Backward(e.flight) {
-		if u.overlaps(s.off, s.len) {
-			return u
+func (e *Enumerator) lastAt(s span) (last *unit) {
+	eachPage([]span{s}, func(n uint64) {
+		for _, u := range slices.Backward(e.unitsOf(n)) {
+			if last != nil && u.seq <= last.seq {
+				return
+			}
+			if u.overlaps(s.off, s.len) {
+				last = u
+				return
+			}
 		}
+	})
+	return last
+}
+
+// overlapping returns the units in flight that overlap a range, in their order.
+func (e *Enumerator) overlapping(off, n uint64) (units []*unit) {
+	eachPage([]span{{off: off, len: n}}, func(number uint64) {
+		units = append(units, e.unitsOf(number)...)
+	})
+	slices.SortStableFunc(units, func(a, b *unit) int { return cmp.Compare(a.seq, b.seq) })
+	return slices.DeleteFunc(slices.Compact(units), func(u *unit) bool { return !u.overlaps(off, n) })
+}
+
+// unitsOf returns the units in flight that write to a page, in their order, and units that did.
+// The kernel has ten thousands of dirty blocks between two flushes, so that a look at all of them
+// for each is too much. A log without dirty blocks needs no index.
+func (e *Enumerator) unitsOf(page uint64) []*unit {
+	if e.byPage == nil {
+		e.byPage = make(map[uint64][]*unit)
+		e.index(e.flight)
 	}
-	return nil
+	return e.byPage[page]
+}
+
+// index adds units that are in flight to the index, if there is one.
+func (e *Enumerator) index(units []*unit) {
+	if e.byPage == nil {
+		return
+	}
+	for _, u := range units {
+		eachPage(u.spans, func(n uint64) {
+			if of := e.byPage[n]; len(of) == 0 || of[len(of)-1] != u {
+				e.byPage[n] = append(of, u)
+			}
+		})
+	}
 }
 
 // equals reports whether a unit writes exactly what a span does.
@@ -132,17 +173,14 @@ func (u *unit) equals(s span) bool {
 // version and not two. A write that contains more is a version of its own, because it may reach the
 // disk only as a whole.
 func (e *Enumerator) matchDirty(w Write) bool {
-	if w.Data == nil {
+	if w.Data == nil || !e.dirtied {
 		return false
 	}
 	var parts []*unit
 	all, covered := span{w.Off, w.Len, w.Data}, uint64(0)
-	for _, u := range slices.Backward(e.flight) {
+	for _, u := range slices.Backward(e.overlapping(w.Off, w.Len)) {
 		if covered == w.Len {
 			break
-		}
-		if !u.overlaps(w.Off, w.Len) {
-			continue
 		}
 		// visible is the part of u within the write that no later unit hides.
 		visible := &unit{spans: u.spans}

@@ -6,7 +6,9 @@
 package durable
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"fsward/explore/crash"
@@ -95,9 +97,7 @@ func (a *Account) Add(ev crash.Event) error {
 			a.open.flush(a.copies.settled)
 			return nil
 		}
-		for _, id := range ev.IDs {
-			a.settle(id)
-		}
+		a.settle(ev.IDs)
 	case crash.Failed:
 		for _, id := range ev.IDs {
 			a.fail(id, ev.Done, ev.Silent)
@@ -120,15 +120,24 @@ func (a *Account) fail(id, done uint64, silent bool) {
 	}
 }
 
-// settle removes a write that is durable, and the earlier writes that it has overwritten.
-func (a *Account) settle(id uint64) {
-	a.copies.settled(id)
-	w := a.open.byID[id]
-	if w == nil || w.lost {
-		return
+// settle removes writes that are durable, and the earlier writes that they have overwritten. The
+// last one goes first: where one place is written again and again, it removes all others, and none
+// of them has to be compared with those that followed it.
+func (a *Account) settle(ids []uint64) {
+	var done []*Write
+	for _, id := range ids {
+		a.copies.settled(id)
+		if w := a.open.byID[id]; w != nil && !w.lost {
+			done = append(done, w)
+		}
 	}
-	a.open.remove(w)
-	a.open.removeOverwritten(w)
+	slices.SortFunc(done, func(a, b *Write) int { return cmp.Compare(b.order, a.order) })
+	for _, w := range done {
+		if a.open.byID[w.ID] == w {
+			a.open.remove(w)
+			a.open.removeOverwritten(w)
+		}
+	}
 }
 
 // Begin records that a call begins. Its name distinguishes it from the calls that run beside it.

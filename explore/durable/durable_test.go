@@ -152,3 +152,23 @@ func BenchmarkSettle(b *testing.B) {
 		})
 	}
 }
+
+// One place is written many times, and one flush makes all of these writes durable. A look at all
+// of them for each is one of minutes.
+func TestManyWritesOfOnePlace(t *testing.T) {
+	const n = 200_000
+	var a Account
+	var ids []uint64
+	for id := range uint64(n) {
+		if err := a.Add(write(id+1, 0)); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id+1)
+	}
+	if err := errors.Join(a.Add(write(n+1, 0)), a.Add(settled(ids...))); err != nil {
+		t.Fatal(err)
+	}
+	if d, early := a.Return("sync", All, 0); !early || len(d.Writes) != 1 || d.Writes[0].ID != n+1 {
+		t.Errorf("debts of %d writes, want the last one", len(d.Writes))
+	}
+}

@@ -225,17 +225,23 @@ func (o *Oracle) Judge(ctx context.Context, s *crash.State) (Verdict, error) {
 }
 
 func (o *Oracle) judge(ctx context.Context, s *crash.State) Verdict {
-	f := o.image(s)
-	if s.Durable != o.tried && (o.apart || len(f.differs) > followPages) {
-		o.tried = s.Durable
-		if o.advance(ctx, s.Settled()) {
-			f = o.image(s)
+	// A state has as many differences as there are writes in flight, and most verdicts are known. So
+	// the differences are left alone where they cannot lead to another base state.
+	tried := s.Durable == o.tried
+	if tried {
+		if v, ok := o.known(s); ok {
+			return v
 		}
 	}
-	if !o.options.NoPrune {
-		if v, ok := o.memo.find(s); ok {
-			o.stats.Pruned++
-			v.Pruned = true
+	f := o.image(s)
+	if !tried {
+		if o.apart || len(f.differs) > followPages {
+			o.tried = s.Durable
+			if o.advance(ctx, s.Settled()) {
+				f = o.image(s)
+			}
+		}
+		if v, ok := o.known(s); ok {
 			return v
 		}
 	}
@@ -253,6 +259,18 @@ func (o *Oracle) judge(ctx context.Context, s *crash.State) Verdict {
 		o.memo.add(s, f.read, v)
 	}
 	return v
+}
+
+// known returns the verdict of another state that is also that of s.
+func (o *Oracle) known(s *crash.State) (v Verdict, ok bool) {
+	if o.options.NoPrune {
+		return v, false
+	}
+	if v, ok = o.memo.find(s); ok {
+		o.stats.Pruned++
+		v.Pruned = true
+	}
+	return v, ok
 }
 
 // difference judges the difference between a state and the base state.

@@ -305,3 +305,15 @@ func TestBlank(t *testing.T) {
 		t.Errorf("%+v, found %q, skipped %q", totals, r.found, r.skipped)
 	}
 }
+
+// A segment that is missing is an error: it does not come back.
+func TestMissingSegment(t *testing.T) {
+	r := newRig(t, "ext3", 0, nil)
+	if err := errors.Join(r.rec.Close(), os.Remove(r.cfg.Log)); err != nil {
+		t.Fatal(err)
+	}
+	totals, err := live.Follow(t.Context(), r.cfg)
+	if err == nil || !strings.Contains(err.Error(), r.cfg.Log+" is missing") {
+		t.Errorf("%+v, %v", totals, err)
+	}
+}

@@ -42,25 +42,11 @@ type source struct {
 // openSource opens a recording at the segment that its base is at.
 func openSource(cfg *Config, at uint64, stop <-chan struct{}) (*source, error) {
 	s := &source{cfg: cfg, at: at}
-	for {
-		state, err := recording.AbsorbedBy(cfg.Base)
-		if err != nil {
-			return nil, err
-		}
-		if s.number = state.First; !state.Folding {
-			break
-		}
-		select {
-		case <-stop:
-			return nil, errIdle
-		case <-time.After(cfg.Poll):
-		}
+	if err := s.openFirst(stop); err != nil {
+		return nil, err
 	}
 	s.first, s.settled, s.starts = s.number, s.number, []uint64{at}
 	var err error
-	if s.log, err = s.open(s.number); err != nil {
-		return nil, err
-	}
 	if s.base, err = os.Open(cfg.Base); err != nil {
 		return nil, errors.Join(err, s.log.Close())
 	}
@@ -70,6 +56,31 @@ func openSource(cfg *Config, at uint64, stop <-chan struct{}) (*source, error) {
 	}
 	s.size = uint64(info.Size())
 	return s, s.lost()
+}
+
+// openFirst opens the segment that the base is at. The recording may discard it meanwhile; the base
+// is at a later one then.
+func (s *source) openFirst(stop <-chan struct{}) error {
+	for {
+		state, err := recording.AbsorbedBy(s.cfg.Base)
+		if err != nil {
+			return err
+		}
+		if s.number = state.First; !state.Folding {
+			if s.log, err = s.open(s.number); !errors.Is(err, errLost) {
+				return err
+			}
+			if now, err := recording.AbsorbedBy(s.cfg.Base); err != nil || now == state {
+				return errors.Join(err, fmt.Errorf("%s is missing, at which the base is",
+					recording.Segment(s.cfg.Log, s.number)))
+			}
+		}
+		select {
+		case <-stop:
+			return errIdle
+		case <-time.After(s.cfg.Poll):
+		}
+	}
 }
 
 // open opens a segment. The recording may have made its file, and not written its superblock yet.
