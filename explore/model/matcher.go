@@ -29,8 +29,8 @@ type matcher struct {
 // on since which it is durable.
 const anyMoment = -1
 
-// maxSteps bounds the search, beside one step for each name. A name rarely referred to more than two
-// or three inodes since it was last durable.
+// maxSteps bounds the search, beside one step for each name. A name rarely referred to more than
+// two or three inodes since it was last durable.
 const maxSteps = 100_000
 
 // A task is a name to match.

@@ -28,7 +28,8 @@ func TestMoments(t *testing.T) {
 				left, right = left+len(possible), right+len(matching)
 				for _, m := range matching {
 					if !slices.Contains(possible, m) {
-						t.Fatalf("promises %d, seed %d: moment %d matches, and only %v are left", i, seed, m, possible)
+						t.Fatalf("promises %d, seed %d: moment %d matches, and only %v are left", i, seed, m,
+							possible)
 					}
 				}
 			}
