@@ -168,7 +168,8 @@ func addSearchFlags(c *cobra.Command, r *spec.Run) {
 // addCrashFlags adds the flags that say which crash states are made.
 func addCrashFlags(c *cobra.Command, r *spec.Run) {
 	addNumber(c, &r.Limit, "crash-limit", defaultLimit, 1,
-		"try at most `N` crash states at one moment; if there are more, sample them")
+		"if there are more than `N` crash states at one moment, try a sample: all that keep the "+
+			"order of the writes, and at least N/2 others")
 	c.Flags().StringVar((*string)(&r.From), "crash-from", string(explore.FromWrites),
 		"form crash states from writes (the submitted ones) or from the write-set (also blocks "+
 			"that the kernel had marked dirty and may write at any time)")

@@ -103,7 +103,8 @@ func (l *exploreLog) add(c *cobra.Command) {
 	c.Flags().BoolVar(&l.follow, "follow", false, "follow the recording of a running guard, whose "+
 		"--record and --record-base are LOG and --base, at low priority, until stdin ends")
 	addNumber(c, &l.record.Crash.Limit, "crash-limit", defaultLimit, 1,
-		"form at most `N` crash states at one moment; if there are more, sample them")
+		"if there are more than `N` crash states at one moment, form a sample: all that keep the "+
+			"order of the writes, and at least N/2 others")
 	c.Flags().StringVar((*string)(&l.unit), "crash-unit", string(explore.BioUnit),
 		"what a crash keeps or loses as a whole: a bio (a write), a block (4 KiB of a write), "+
 			"or a sector")
