@@ -41,8 +41,8 @@ func TestMoments(t *testing.T) {
 	}
 }
 
-// TestManyNames checks trees with many names, of an earlier moment and of none. Each of them takes
-// hours where the cost grows with the square of the names, or does not end within the bound of the
+// TestManyNames checks trees with many names, of an earlier moment and of none. Each takes minutes
+// where the cost grows with the square of the names, or does not end within the bound of the
 // search.
 func TestManyNames(t *testing.T) {
 	n := 110_000
