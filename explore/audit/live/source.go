@@ -39,7 +39,8 @@ type source struct {
 	settled int
 }
 
-// openSource opens a recording at the segment that its base is at.
+// openSource opens a recording at the segment that its base is at. With an errLost it returns a
+// source that is closed, and that says where it was.
 func openSource(cfg *Config, at uint64, stop <-chan struct{}) (*source, error) {
 	s := &source{cfg: cfg, at: at}
 	if err := s.openFirst(stop); err != nil {
@@ -55,7 +56,10 @@ func openSource(cfg *Config, at uint64, stop <-chan struct{}) (*source, error) {
 		return nil, errors.Join(err, s.close())
 	}
 	s.size = uint64(info.Size())
-	return s, s.lost()
+	if err := s.lost(); err != nil {
+		return s, errors.Join(err, s.close())
+	}
+	return s, nil
 }
 
 // openFirst opens the segment that the base is at. The recording may discard it meanwhile; the base
