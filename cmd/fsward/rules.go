@@ -141,8 +141,13 @@ func printRules(fs string, rules []invariants.Rule, asJSON bool) error {
 			}
 			continue
 		}
-		fmt.Printf("%-10s %s\n%-10s %s; %s; from: %s\n", r.Name, r.Doc, "", r.Severity, r.Source,
-			r.Origin)
+		name := r.Name
+		for _, text := range []string{r.Doc, r.Severity + "; " + r.Source, "from: " + r.Origin} {
+			for _, line := range wrapped(text, 88) {
+				fmt.Printf("%-10s %s\n", name, line)
+				name = ""
+			}
+		}
 	}
 	return nil
 }
