@@ -97,7 +97,7 @@ func (c *completer) add(s Step) {
 		c.beforeDelete(s.Name)
 	case Removexattr:
 		c.opened(s.Name)
-		if n := c.find(s.Name); n != nil && n.file != nil && !n.file.xattrs[s.To] {
+		if n := c.root.find(s.Name); n != nil && n.file != nil && !n.file.xattrs[s.To] {
 			c.add(Step{Verb: Setxattr, Name: s.Name, To: s.To})
 		}
 	case Chmod, Chattr, Setxattr, Fsync, Fdatasync, Orphan:
@@ -200,7 +200,7 @@ func (f *file) follow(s Step) {
 
 // parents makes the directories in which a name is.
 func (c *completer) parents(name string) {
-	if dir := path.Dir(name); dir != "." && !c.find(dir).isDir() {
+	if dir := path.Dir(name); dir != "." && !c.root.find(dir).isDir() {
 		c.parents(dir)
 		c.directory(dir)
 	}
@@ -208,7 +208,7 @@ func (c *completer) parents(name string) {
 
 // directory makes a directory if there is none.
 func (c *completer) directory(name string) {
-	if c.find(name).isDir() {
+	if c.root.find(name).isDir() {
 		return
 	}
 	c.remove(name)
@@ -220,7 +220,7 @@ func (c *completer) file(name string) *file {
 	if f := c.orphans[name]; f != nil {
 		return f
 	}
-	if n := c.find(name); n != nil {
+	if n := c.root.find(name); n != nil {
 		return n.file
 	}
 	return nil
@@ -229,7 +229,7 @@ func (c *completer) file(name string) *file {
 // exists makes a file or a directory if there is nothing. A file is open then.
 func (c *completer) exists(name string) {
 	switch {
-	case c.file(name) != nil || c.find(name) != nil:
+	case c.file(name) != nil || c.root.find(name) != nil:
 	case IsDirectory(name):
 		c.directory(name)
 	default:
@@ -247,7 +247,7 @@ func (c *completer) filled(name string) {
 
 // remove removes whatever has a name.
 func (c *completer) remove(name string) {
-	switch n := c.find(name); {
+	switch n := c.root.find(name); {
 	case n == nil:
 	case n.file != nil:
 		c.close(name)
@@ -265,7 +265,7 @@ func (c *completer) beforeRename(s Step) {
 	c.closeBelow(s.Name)
 	c.close(s.Name)
 	c.close(s.To)
-	switch from, to := c.find(s.Name).isDir(), c.find(s.To).isDir(); {
+	switch from, to := c.root.find(s.Name).isDir(), c.root.find(s.To).isDir(); {
 	case isInside(s.Name, s.To) || isInside(s.To, s.Name):
 	case from != to || c.isVolume(s.To):
 		c.remove(s.To)

@@ -56,9 +56,8 @@ func inDir(dir, name string) string {
 	return dir + "/" + name
 }
 
-// find returns what a path stands for; nil: nothing.
-func (c *completer) find(name string) *node {
-	n := c.root
+// find returns what a path below the root directory stands for; nil: nothing.
+func (n *node) find(name string) *node {
 	for part := range strings.SplitSeq(name, "/") {
 		if name == "/" || n == nil {
 			break
@@ -72,7 +71,7 @@ func (c *completer) find(name string) *node {
 func (c *completer) set(name string, n *node) {
 	dir := c.root
 	if parent := path.Dir(name); parent != "." {
-		dir = c.find(parent)
+		dir = c.root.find(parent)
 	}
 	switch {
 	case !dir.isDir():
@@ -95,7 +94,7 @@ func isInside(name, dir string) bool {
 
 // empty removes everything in a directory.
 func (c *completer) empty(dir string) {
-	if n := c.find(dir); n.isDir() {
+	if n := c.root.find(dir); n.isDir() {
 		for _, name := range slices.Sorted(maps.Keys(n.entries)) {
 			c.remove(inDir(dir, name))
 		}
@@ -105,7 +104,7 @@ func (c *completer) empty(dir string) {
 // closeBelow closes what is open below a directory under a name that it has.
 func (c *completer) closeBelow(dir string) {
 	for _, name := range slices.Sorted(slices.Values(c.open)) {
-		if isInside(name, dir) && c.find(name) != nil {
+		if isInside(name, dir) && c.root.find(name) != nil {
 			c.close(name)
 		}
 	}
@@ -116,7 +115,7 @@ func (c *completer) move(from, to string) {
 	if from == to || isInside(to, from) || isInside(from, to) || c.isApart(from, to) {
 		return // it fails
 	}
-	n, there := c.find(from), c.find(to)
+	n, there := c.root.find(from), c.root.find(to)
 	if n == nil || n.file != nil && there != nil && there.file == n.file {
 		return // a rename between names of one file does nothing
 	}
@@ -129,7 +128,7 @@ func (c *completer) swap(a, b string) {
 	if isInside(a, b) || isInside(b, a) || c.isApart(a, b) || c.isApart(b, a) {
 		return // it fails
 	}
-	atA, atB := c.find(a), c.find(b)
+	atA, atB := c.root.find(a), c.root.find(b)
 	c.set(a, atB)
 	c.set(b, atA)
 }

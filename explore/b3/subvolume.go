@@ -7,7 +7,7 @@ import (
 
 // isVolume reports whether a directory is the root directory of a subvolume.
 func (c *completer) isVolume(name string) bool {
-	n := c.find(name)
+	n := c.root.find(name)
 	return n != nil && n.volume
 }
 
@@ -45,7 +45,7 @@ func (c *completer) volume(name string) {
 		c.remove(name)
 		c.put(Step{Verb: Subvolume, Name: name})
 	}
-	for _, inside := range c.find(name).volumes(name) {
+	for _, inside := range c.root.find(name).volumes(name) {
 		c.remove(inside)
 	}
 }
@@ -69,8 +69,8 @@ func (c *completer) beforeDelete(name string) {
 
 // snapshot follows a snapshot.
 func (c *completer) snapshot(from, to string) {
-	n := c.find(from)
-	if n == nil || c.find(to) != nil {
+	n := c.root.find(from)
+	if n == nil || c.root.find(to) != nil {
 		return // it fails
 	}
 	n = n.copied(make(map[*file]*file))

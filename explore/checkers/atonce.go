@@ -27,7 +27,7 @@ func inAnyOrder(ops []model.Op) bool {
 // has to give what one operation after the other gives, in one of the two orders. It changes the
 // model as the order does that explains all results and the tree.
 func (c *Core) checkOrders(e *explore.Env, ops []model.Op, results []agent.Result) error {
-	states, space := []*model.FS{c.fs}, c.space(e)
+	states, space := []*model.FS{c.fs}, spaceOf(e, c.At)
 	for i := 0; i < len(ops); i++ {
 		pair := results[i : i+1]
 		if i+1 < len(ops) && ops[i+1].AtOnce {

@@ -43,6 +43,12 @@ func isLinkLimit(f *model.FS, o model.Op, errno unix.Errno) bool {
 	return o.Code == model.Link && errno == unix.EMLINK && f.Links(o.Path) >= minLinkMax
 }
 
+// isRefusedMode reports whether a file system without modes refused one. That of HFS accepts some
+// (hfs_inode_setattr), and FAT leaves out what it cannot store (fat_setattr).
+func isRefusedMode(p model.Promises, o model.Op, errno unix.Errno) bool {
+	return o.Code == model.Chmod && errno == unix.EPERM && p.NoModes
+}
+
 // storageErrors are the resource errors that say that the storage failed, or that the file system
 // has found itself corrupt.
 var storageErrors = []unix.Errno{unix.EIO, unix.EROFS, unix.EUCLEAN}
@@ -92,10 +98,10 @@ func statfsOf(e *explore.Env, path string) (s statfs, err error) {
 	return s, nil
 }
 
-// space returns a function that asks how much is free, once, when the first operation of a batch
+// spaceOf returns a function that asks how much is free, once, when the first operation of a batch
 // found none.
-func (c *Core) space(e *explore.Env) func() (statfs, error) {
-	return sync.OnceValues(func() (statfs, error) { return statfsOf(e, c.At) })
+func spaceOf(e *explore.Env, path string) func() (statfs, error) {
+	return sync.OnceValues(func() (statfs, error) { return statfsOf(e, path) })
 }
 
 // checkSpace returns a failure if an operation found no space, and the file system has some.

@@ -76,9 +76,9 @@ func (c *Core) use(e *explore.Env, entries map[string]agent.Entry, names []strin
 	ops := unprotect(c.At, entries)
 	if full {
 		made = slices.DeleteFunc(made, func(p string) bool { return path.Dir("/"+p) != "/" })
-		ops = append(ops, slices.Concat(removing, []agent.Op{agent.Sync()}, c.making(made))...)
+		ops = append(ops, slices.Concat(removing, []agent.Op{agent.Sync()}, making(c.At, made))...)
 	} else {
-		ops = append(ops, slices.Concat(c.making(made), removing)...)
+		ops = append(ops, slices.Concat(making(c.At, made), removing)...)
 	}
 	_, err := e.Do(ops...)
 	var failed *explore.OpError
@@ -89,11 +89,12 @@ func (c *Core) use(e *explore.Env, entries map[string]agent.Entry, names []strin
 	return err
 }
 
-// making returns operations that make files, write to them and remove them.
-func (c *Core) making(paths []string) (ops []agent.Op) {
+// making returns operations that make files in the tree that is mounted at root, write to them and
+// remove them.
+func making(root string, paths []string) (ops []agent.Op) {
 	slices.Sort(paths)
 	for _, p := range paths {
-		at := path.Join(c.At, p)
+		at := path.Join(root, p)
 		ops = append(ops, agent.Open(0, at, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, 0o644),
 			agent.Fill(0, 0, 1, 1), agent.Close(0), agent.Unlink(at))
 	}

@@ -10,14 +10,14 @@ import (
 type Enumerator struct {
 	options  Options
 	layer    *layer
-	flight   []*unit            // in the order of issue
-	dirtied  bool               // a block was dirtied
-	byPage   map[uint64][]*unit // the units in flight by page, and some that were; nil: see unitsOf
-	bytes    uint64             // memory of the layer's pages and of the units in flight
-	seq      uint64             // of the last unit
-	mark     string             // the last mark
-	at       uint64             // position of the last event
-	complete bool               // the last point formed all its states, and no mark was set since
+	flight   []*unit   // in the order of issue
+	dirtied  bool      // a block was dirtied
+	byPage   pageIndex // nil: it was not needed since a unit left the flight
+	bytes    uint64    // memory of the layer's pages and of the units in flight
+	seq      uint64    // of the last unit
+	mark     string    // the last mark
+	at       uint64    // position of the last event
+	complete bool      // the last point formed all its states, and no mark was set since
 	seen     map[seenKey]struct{}
 	cache    *pageCache
 	stats    Stats
@@ -173,7 +173,7 @@ func (e *Enumerator) enter(units []*unit) error {
 		}
 	}
 	e.flight = append(e.flight, units...)
-	e.index(units)
+	e.byPage.add(units)
 	held := uint64(0)
 	for _, u := range units {
 		held += uint64(len(u.spans[0].data))

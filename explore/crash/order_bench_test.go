@@ -88,8 +88,8 @@ func BenchmarkPages(b *testing.B) {
 }
 
 // flightTree holds the units in flight in the order of their addresses. The benchmark compares it
-// with the slice of an Enumerator in the order of issue (decision 33). No span is longer than
-// longest.
+// with the slice of an Enumerator in the order of issue, and its index by page (decision 33). No
+// span is longer than longest.
 type flightTree struct {
 	units   *btree.BTreeG[*unit]
 	longest uint64
@@ -106,7 +106,7 @@ func (t *flightTree) enter(u *unit) {
 	t.longest = max(t.longest, u.spans[0].len)
 }
 
-// lastAt does what Enumerator.lastAt does.
+// lastAt does what pageIndex.lastAt does.
 func (t *flightTree) lastAt(s span) (last *unit) {
 	from := &unit{writeOff: s.off + s.len - 1, seq: math.MaxUint64}
 	t.units.DescendLessOrEqual(from, func(u *unit) bool {
@@ -158,9 +158,9 @@ func BenchmarkFlight(b *testing.B) {
 			t.enter(u)
 		}
 		for name, shift := range map[string]uint64{"there": 0, "not there": PageSize} {
-			b.Run(fmt.Sprintf("%s/slice/%d", name, n), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/index/%d", name, n), func(b *testing.B) {
 				for i := 0; b.Loop(); i++ {
-					e.lastAt(span{off: units[i%n].writeOff + shift, len: PageSize})
+					e.pages().lastAt(span{off: units[i%n].writeOff + shift, len: PageSize})
 				}
 			})
 			b.Run(fmt.Sprintf("%s/btree/%d", name, n), func(b *testing.B) {

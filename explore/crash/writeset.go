@@ -103,7 +103,7 @@ func (e *Enumerator) dirty(w Write) error {
 	}
 	e.dirtied = true
 	units := slices.DeleteFunc(split(w, e.options.Unit), func(u *unit) bool {
-		last := e.lastAt(u.spans[0])
+		last := e.pages().lastAt(u.spans[0])
 		return last != nil && last.dirty && last.equals(u.spans[0])
 	})
 	for _, u := range units {
@@ -112,10 +112,13 @@ func (e *Enumerator) dirty(w Write) error {
 	return e.enter(units)
 }
 
+// A pageIndex has the units in flight by page, in their order, and some that were in flight.
+type pageIndex map[uint64][]*unit
+
 // lastAt returns the last unit in flight that overlaps a span; nil if none does.
-func (e *Enumerator) lastAt(s span) (last *unit) {
+func (x pageIndex) lastAt(s span) (last *unit) {
 	eachPage([]span{s}, func(n uint64) {
-		for _, u := range slices.Backward(e.unitsOf(n)) {
+		for _, u := range slices.Backward(x[n]) {
 			if last != nil && u.seq <= last.seq {
 				return
 			}
@@ -129,34 +132,34 @@ func (e *Enumerator) lastAt(s span) (last *unit) {
 }
 
 // overlapping returns the units in flight that overlap a range, in their order.
-func (e *Enumerator) overlapping(off, n uint64) (units []*unit) {
+func (x pageIndex) overlapping(off, n uint64) (units []*unit) {
 	eachPage([]span{{off: off, len: n}}, func(number uint64) {
-		units = append(units, e.unitsOf(number)...)
+		units = append(units, x[number]...)
 	})
 	slices.SortStableFunc(units, func(a, b *unit) int { return cmp.Compare(a.seq, b.seq) })
 	return slices.DeleteFunc(slices.Compact(units), func(u *unit) bool { return !u.overlaps(off, n) })
 }
 
-// unitsOf returns the units in flight that write to a page, in their order, and units that did.
-// The kernel has ten thousands of dirty blocks between two flushes, so that a look at all of them
-// for each is too much. A log without dirty blocks needs no index.
-func (e *Enumerator) unitsOf(page uint64) []*unit {
+// pages returns the index of the units in flight. The kernel has ten thousands of dirty blocks
+// between two flushes, so that a look at all of them for each is too much. A log without dirty
+// blocks needs no index.
+func (e *Enumerator) pages() pageIndex {
 	if e.byPage == nil {
-		e.byPage = make(map[uint64][]*unit)
-		e.index(e.flight)
+		e.byPage = make(pageIndex)
+		e.byPage.add(e.flight)
 	}
-	return e.byPage[page]
+	return e.byPage
 }
 
-// index adds units that are in flight to the index, if there is one.
-func (e *Enumerator) index(units []*unit) {
-	if e.byPage == nil {
+// add adds units that are in flight, if there is an index.
+func (x pageIndex) add(units []*unit) {
+	if x == nil {
 		return
 	}
 	for _, u := range units {
 		eachPage(u.spans, func(n uint64) {
-			if of := e.byPage[n]; len(of) == 0 || of[len(of)-1] != u {
-				e.byPage[n] = append(of, u)
+			if of := x[n]; len(of) == 0 || of[len(of)-1] != u {
+				x[n] = append(of, u)
 			}
 		})
 	}
@@ -178,7 +181,7 @@ func (e *Enumerator) matchDirty(w Write) bool {
 	}
 	var parts []*unit
 	all, covered := span{w.Off, w.Len, w.Data}, uint64(0)
-	for _, u := range slices.Backward(e.overlapping(w.Off, w.Len)) {
+	for _, u := range slices.Backward(e.pages().overlapping(w.Off, w.Len)) {
 		if covered == w.Len {
 			break
 		}
