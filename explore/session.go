@@ -36,7 +36,7 @@ type session struct {
 	ahead       *readAhead                     // of the last recovery; nil: there was none
 	replays     *replayAhead                   // sends the requests of steps ahead; nil: nothing does
 	covering    bool                           // record the kernel's coverage of each last step
-	pulse       *pulse                         // nil: nobody is told of the progress
+	pulse       *pulse                         // reports the progress; nil in a replay
 }
 
 // newSession makes the disks and the stack, and keeps their pristine state.

@@ -43,8 +43,8 @@ func isLinkLimit(f *model.FS, o model.Op, errno unix.Errno) bool {
 	return o.Code == model.Link && errno == unix.EMLINK && f.Links(o.Path) >= minLinkMax
 }
 
-// isRefusedMode reports whether a file system without modes refused one. That of HFS accepts some
-// (hfs_inode_setattr), and FAT leaves out what it cannot store (fat_setattr).
+// isRefusedMode reports whether a file system without modes refused one. HFS refuses those that it
+// cannot store (hfs_inode_setattr). FAT accepts them, and stores nothing (fat_setattr).
 func isRefusedMode(p model.Promises, o model.Op, errno unix.Errno) bool {
 	return o.Code == model.Chmod && errno == unix.EPERM && p.NoModes
 }
