@@ -3,7 +3,36 @@ package checkers
 import (
 	"slices"
 	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"fsward/explore/model"
 )
+
+// TestAppendsWithoutAnEarlierPart checks that an append of a tour begins at the end of its file if a
+// part before it, which changed the size, is left out: Linux ignores the offset of the plan.
+func TestAppendsWithoutAnEarlierPart(t *testing.T) {
+	for _, size := range []uint64{large, 2 * model.Block} {
+		c := (&Core{Promises: model.Promises{Features: []model.Feature{model.Direct}},
+			Limits: Limits{Files: 1, Dirs: 1}}).fresh()
+		plan := &Core{Promises: c.Promises, Limits: c.Limits, fs: c.fs.Clone()}
+		plan.assume(opened("/na", unix.O_RDWR, model.Op{Code: model.Ftruncate, Len: 5 * model.Block}))
+		c.assume(opened("/na", unix.O_RDWR, model.Op{Code: model.Ftruncate, Len: size}))
+		planned := plan.topology()
+		direct := false
+		for _, ops := range planned.appends() {
+			for _, o := range c.atEnd(ops) {
+				if writes := o.Code == model.Write || o.Code == model.Dwrite; writes && o.Off != size {
+					t.Errorf("%d bytes: %v writes at %d", size, ops[0], o.Off)
+				}
+				direct = direct || o.Code == model.Dwrite
+			}
+		}
+		if wanted := size%model.Block == 0; direct != wanted {
+			t.Errorf("%d bytes: a direct append: %v", size, direct)
+		}
+	}
+}
 
 // TestToursAreMinimized checks that the error of a tour has only the part that shows it, or two.
 func TestToursAreMinimized(t *testing.T) {
