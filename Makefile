@@ -220,8 +220,8 @@ simulate: setup
 	go test -run '^$$' -bench Simulation -benchtime 1x -timeout 1h ./explore/campaign
 
 ## explore all file systems and stacks in turn for 24 hours; killed at any moment, it continues where
-## it was; KERNEL=amd64 has all file systems; SURVEY="-hours 1 -slice 60 -only ext3"; -recover-in uml
-## recovers in user-mode Linux where that is possible
+## it was; KERNEL=amd64 has all file systems; SURVEY="-hours 1 -slice 60 -only ext3"; -run-in uml
+## explores in user-mode Linux what can run there
 survey: build guest
 	@scripts/survey.sh $(value SURVEY)
 

@@ -4,11 +4,11 @@
 # each run, table.md, and slices.tsv: a line for each slice with its end, run, exit status, seconds,
 # the peak of fsward's memory and the size of the run's folder in KiB, the guest's free memory in
 # MiB, crash states and kinds of errors so far. The guest is that in $FSWARD_GUEST (build/guest).
-# Only one with the kernel amd64 has all file systems. -recover-in uml recovers in user-mode Linux
-# where that is possible.
+# Only one with the kernel amd64 has all file systems. -run-in uml explores in user-mode Linux what
+# can run there, and the rest in the guest.
 #
 # usage: scripts/survey.sh [-hours H | -minutes M] [-slice SECONDS] [-out DIR] [-only REGEXP]
-#        [-recover-in guest|uml]
+#        [-run-in guest|uml]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 minutes=1440 slice=300 out=build/survey only=. place=guest
@@ -19,7 +19,7 @@ while [ $# -gt 0 ]; do
 	-slice) slice=$2 ;;
 	-out) out=$2 ;;
 	-only) only=$2 ;;
-	-recover-in) place=$2 ;;
+	-run-in) place=$2 ;;
 	*) sed -n 's/^# usage: //p; s/^#       //p' "$0" >&2 && exit 2 ;;
 	esac
 	shift 2
@@ -34,17 +34,14 @@ touch "$slices"
 
 # entries prints the runs: a name, and the flags of explore run.
 entries() {
-	local fs in options
+	local fs options
 	for fs in ext2 ext3 ext4 xfs btrfs f2fs jfs nilfs2 reiserfs vfat msdos exfat hfs minix udf gfs2 \
 		ocfs2; do
-		in="--recover-in $place"
-		# User-mode Linux lacks exfat, and has another driver for ext2.
-		[[ $fs != @(exfat|ext2) ]] || in=
-		echo "$fs-sync --fs $fs --checker sync --files 1 --dirs 1 --crash-limit 16 $in"
-		echo "$fs-mount-sync --fs $fs --mount-options sync --checker sync --files 1 --dirs 1 $in"
+		echo "$fs-sync --fs $fs --checker sync --files 1 --dirs 1 --crash-limit 16"
+		echo "$fs-mount-sync --fs $fs --mount-options sync --checker sync --files 1 --dirs 1"
 		echo "$fs-through --fs $fs --write-through --checker sync --files 1 --dirs 1 \
---crash-limit 16 $in"
-		echo "$fs-reasonable --fs $fs --checker reasonable --files 1 --dirs 1 --crash-limit 16 $in"
+--crash-limit 16"
+		echo "$fs-reasonable --fs $fs --checker reasonable --files 1 --dirs 1 --crash-limit 16"
 		echo "$fs-recovery --fs $fs --checker recovery --recovery-crashes --double-fsck --torn \
 --files 1 --dirs 1 --crash-limit 4"
 		echo "$fs-failures --fs $fs --checker failed-syscalls --failures 1 --files 1 --dirs 1"
@@ -55,7 +52,7 @@ entries() {
 	done
 	while read -r fs options; do
 		echo "$fs-$(tr '=,' '--' <<<"$options") --fs $fs --mount-options $options --checker sync \
---files 1 --dirs 1 --crash-limit 16 --recover-in $place"
+--files 1 --dirs 1 --crash-limit 16"
 	done <<-'END'
 		ext3 data=journal
 		ext3 data=writeback
@@ -180,16 +177,11 @@ spent() { awk -F '\t' '{ s += $4 } END { print s + 0 }' "$slices"; }
 # number prints the last value of a key in the JSON file $1; 0: there is none.
 number() { { grep -o "\"$2\":[0-9]*" "$1" || echo :0; } | tail -n 1 | cut -d : -f 2; }
 
-# explored runs or resumes the run $1 for one slice. The other arguments are its flags.
-explored() {
-	local name=$1 dir=$out/$1 json=$out/$1.json began status=0 peak=0 now pid time
-	shift
-	# Each slice of a run is longer than the one before: a step that is cut short begins again.
-	time=$((slice * (1 + $(grep -c "	$name	" "$slices" || true))))
-	local how=(run "$@" --out "$dir")
-	[ ! -e "$dir/run.db" ] || how=(resume "$dir")
-	began=$(date +%s)
-	timeout -k 60 $((time + 600)) "$fsward" explore "${how[@]}" --guest "$guest" --json \
+# watched runs fsward explore with some arguments for the caller, and sets its status and peak.
+watched() {
+	local pid now
+	status=0
+	timeout -k 60 $((time + 600)) "$fsward" explore "$@" --guest "$guest" --json \
 		--time "${time}s" >"$json" 2>"$out/$name.log" 9>&- &
 	pid=$!
 	while kill -0 "$pid" 2>/dev/null; do
@@ -198,6 +190,22 @@ explored() {
 		sleep 2
 	done
 	wait "$pid" || status=$?
+}
+
+# explored runs or resumes the run $1 for one slice. The other arguments are its flags.
+explored() {
+	local name=$1 dir=$out/$1 json=$out/$1.json began status=0 peak=0 time
+	shift
+	# Each slice of a run is longer than the one before: a step that is cut short begins again.
+	time=$((slice * (1 + $(grep -c "	$name	" "$slices" || true))))
+	began=$(date +%s)
+	if [ -e "$dir/run.db" ]; then
+		watched resume "$dir"
+	else
+		watched run "$@" --run-in "$place" --out "$dir"
+		# What user-mode Linux cannot run is refused, and has no state.
+		[ "$place,$status" != uml,3 ] || [ -e "$dir/run.db" ] || watched run "$@" --out "$dir"
+	fi
 	printf '%s\t' "$(date -Is)" "$name" "$status" "$(($(date +%s) - began))" "$peak" \
 		"$({ du -sk "$dir" 2>/dev/null || echo 0; } | cut -f 1)" \
 		"$(($(number "$json" guest_available) >> 20))" "$(number "$json" crash_states)" >>"$slices"

@@ -47,15 +47,25 @@ func Main() {
 			killAll()
 		}
 	}()
+	commands := make(chan Command)
+	go receive(commands)
+	for c := range commands {
+		if err := enc.Encode(run(c)); err != nil {
+			return
+		}
+	}
+}
+
+// receive passes on the requests. If the process that sends them is done, or was killed, it ends this
+// one, also while a program runs.
+func receive(commands chan<- Command) {
 	dec := json.NewDecoder(os.Stdin)
 	for {
 		var c Command
 		if err := dec.Decode(&c); err != nil {
-			return // the other process is done, or gone
+			os.Exit(0)
 		}
-		if err := enc.Encode(run(c)); err != nil {
-			return
-		}
+		commands <- c
 	}
 }
 

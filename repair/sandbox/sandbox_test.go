@@ -119,6 +119,32 @@ func TestWorkIsShared(t *testing.T) {
 	}
 }
 
+// TestStarterIsKilled checks that the box and its programs end with the process that started it: a
+// kill -9 of it closes the pipe of the requests, and does no more.
+func TestStarterIsKilled(t *testing.T) {
+	b, err := Start(Config{WorkBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	started := make(chan error, 1)
+	go func() {
+		_, err := b.Run(shell("touch runs; sleep 1000"))
+		started <- err
+	}()
+	for _, err = os.Stat(b.Path("runs")); err != nil; _, err = os.Stat(b.Path("runs")) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err := b.requests.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-started; err == nil {
+		t.Error("the program ran to its end")
+	}
+	if err := b.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestStop ends a program from outside, and the box runs the next one.
 func TestStop(t *testing.T) {
 	b := start(t)
