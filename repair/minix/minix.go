@@ -159,44 +159,47 @@ func (f *FS) Block(n uint64) ([]byte, error) {
 	return b, err
 }
 
-// Blocks calls data with each block of a file's data, in order and 0 for a hole, and indirect with
-// each block of pointers. It reads no more blocks than the file's size needs.
-func (f *FS) Blocks(i *Inode, data func(block uint64), indirect func(block uint64)) error {
-	left := (i.Size + BlockSize - 1) / BlockSize
-	if left > f.size/BlockSize+1 {
-		return fmt.Errorf("minix: a file of %d bytes on a disk of %d", i.Size, f.size)
-	}
-	for n := uint64(0); n < direct && left > 0; n, left = n+1, left-1 {
-		data(i.Pointer(n))
-	}
-	per := BlockSize / f.pointer
-	var walk func(block, level uint64) error
-	walk = func(block, level uint64) error {
+// Blocks calls data with each block of a file's data that is no hole, in order: its place in the
+// file in blocks, and its number. It calls indirect with each block of pointers. It reads no more
+// blocks than the file's size needs. An error means that the file has more blocks than the disk.
+func (f *FS) Blocks(i *Inode, data func(at, block uint64), indirect func(block uint64)) error {
+	most, at := (i.Size+BlockSize-1)/BlockSize, uint64(0)
+	per, left := BlockSize/f.pointer, f.size/BlockSize
+	var walk func(block, covers uint64) error
+	walk = func(block, covers uint64) error {
 		switch {
+		case at >= most:
+			return nil
+		case block == 0:
+			at += covers
+			return nil
 		case left == 0:
-			return nil
-		case level == 0:
-			data(block)
-			left--
+			return fmt.Errorf("minix: a file of %d bytes has more blocks than the disk", i.Size)
+		}
+		left--
+		if covers == 1 {
+			data(at, block)
+			at++
 			return nil
 		}
-		b := make([]byte, BlockSize)
-		if block != 0 {
-			indirect(block)
-			var err error
-			if b, err = f.Block(block); err != nil {
-				return err
-			}
+		indirect(block)
+		b, err := f.Block(block)
+		if err != nil {
+			return err
 		}
-		for n := uint64(0); n < per && left > 0; n++ {
-			if err := walk(f.get(b, 0, n), level-1); err != nil {
+		for n := uint64(0); n < per && at < most; n++ {
+			if err := walk(f.get(b, 0, n), covers/per); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	for level := uint64(1); level <= f.levels; level++ {
-		if err := walk(i.Pointer(direct+level-1), level); err != nil {
+	covers := uint64(1)
+	for n := range direct + f.levels {
+		if n >= direct {
+			covers *= per
+		}
+		if err := walk(i.Pointer(n), covers); err != nil {
 			return err
 		}
 	}
@@ -213,8 +216,8 @@ type Entry struct {
 // Entries lists the entries of a directory that are in use, without . and ..
 func (f *FS) Entries(i *Inode) (list []Entry, err error) {
 	left := i.Size
-	walk := f.Blocks(i, func(block uint64) {
-		if err != nil || block == 0 {
+	walk := f.Blocks(i, func(_, block uint64) {
+		if err != nil {
 			return
 		}
 		var b []byte

@@ -25,7 +25,7 @@ func FuzzRead(f *testing.F) {
 				continue
 			}
 			blocks := 0
-			_ = fs.Blocks(i, func(uint64) { blocks++ }, func(uint64) {})
+			_ = fs.Blocks(i, func(_, _ uint64) { blocks++ }, func(uint64) {})
 			if blocks > len(b)/BlockSize+1 {
 				t.Fatalf("%d blocks of a disk of %d bytes", blocks, len(b))
 			}

@@ -1,8 +1,6 @@
 package tree
 
 import (
-	"fmt"
-
 	"github.com/cespare/xxhash/v2"
 
 	"fsward/interp"
@@ -15,7 +13,7 @@ import (
 type exfatSource struct {
 	fs    *exfat.FS
 	files map[uint64]*exfat.File
-	read  uint64 // bytes of contents
+	read  budget
 }
 
 func openExFAT(disk interp.Disk) (source, error) {
@@ -23,7 +21,7 @@ func openExFAT(disk interp.Disk) (source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &exfatSource{fs: f, files: map[uint64]*exfat.File{0: f.Root()}}, nil
+	return &exfatSource{f, map[uint64]*exfat.File{0: f.Root()}, budgetOf(disk)}, nil
 }
 
 func (s *exfatSource) root() uint64 { return 0 }
@@ -40,8 +38,8 @@ func (s *exfatSource) file(number uint64) (*File, error) {
 	}
 	f.Mode, f.Size = minix.Regular, e.Size
 	f.parts = append(f.parts, exfatRanges(data)...)
-	if s.read += e.Size; s.read > maxRead {
-		return nil, fmt.Errorf("contents of more than %d bytes", uint64(maxRead))
+	if err := s.read.spend(e.Size); err != nil {
+		return nil, err
 	}
 	h := xxhash.New()
 	err = s.fs.Copy(h, e)

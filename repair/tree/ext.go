@@ -12,14 +12,17 @@ import (
 )
 
 // extSource reads ext2 and ext3.
-type extSource struct{ ext3.Snapshot }
+type extSource struct {
+	ext3.Snapshot
+	read budget
+}
 
 func openExt(disk interp.Disk) (*extSource, error) {
 	m, err := ext3.Mount(disk, disk.Size())
 	if err != nil {
 		return nil, err
 	}
-	return &extSource{m.Snapshot}, nil
+	return &extSource{m.Snapshot, budgetOf(disk)}, nil
 }
 
 func (s *extSource) root() uint64 { return ondisk.RootIno }
@@ -48,7 +51,7 @@ func (s *extSource) file(number uint64) (*File, error) {
 	indirect := func(n uint32) { f.parts = append(f.parts, s.part(n)) }
 	switch i.Type() {
 	case ondisk.ModeDir:
-		return f, s.blocks(i, func(uint32, []byte) {}, indirect)
+		return f, s.blocks(i, func(uint64, uint32, []byte) {}, indirect)
 	case ondisk.ModeRegular:
 	case ondisk.ModeLink:
 		if f.Size = i.Size(); i.Fast() {
@@ -60,60 +63,62 @@ func (s *extSource) file(number uint64) (*File, error) {
 		return f, nil
 	}
 	f.Size = i.Size()
-	h, left := xxhash.New(), f.Size
-	err = s.blocks(i, func(n uint32, b []byte) {
-		if n != 0 {
-			f.parts = append(f.parts, s.part(n))
-		}
-		have := min(left, uint64(len(b)))
-		_, _ = h.Write(b[:have])
-		left -= have
+	c := newContents(f.Size)
+	err = s.blocks(i, func(at uint64, n uint32, b []byte) {
+		f.parts = append(f.parts, s.part(n))
+		c.add(at, b)
 	}, indirect)
-	f.Content = h.Sum64()
+	f.Content = c.hash.Sum64()
 	return f, err
 }
 
-// blocks calls data with each block of a file, in order, 0 for a hole, and indirect with each
-// block of pointers. It reads no more blocks than the file's size needs.
-func (s *extSource) blocks(i ondisk.Inode, data func(uint32, []byte), indirect func(uint32)) error {
+// blocks calls data with each block of a file that is no hole: its place in the file in blocks,
+// its number, and its bytes. It calls indirect with each block of pointers. It reads no more blocks
+// than the file's size needs.
+func (s *extSource) blocks(i ondisk.Inode, data func(at uint64, n uint32, b []byte),
+	indirect func(uint32)) error {
 	size := uint64(s.Geo.BlockSize)
-	if i.Size() > maxRead {
-		return fmt.Errorf("a file of %d bytes", i.Size())
+	most, at := i.Size()/size, uint64(0)
+	if i.Size()%size != 0 {
+		most++
 	}
-	left := (i.Size() + size - 1) / size
-	hole := make([]byte, size)
-	var walk func(block uint32, level int) error
-	walk = func(block uint32, level int) error {
-		if left == 0 {
+	var walk func(block uint32, covers uint64) error
+	walk = func(block uint32, covers uint64) error {
+		switch {
+		case at >= most:
+			return nil
+		case block == 0:
+			at += covers
+			return nil
+		case !s.Geo.InRange(block):
+			return fmt.Errorf("block %d lies outside the file system", block)
+		}
+		if err := s.read.spend(size); err != nil {
+			return err
+		}
+		b, err := s.Block(block)
+		if err != nil {
+			return err
+		}
+		if covers == 1 {
+			data(at, block, b)
+			at++
 			return nil
 		}
-		b := hole
-		if block != 0 {
-			if !s.Geo.InRange(block) {
-				return fmt.Errorf("block %d lies outside the file system", block)
-			}
-			var err error
-			if b, err = s.Block(block); err != nil {
-				return err
-			}
-		}
-		if level == 0 {
-			data(block, b)
-			left--
-			return nil
-		}
-		if block != 0 {
-			indirect(block)
-		}
-		for n := 0; n < len(b) && left > 0; n += 4 {
-			if err := walk(binary.LittleEndian.Uint32(b[n:]), level-1); err != nil {
+		indirect(block)
+		for n := 0; n < len(b) && at < most; n += 4 {
+			if err := walk(binary.LittleEndian.Uint32(b[n:]), covers/(size/4)); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
+	covers := uint64(1)
 	for n := range ondisk.NPointers {
-		if err := walk(i.Pointer(n), max(0, n-11)); err != nil {
+		if n >= ondisk.NPointers-3 {
+			covers *= size / 4
+		}
+		if err := walk(i.Pointer(n), covers); err != nil {
 			return err
 		}
 	}
@@ -125,10 +130,7 @@ func (s *extSource) entries(number uint64) (list []entry, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = s.blocks(i, func(n uint32, b []byte) {
-		if n == 0 {
-			return
-		}
+	err = s.blocks(i, func(_ uint64, n uint32, b []byte) {
 		ondisk.Entries(b, s.Geo.FileType, func(e ondisk.Entry) {
 			if name := string(e.Name); e.Ino != 0 && name != "." && name != ".." {
 				list = append(list, entry{name, uint64(e.Ino), s.part(n)})

@@ -1,15 +1,16 @@
 package tree
 
 import (
-	"fmt"
-
-	"github.com/cespare/xxhash/v2"
+	"cmp"
 
 	"fsward/repair/minix"
 )
 
 // minixSource reads Minix.
-type minixSource struct{ fs *minix.FS }
+type minixSource struct {
+	fs   *minix.FS
+	read budget
+}
 
 func (s *minixSource) root() uint64 { return minix.Root }
 
@@ -22,29 +23,20 @@ func (s *minixSource) file(number uint64) (*File, error) {
 	}
 	f := &File{Mode: i.Mode, UID: uint64(i.UID), GID: uint64(i.GID),
 		parts: []Range{{i.Off, i.Off + s.fs.InodeBytes()}}}
-	data := func(uint64) {}
-	h, left := xxhash.New(), i.Size
+	data := func(_, _ uint64) {}
+	c := newContents(i.Size)
 	switch i.Type() {
 	case minix.BlockDev, minix.CharDev:
 		f.Device = i.Pointer(0)
 		return f, nil
 	case minix.Regular, minix.Symlink:
-		if i.Size > maxRead {
-			return nil, fmt.Errorf("a file of %d bytes", i.Size)
-		}
 		f.Size = i.Size
-		data = func(n uint64) {
-			b := make([]byte, minix.BlockSize)
-			if n != 0 {
-				f.parts = append(f.parts, block(n))
-				var readErr error
-				if b, readErr = s.fs.Block(n); readErr != nil {
-					err = readErr
-					return
-				}
+		data = func(at, n uint64) {
+			f.parts = append(f.parts, block(n))
+			b, readErr := s.fs.Block(n)
+			if err = cmp.Or(err, readErr, s.read.spend(minix.BlockSize)); err == nil {
+				c.add(at, b)
 			}
-			_, _ = h.Write(b[:min(left, minix.BlockSize)])
-			left -= min(left, minix.BlockSize)
 		}
 	case minix.Directory:
 	default:
@@ -54,7 +46,7 @@ func (s *minixSource) file(number uint64) (*File, error) {
 	if err == nil {
 		err = walked
 	}
-	f.Content = h.Sum64()
+	f.Content = c.hash.Sum64()
 	return f, err
 }
 

@@ -18,7 +18,6 @@ import (
 const (
 	maxFiles = 1 << 16
 	maxDepth = 64
-	maxRead  = 1 << 28 // bytes of contents, in all
 )
 
 // A Range is a range of the image's bytes.
@@ -30,7 +29,7 @@ type File struct {
 	UID, GID uint64
 	Size     uint64 // bytes; 0 of a directory
 	Device   uint64
-	Content  uint64 // hash of the data, or of a symbolic link's target
+	Content  uint64 // hash of the data, or of a symbolic link's target; see contents
 	// parts are the bytes on which the file depends: its inode, its entry's block, its data, and
 	// those of the directories above it.
 	parts []Range
@@ -66,7 +65,7 @@ func Read(disk interp.Disk, fs string) (Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &walk{source: src, tree: Tree{}, directories: map[uint64]bool{}}
+	w := &walk{source: src, tree: Tree{}, files: map[uint64]*File{}, directories: map[uint64]bool{}}
 	root, err := src.file(src.root())
 	if err != nil {
 		return nil, err
@@ -81,7 +80,7 @@ func open(disk interp.Disk, fs string) (source, error) {
 		return openExt(disk)
 	case "minix1", "minix2", "minix3":
 		f, err := minix.Open(disk, disk.Size())
-		return &minixSource{f}, err
+		return &minixSource{f, budgetOf(disk)}, err
 	case "exfat":
 		return openExFAT(disk)
 	}
@@ -92,6 +91,7 @@ func open(disk interp.Disk, fs string) (source, error) {
 type walk struct {
 	source
 	tree        Tree
+	files       map[uint64]*File // that have been read, without the parts of their names
 	directories map[uint64]bool
 }
 
@@ -110,10 +110,12 @@ func (w *walk) directory(path string, number uint64, parts []Range, depth int) e
 		if len(w.tree) == maxFiles {
 			return fmt.Errorf("more than %d files", maxFiles)
 		}
-		f, err := w.file(e.number)
-		if err != nil {
-			return fmt.Errorf("%s/%s: %w", path, e.name, err)
+		if w.files[e.number] == nil {
+			if w.files[e.number], err = w.file(e.number); err != nil {
+				return fmt.Errorf("%s/%s: %w", path, e.name, err)
+			}
 		}
+		f := new(*w.files[e.number])
 		f.parts = slices.Concat(f.parts, []Range{e.part}, parts)
 		name := path + "/" + cmp.Or(e.name, noName) // without one it would be that of the directory
 		w.tree[name] = f

@@ -126,6 +126,38 @@ func TestLosses(t *testing.T) {
 	}
 }
 
+// TestSparseFile reads a file that a damage of its size made sparse. Only its size differs: a hole
+// is no loss, however large it is, and neither is one that is full of zeros.
+func TestSparseFile(t *testing.T) {
+	for fs, at := range map[string]uint64{"ext3": 108, "minix2": 11} { // i_size_high, and i_size
+		t.Run(fs, func(t *testing.T) {
+			m := built(t, fs)
+			before, err := Read(m, fs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := before["/f"]
+			damage := interp.Patch{Off: f.parts[0].Off + at, Data: []byte{0x3f}}
+			after, err := Read(patch(t, m, damage), fs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if g := after["/f"]; g.Size < 0x3f<<24 || g.Content != f.Content {
+				t.Errorf("%+v, and before %+v", g, f)
+			}
+		})
+	}
+	c, d := newContents(1<<20), newContents(1<<20)
+	c.add(7, []byte("seven"))
+	d.add(5, make([]byte, 5))
+	d.add(7, []byte("seven"))
+	e := newContents(1 << 20)
+	e.add(8, []byte("seven"))
+	if s := c.hash.Sum64(); s != d.hash.Sum64() || s == e.hash.Sum64() {
+		t.Error("zeros count, or the place of a block does not")
+	}
+}
+
 // An entry of the root without a name is not the root.
 func TestNoName(t *testing.T) {
 	m := built(t, "minix2")
@@ -172,6 +204,21 @@ func TestHostile(t *testing.T) {
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("entry with inode %d: %v, want %q", n, err, want)
 		}
+	}
+	// A block of pointers to itself, three levels deep.
+	m = built(t, "ext3")
+	before, err := Read(m, "ext3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := before["/f"].parts
+	loop := parts[slices.IndexFunc(parts, func(r Range) bool { return r.End-r.Off == 1024 })]
+	itself := binary.LittleEndian.AppendUint32(nil, uint32(loop.Off/1024))
+	if _, err := Read(patch(t, m, interp.Patch{Off: loop.Off, Data: bytes.Repeat(itself, 256)},
+		interp.Patch{Off: parts[0].Off + 40 + 14*4, Data: itself},
+		interp.Patch{Off: parts[0].Off + 108, Data: []byte{1}}), "ext3"); err == nil ||
+		!strings.Contains(err.Error(), "more blocks than the disk") {
+		t.Errorf("a block of pointers to itself: %v", err)
 	}
 	if _, err := Read(patched{bytes.NewReader(make([]byte, 1<<16))}, "ext3"); err == nil {
 		t.Error("an image of zeros has files")
