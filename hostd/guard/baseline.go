@@ -31,8 +31,8 @@ func (d *Disks) beginBaseline(number int, skipLog bool) {
 	}
 	own := d.volumeOf(number)
 	c.volumes, c.own = own, len(own)
-	for _, v := range d.volumes.all() {
-		if d.layout.Seed(number, v.number) {
+	for _, i := range d.layout.Seeds(number) {
+		if v := d.volumes.at(i); v != nil {
 			c.volumes = append(c.volumes[:len(c.volumes):len(c.volumes)], v)
 		}
 	}

@@ -131,9 +131,7 @@ func (d *Disks) begin() {
 		g.guard.interp, g.guard.layout = d.layout, d.layout
 		g.sim.follow(d.layout)
 	}
-	for _, i := range d.layout.Numbers() {
-		d.addVolume(i)
-	}
+	d.addVolumes(d.layout.Numbers())
 	if !d.cfg.Verify {
 		return
 	}

@@ -52,6 +52,11 @@ func (d *Disks) CheckAgain(onRest func(device *blocktap.Device, another bool) ui
 // BeginBaseline begins a check of the baseline of the first disk.
 func (d *Disks) BeginBaseline() { d.disks[0].device.Between(func() { d.beginBaseline(0, true) }) }
 
+// VolumesOf returns the number of volumes of the file system on a volume, with those of its seeds.
+func (d *Disks) VolumesOf(number int) int {
+	return len(d.volumeOf(number)) + len(d.layout.Seeds(number))
+}
+
 // Pool returns the memory that the disks share.
 func (d *Disks) Pool() *interp.MemoryPool { return d.limits.Pool }
 

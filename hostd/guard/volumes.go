@@ -147,51 +147,60 @@ func (t *volumeTable) guarded() *guardedVolume {
 	return nil
 }
 
-// set makes v the volume with a number; nil: there is none.
-func (t *volumeTable) set(i int, v *guardedVolume) {
+// put makes each value of a map the volume with the number of its key; nil: there is none. However
+// many volumes change, it copies the table once.
+func (t *volumeTable) put(volumes map[int]*guardedVolume) {
+	if len(volumes) == 0 {
+		return
+	}
 	var list []*guardedVolume
 	if old := t.list.Load(); old != nil {
 		list = slices.Clone(*old)
 	}
-	for len(list) <= i {
-		list = append(list, nil)
+	for i, v := range volumes {
+		if i >= len(list) {
+			list = append(list, make([]*guardedVolume, i+1-len(list))...)
+		}
+		list[i] = v
 	}
-	list[i] = v
 	t.list.Store(&list)
 }
 
-// addVolume notes a volume that the interpreter has found, and reports what is on it.
-func (d *Disks) addVolume(number int) {
-	state := d.layout.State(number)
-	d.rules.Prepare(state.FS)
-	v := &guardedVolume{number: number, guard: d.disks[state.Disk].guard}
-	v.state.Store(&state)
-	d.volumes.set(number, v)
-	v.guard.attached(context.Background(), v, d.layout.Found(number))
+// addVolumes notes volumes that the interpreter has found, and reports what is on each.
+func (d *Disks) addVolumes(numbers []int) {
+	fresh := make(map[int]*guardedVolume, len(numbers))
+	for _, i := range numbers {
+		state := d.layout.State(i)
+		d.rules.Prepare(state.FS)
+		v := &guardedVolume{number: i, guard: d.disks[state.Disk].guard}
+		v.state.Store(&state)
+		fresh[i] = v
+	}
+	d.volumes.put(fresh)
+	for _, i := range numbers {
+		fresh[i].guard.attached(context.Background(), fresh[i], d.layout.Found(i))
+	}
 }
 
 // settled follows what a write has changed in the volumes. It is called while the write is being
 // performed, after it has landed.
 func (d *Disks) settled() {
 	changes := d.layout.Changes()
+	gone := make(map[int]*guardedVolume, len(changes.Gone))
 	for _, i := range changes.Gone {
 		if c := d.volumes.at(i).baseline.Load(); c != nil {
 			c.stop()
 		}
-		d.volumes.set(i, nil)
+		gone[i] = nil
 	}
+	d.volumes.put(gone)
 	for _, v := range d.volumes.all() {
-		if slices.Contains(changes.Fresh, v.number) {
-			continue
-		}
 		if state := d.layout.State(v.number); state != *v.state.Load() {
 			d.rules.Prepare(state.FS)
 			v.state.Store(&state)
 		}
 	}
-	for _, i := range changes.Fresh {
-		d.addVolume(i)
-	}
+	d.addVolumes(changes.Fresh)
 	for _, i := range changes.Fresh {
 		if d.cfg.Verify && d.volumes.at(i).baseline.Load() == nil {
 			d.beginBaseline(i, true)
@@ -201,8 +210,8 @@ func (d *Disks) settled() {
 
 // volumeOf returns the volumes of the file system on a volume.
 func (d *Disks) volumeOf(number int) (own []*guardedVolume) {
-	for _, v := range d.volumes.all() {
-		if v.number == number || d.layout.Together(v.number, number) {
+	for _, i := range d.layout.Members(number) {
+		if v := d.volumes.at(i); v != nil {
 			own = append(own, v)
 		}
 	}

@@ -50,6 +50,15 @@ func (d *devices) on(start uint64) *device {
 	return nil
 }
 
+// disksOf returns the disks of devices.
+func disksOf(list []device) []int {
+	disks := make([]int, len(list))
+	for i := range list {
+		disks[i], _ = interp.Locate(list[i].start)
+	}
+	return disks
+}
+
 // without returns the devices without the one whose disk begins at start, or that is lost and has
 // its addresses from there on.
 func (d *devices) without(start uint64) *devices {

@@ -39,11 +39,25 @@ var _ interp.Interpreter = (*FS)(nil)
 // Owns reports whether disk i belongs to the file system, once the write under observation has
 // landed.
 func (f *FS) Owns(i int) bool {
-	devs := f.pending.next.devs
-	if devs == nil && f.base != nil {
-		devs = f.base.devs
-	}
+	devs := f.nextDevices()
 	return devs != nil && devs.on(interp.Address(i, 0)) != nil
+}
+
+// Disks returns the disks of the file system after the write under observation.
+func (f *FS) Disks() []int {
+	devs := f.nextDevices()
+	if devs == nil {
+		return nil
+	}
+	return disksOf(devs.list)
+}
+
+// nextDevices returns the devices after the write under observation; nil if there are none.
+func (f *FS) nextDevices() *devices {
+	if devs := f.pending.next.devs; devs != nil || f.base == nil {
+		return devs
+	}
+	return f.base.devs
 }
 
 // Lost describes the devices of the file system whose disks are missing; "" if there are none.

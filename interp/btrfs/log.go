@@ -25,6 +25,7 @@ type logState struct {
 type logTree struct {
 	root   pointer
 	leaves []pointer
+	blocks []uint64 // logical addresses of all blocks
 }
 
 // A keySpan is the first and the last key of a block. An empty block has none. tree is the key of
@@ -77,13 +78,49 @@ func (c *comparer) readLog(base *state, sb ondisk.Superblock, prev *logState) *l
 	}
 	r.now.root = p
 	roots := r.tree(ondisk.TreeLogID, p, c.namesOfLog(0))
-	for i, id := range slices.Sorted(maps.Keys(roots)) {
+	changed := 0
+	for _, id := range slices.Sorted(maps.Keys(roots)) {
 		if len(r.faults) > 0 || r.err != nil {
 			break
 		}
-		r.tree(id, roots[id], c.namesOfLog(1+i))
+		if !r.keep(id, roots[id]) {
+			changed++
+			r.tree(id, roots[id], c.namesOfLog(changed))
+		}
 	}
 	return r
+}
+
+// keep takes over a tree of the previous log, and reports whether it did so: the tree has the same
+// root, and all its blocks are intact. A guest that calls fsync in one of many subvolumes changes
+// one tree.
+func (r *logReader) keep(id uint64, root pointer) bool {
+	was := r.prev.trees[id]
+	if was == nil || was.root != root {
+		return false
+	}
+	for _, logical := range was.blocks {
+		if _, ok := r.now.blocks[logical]; ok {
+			r.faults = append(r.faults, reachedTwice(logical).v)
+			return true
+		}
+		r.now.blocks[logical] = r.prev.blocks[logical]
+	}
+	r.now.trees[id] = was
+	r.bytes += uint64(len(was.blocks)) * spanBytes
+	return true
+}
+
+// reachedTwice reports a block of the log to which two pointers lead.
+func reachedTwice(logical uint64) *structureError {
+	return violated(twiceRule, "block %d is reached twice in the log", logical)
+}
+
+// take notes a block of the tree under examination.
+func (r *logReader) take(logical uint64, keys keySpan) {
+	r.now.blocks[logical] = keys
+	tree := r.now.trees[r.id]
+	tree.blocks = append(tree.blocks, logical)
 }
 
 // namesOfLog returns the names of the i-th tree of a log, which has none yet. A stream resets its
@@ -184,7 +221,7 @@ func (t *treeDiff) walkLog(r *logReader, s span) {
 		return
 	}
 	if _, ok := r.now.blocks[s.logical]; ok {
-		t.fault(violated(twiceRule, "block %d is reached twice in the log", s.logical))
+		t.fault(reachedTwice(s.logical))
 		return
 	}
 	if want := t.new.sb.Generation() + 1; s.generation != want {
@@ -196,7 +233,7 @@ func (t *treeDiff) walkLog(r *logReader, s span) {
 	keys, known := r.prev.blocks[s.logical]
 	known = known && keys.tree == r.id
 	if known && s.level == 0 && keys.fits(s) {
-		r.now.blocks[s.logical] = keys
+		r.take(s.logical, keys)
 		s.shared = true
 		t.addSpan(s)
 		return
@@ -214,7 +251,7 @@ func (t *treeDiff) walkLog(r *logReader, s span) {
 			t.fault(err)
 		}
 	}
-	r.now.blocks[s.logical] = spanOf(n, r.id)
+	r.take(s.logical, spanOf(n, r.id))
 	t.descend(n, s, func(c span) { t.walkLog(r, c) })
 }
 

@@ -92,9 +92,12 @@ func (s *state) devItem(id uint64) (v ondisk.DevItem, ok bool, err error) {
 	return v, ok, nil
 }
 
-// Seed reports whether disk i is that of a seed of the file system.
-func (f *FS) Seed(i int) bool {
-	return f.base != nil && f.base.devs.onSeed(interp.Address(i, 0))
+// Seeds returns the disks of the seeds of the file system.
+func (f *FS) Seeds() []int {
+	if f.base == nil {
+		return nil
+	}
+	return disksOf(f.base.devs.seeds)
 }
 
 // first returns the first disk of a Set that has a superblock of Btrfs, or 0 if none has. A seed

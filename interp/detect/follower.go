@@ -3,6 +3,7 @@ package detect
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"fsward/change"
@@ -172,17 +173,29 @@ func (f *Follower) Together(i, j int) bool {
 	return in != nil && in == f.ownerOf(j)
 }
 
-// A sprout is an interpreter of a file system that can read disks of other file systems: its seeds.
-type sprout interface{ Seed(disk int) bool }
+// Members returns the disks of the file system on a disk, ascending: the disk alone if it has none.
+func (f *Follower) Members(disk int) []int {
+	if in := f.ownerOf(disk); in != nil {
+		return in.disks()
+	}
+	return []int{disk}
+}
 
-// Seed reports whether the file system on disk i also reads disk j, which belongs to another one.
-func (f *Follower) Seed(i, j int) bool {
-	in := f.ownerOf(i)
+// A sprout is an interpreter of a file system that can read disks of other file systems: its seeds.
+type sprout interface{ Seeds() []int }
+
+// Seeds returns the disks that the file system on a disk also reads, and which belong to others,
+// ascending.
+func (f *Follower) Seeds(disk int) []int {
+	in := f.ownerOf(disk)
 	if in == nil {
-		return false
+		return nil
 	}
 	s, ok := in.Interpreter.(sprout)
-	return ok && s.Seed(j)
+	if !ok {
+		return nil
+	}
+	return slices.Sorted(slices.Values(s.Seeds()))
 }
 
 // FS returns the name of the file system that the write last observed went to, "" if there is none.

@@ -12,15 +12,26 @@ type followed struct {
 	disk int // its disk, if it cannot have several
 }
 
-// An owner is an interpreter of a file system that can have several disks. Owns answers for the
-// state after the write under observation.
-type owner interface{ Owns(disk int) bool }
+// An owner is an interpreter of a file system that can have several disks. Owns and Disks answer
+// for the state after the write under observation.
+type owner interface {
+	Owns(disk int) bool
+	Disks() []int // in any order
+}
 
 func (f *followed) owns(disk int) bool {
 	if o, ok := f.Interpreter.(owner); ok {
 		return o.Owns(disk)
 	}
 	return f.FS() != "" && f.disk == disk
+}
+
+// disks returns the disks of the file system, ascending.
+func (f *followed) disks() []int {
+	if o, ok := f.Interpreter.(owner); ok {
+		return slices.Sorted(slices.Values(o.Disks()))
+	}
+	return []int{f.disk}
 }
 
 // owners are file systems, of which a guest with many volumes has thousands. Each commit and each

@@ -70,10 +70,8 @@ func (v *Volumes) Run(addr, n uint64) uint64 {
 // FileSystem returns the disk of the file system on a volume, or its disks as an interp.Set, and
 // the address in All at which that disk begins.
 func (v *Volumes) FileSystem(i int) (d interp.Disk, start uint64) {
-	for _, j := range v.Numbers() {
-		if i != j && v.Together(i, j) {
-			return v.space, 0
-		}
+	if len(v.Members(i)) > 1 {
+		return v.space, 0
 	}
 	return v.Disk(i), interp.Address(i, 0)
 }
@@ -98,9 +96,13 @@ func (v *Volumes) Found(i int) interp.Observation {
 // Together reports whether two volumes belong to one file system.
 func (v *Volumes) Together(i, j int) bool { return v.follower.Together(i, j) }
 
-// Seed reports whether the file system on volume i also reads volume j, which belongs to another
-// one.
-func (v *Volumes) Seed(i, j int) bool { return v.follower.Seed(i, j) }
+// Members returns the numbers of the volumes of the file system on a volume, ascending: the volume
+// alone if it has none.
+func (v *Volumes) Members(i int) []int { return v.follower.Members(i) }
+
+// Seeds returns the numbers of the volumes that the file system on a volume also reads, and which
+// belong to others, ascending.
+func (v *Volumes) Seeds(i int) []int { return v.follower.Seeds(i) }
 
 // OnDisks turns the addresses of violations in the image of volumes into those on the disks. The
 // image is that of an interp.Set of the volumes with these numbers.

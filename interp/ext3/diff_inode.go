@@ -195,8 +195,7 @@ func (d *inodeDiff) compareFields(ino uint32) error {
 }
 
 // deletionTime checks that the dtime of a deleted inode is a time, and not the number of another
-// inode as on the list of orphans. e2fsck uses the same test. A clock that starts in 1970 makes
-// times that look like numbers.
+// inode as on the list of orphans. e2fsck uses the same test (e2fsck_pass1, low_dtime_check).
 func (d *inodeDiff) deletionTime(ino uint32, before, after side) error {
 	t := after.inode.Dtime()
 	if after.exists() || t == 0 || t >= d.Geo.Inodes || before.inode != nil &&
@@ -204,12 +203,20 @@ func (d *inodeDiff) deletionTime(ino uint32, before, after side) error {
 		return nil
 	}
 	sb, err := d.new.super()
-	if err != nil || ondisk.SuperOf(sb).Wtime() < d.Geo.Inodes {
+	if err != nil || startsIn1970(ondisk.SuperOf(sb), d.Geo.Inodes) {
 		return err
 	}
 	d.fault(on(checkDeleted.at(d.inodeAddr(ino), "the time is %d, the number of an inode", t),
 		ondisk.KindInode, uint64(ino)))
 	return nil
+}
+
+// startsIn1970 reports whether a time of the superblock could be the number of an inode. Such a
+// system has a clock that starts in 1970, and may have set it since the superblock was written: its
+// files were deleted at times that look like numbers, too.
+func startsIn1970(sb ondisk.Super, inodes uint32) bool {
+	return sb.Wtime() < inodes || sb.Mtime() != 0 && sb.Mtime() < inodes ||
+		sb.MkfsTime() != 0 && sb.MkfsTime() < inodes
 }
 
 // undated reports whether a deleted inode still has fields of an inode in use, and no time of

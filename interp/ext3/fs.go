@@ -87,11 +87,28 @@ func (f *FS) FS() string {
 
 // Owns reports whether a disk belongs to the file system after the write under observation.
 func (f *FS) Owns(disk int) bool {
-	d := f.disk
-	if f.pending.disks != nil {
-		d = f.pending.disks
-	}
+	d := f.nextDevices()
 	return f.geo != nil && (disk == d.own || disk == d.journal)
+}
+
+// Disks returns the disks of the file system after the write under observation.
+func (f *FS) Disks() []int {
+	switch d := f.nextDevices(); {
+	case f.geo == nil:
+		return nil
+	case d.journal == none:
+		return []int{d.own}
+	default:
+		return []int{d.own, d.journal}
+	}
+}
+
+// nextDevices returns the devices after the write under observation.
+func (f *FS) nextDevices() *devices {
+	if f.pending.disks != nil {
+		return f.pending.disks
+	}
+	return f.disk
 }
 
 // Schema names the numbers in the records. It is nil once the superblock has been erased.

@@ -184,6 +184,9 @@ func (v Super) HashSeed() []byte { return v.b[SuperHashSeedAt : SuperHashSeedAt+
 func (v Super) FirstMetaBG() uint32 {
 	return binary.LittleEndian.Uint32(v.b[SuperFirstMetaBGAt:])
 }
+func (v Super) MkfsTime() uint32 {
+	return binary.LittleEndian.Uint32(v.b[SuperMkfsTimeAt:])
+}
 func (v Super) Flags() uint32 {
 	return binary.LittleEndian.Uint32(v.b[SuperFlagsAt:])
 }

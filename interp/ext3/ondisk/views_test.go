@@ -26,7 +26,8 @@ var views = []viewed{
 	{"Super", "Super", &SuperLayout, nil, []string{
 		"inodes_count", "blocks_count", "free_blocks_count", "free_inodes_count",
 		"first_data_block", "log_block_size", "log_cluster_size", "blocks_per_group",
-		"clusters_per_group", "inodes_per_group", "mtime", "wtime", "magic", "state", "rev_level",
+		"clusters_per_group", "inodes_per_group", "mtime", "wtime", "mkfs_time", "magic", "state",
+		"rev_level",
 		"first_ino", "inode_size", "feature_compat", "feature_incompat", "feature_ro_compat",
 		"uuid", "journal_uuid", "journal_inum", "journal_dev", "last_orphan", "hash_seed",
 		"first_meta_bg", "flags",
