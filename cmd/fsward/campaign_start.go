@@ -67,6 +67,7 @@ Exit status: 0 found nothing, 1 found errors, 2 wrong usage, 3 not everything co
 		RunE: func(c *cobra.Command, args []string) error { return s.run(c, args[0], args[1:]) },
 	}
 	s.campaignFlags.add(c)
+	c.Flags().Lookup("name").Usage = "name the campaign `NAME` (default: KIND)"
 	s.workerFlags.add(c)
 	c.Flags().StringArrayVar(&s.vary, "vary", nil,
 		"make a unit for each value of a flag: `FLAG=VALUE|VALUE...` or FLAG=A-B; may be repeated")

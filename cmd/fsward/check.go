@@ -18,12 +18,12 @@ func checkCommand() *cobra.Command {
 		Use:   "check IMG...",
 		Short: "Check a whole image by all rules",
 		Long: `Reads a disk image or block device that is not in use, and judges it: first the structure
-of its file system, then every rule, as if one transaction had added everything on it. The image is
-only read. It may be compressed with zstd or gzip. An ext3 journal that needs recovery is replayed
-in memory.
+of its file system, then every rule, as if one transaction had added everything on it. The command
+only reads the image, which may be compressed with zstd or gzip. It replays an ext3 journal that
+needs recovery in memory.
 
-A disk with partitions or LVM has a line for its tables and one for each volume. IMG:p2 checks the
-second partition alone, IMG:vg/lv a logical volume. A volume that cannot be checked says why.
+A disk with partitions or LVM has a line for its tables and one for each volume. If a volume cannot
+be checked, its line says why. IMG:p2 checks the second partition alone, IMG:vg/lv a logical volume.
 
 Give all disks of a Btrfs that has several, or an ext3 and the disk of its external journal, in any
 order. Every ten seconds a line on stderr reports the progress.

@@ -20,18 +20,19 @@ Given an image, the command alters the image in place: work on a copy. Given a l
 guard --record makes one) and the image it starts from, it writes a new log in which one commit
 carries the alteration. It alters only blocks that the commit's transaction wrote.
 
-On a disk with several volumes, the alteration is made on the one volume where it fits. If it fits
-on several, the command alters nothing and names them: give IMG:p2 for the second partition,
-IMG:vg/lv for a logical volume. --seed chooses among all volumes. In a log the commits of all
-volumes are counted together; with --base IMG:p2 those of that volume alone.
+On a disk with several volumes, the command alters the one volume where the alteration fits. If it
+fits on several, the command alters nothing and names them: give IMG:p2 for the second partition,
+IMG:vg/lv for a logical volume. --seed chooses among all volumes. In a log, --commit counts the
+commits of all volumes together, and with --base IMG:p2 those of that volume alone.
 
 For a file system on several disks, give the images of all of them; or the base of each, the new log
 of each, and then the log of each, in the same order.
 
-The alteration is made at the first place where it fits, in the order of the trees or blocks, or
-with --pick N at the N-th place after it. Instead of an alteration, --seed N chooses one at random;
-the command prints its choice, which can be given the next time. --list prints the objects of a file
-system (--fs) with their fields, actions and kinds, or those of each volume of the images.
+The command makes the alteration at the first place where it fits, in the order of the trees or
+blocks, or with --pick N at the N-th place after it. Instead of an alteration, --seed N chooses one
+at random; the command prints its choice, which you can give the next time. --list prints the
+objects of a file system (--fs) with their fields, actions and kinds, or those of each volume of the
+images.
 
 For Btrfs, an alteration is one of
 
@@ -45,12 +46,13 @@ For ext3, one of
 
   ` + strings.ReplaceAll(ext3corrupt.SpecHelp, "\n", "\n  ") + `
 
-If the journal has the contents of a block, the copy in the journal is altered, and the checksums of
-the journal are corrected, if it has any. The actions: delete, duplicate, add (under another name),
-swap (with the next one), move (a dirent to another directory), cycle (put a directory below itself,
-with all names and counts right), clear (fill an inode with zeros), free (an inode: no links), copy
-(make an inode equal to the next one), crosslink (a block that another object has too); for the bits
-of bitmaps set and unset, and set_freed and unset_new for bits that the commit changes.`
+If the journal has the contents of a block, the command alters the copy in the journal, and corrects
+the checksums of the journal, if it has any. The actions: delete, duplicate, add (under another
+name), swap (with the next one), move (a dirent to another directory), cycle (put a directory below
+itself, with all names and counts right), clear (fill an inode with zeros), free (give an inode no
+links), copy (make an inode equal to the next one), crosslink (use a block that another object has
+too). The bits of bitmaps have the actions set and unset, and set_freed and unset_new for bits that
+the commit changes.`
 
 func corruptCommand() *cobra.Command {
 	var cfg offline.CorruptConfig

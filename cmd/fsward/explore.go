@@ -138,8 +138,8 @@ func addSearchFlags(c *cobra.Command, r *spec.Run) {
 		"let a checker make at most `N` directories")
 	c.Flags().StringVar(&r.Operations, "ops", spec.AutoOperations,
 		"let a checker also perform the operations of these `GROUPS`, separated by commas: "+groupList()+
-			"; or none; or auto: with --search cover those of all groups but wait and together, after "+
-			"the other operations of one depth")
+			"; or none; or auto: with --search cover those of all groups but wait, together and many, "+
+			"after the other operations of one depth")
 	c.Flags().StringVar((*string)(&r.Strategy), "search", string(defaultSearch),
 		"choose the next state by this `STRATEGY`: "+alternatives(explore.Strategies()))
 	c.Flags().BoolVar(&r.Coverage, "coverage", false,
@@ -153,7 +153,7 @@ func addSearchFlags(c *cobra.Command, r *spec.Run) {
 			"then each call site alone, then pairs, …")
 	c.Flags().StringVar(&r.FailPoints, "failure-points", "default",
 		"with --failures, let calls of these `KINDS` fail, separated by commas: slab, page, "+
-			"buffer-read, page-read, user-memory, submit, end; or all; default: the first four")
+			"buffer-read, page-read, user-memory, submit, end; or all; or default: the first four")
 	c.Flags().BoolVar(&r.KernelChoices, "kernel-choices", false,
 		"also explore the choices that a kernel module takes by fsw_ekm_choose(n); not with --failures")
 	c.Flags().BoolVar(&r.HashDisks, "hash-disks", false,

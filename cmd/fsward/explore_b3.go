@@ -31,8 +31,9 @@ workload, a smaller one that shows the same, and a script in the style of xfstes
 
 docs/user/b3.md is an introduction.
 
-Exit status: 0 found nothing, 1 found errors, 2 wrong usage, 3 could not run. fsward explore resume
-DIR continues a run that was stopped or killed.`, strings.Join(b3.Names(), ", ")),
+Exit status: 0 found nothing, 1 found errors, 2 wrong usage, 3 could not run, or examined nothing.
+To continue a run that was stopped or killed, use fsward explore
+resume DIR.`, strings.Join(b3.Names(), ", ")),
 		Example: `  fsward explore b3 --fs ext3 --set seq-1 --out ext3-seq-1
   fsward explore b3 --fs btrfs --set seq-2 --range 0-9999 --out btrfs-seq-2
   fsward explore b3 --fs btrfs --workload rename.txt --out rename`,

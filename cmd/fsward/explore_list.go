@@ -23,9 +23,9 @@ func exploreListCommand() *cobra.Command {
 		Use:   "list",
 		Short: "List components, checkers and stacks, with the packages and modules that they need",
 		Long: `Lists what fsward explore run can put together: components (file systems and other layers),
-checkers, and whole stacks with their parameters. Behind what one needs it says whether the guest
-has that. Packages are fetched from Debian's mirror at the first run that needs them, and kept in
-the guest's folder.`,
+checkers, and whole stacks with their parameters. It says what each needs, and whether the guest has
+that. The first run that needs a package fetches it from Debian's mirror, and keeps it in the
+guest's folder.`,
 		Example: `  fsward explore list
   fsward explore list --guest build/guest-amd64 --json`,
 		Args: cobra.NoArgs,

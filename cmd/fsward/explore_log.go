@@ -56,8 +56,8 @@ mount. With --check it also recovers and mounts each of them in a guest, and run
 
 LOG is in the format of Linux's dm-log-writes: fsward guard --record, QEMU's blklogwrites and
 xfstests write it. Several LOGs continue each other. The base is the disk before the first log.
-Both may be compressed with zstd or gzip, and are not changed. Writes that a guard had refused are
-left out.
+Both may be compressed with zstd or gzip. The command changes neither, and leaves out writes that a
+guard had refused.
 
 Exit status: 0 all states are sound, 1 some are not, 2 wrong usage, 3 some could not be judged, or
 the command could not run. With --json the last line is {"event":"audited",...}.`,

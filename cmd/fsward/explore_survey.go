@@ -25,8 +25,8 @@ func exploreSurveyCommand() *cobra.Command {
 		Use:   "survey --out DIR FS...",
 		Short: "Explore many file systems, each with the same small budget",
 		Long: `Explores each file system with each checker, one after the other, in one guest. If a run
-fails, the guest is booted again for the next. DIR gets a folder for each run, as explore run makes
-it; explore report makes a table of them. A run that has a folder in DIR already is skipped.
+fails, the next one boots the guest again. DIR gets a folder for each run, as explore run makes it;
+explore report makes a table of them. The command skips a run that has a folder in DIR already.
 
 Exit status: 0 found nothing, 1 found errors, 2 wrong usage, 3 a run could not be made, for instance
 because the kernel lacks the file system, or has examined nothing.`,

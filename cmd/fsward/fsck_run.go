@@ -61,11 +61,13 @@ Exit status: 0 found nothing, 1 found something, 2 wrong usage, 3 could not run.
 			"for the file system)")
 	c.Flags().StringVar(&cfg.Image, "image", "", "damage copies of `IMG` instead of a made image")
 	c.Flags().StringSliceVar(&cfg.Modes, "mode", nil,
-		"try only these repair `MODES` of the program, separated by commas (default: all)")
+		"try only these repair `MODES` of the program, which fsward fsck list prints, separated by "+
+			"commas (default: all)")
 	addDamageFlags(c, &cfg)
 	addPathsFlags(c, &cfg)
 	c.Flags().StringSliceVar(&cfg.Checks, "check", []string{campaign.Consistency},
-		"make these `CHECKS`, separated by commas: "+strings.Join(campaign.CheckNames(), ", "))
+		"make these `CHECKS` (see docs/user/repair.md), separated by commas: "+
+			strings.Join(campaign.CheckNames(), ", "))
 	c.Flags().StringVar(&out, "out", "",
 		"write findings to `DIR`, which must not exist or must be empty (required)")
 	_ = errors.Join(c.MarkFlagRequired("fs"), c.MarkFlagRequired("out"))

@@ -27,8 +27,8 @@ which the disk appears as a file.
 
 The command runs until it receives SIGTERM or Ctrl-C.
 
-A slow or stopped reader of the reports cannot stop or slow the guest. Reports that it does not take
-are dropped and counted.
+A slow or stopped reader of the reports cannot stop or slow the guest. fsward drops and counts the
+reports that the reader does not take.
 
 Exit status: 0 every commit held, 1 a commit was violated, 2 wrong usage, 3 a commit was undecided,
 reports were dropped, the recording failed, or the command could not run.`

@@ -42,13 +42,14 @@ func addRulesFlags(c *cobra.Command, cfg *guard.RulesConfig) {
 
 // addAddRules adds the flag that names the rules of a site.
 func addAddRules(c *cobra.Command, add *[]string) {
-	c.Flags().StringArrayVar(add, "add-rules", nil, "use the rules and settings of the bundle "+
-		"`DIR|ZIP` beside the built-in ones; may be repeated")
+	c.Flags().StringArrayVar(add, "add-rules", nil, "use your own rules and settings in "+
+		"`DIR|ZIP` (see docs/user/site-rules.md) beside the built-in ones; may be repeated")
 }
 
 func addJudgeFlags(c *cobra.Command, engine *string, why, timing *bool) {
 	c.Flags().StringVar(engine, "engine", guard.Engines[0],
-		"run the rules with this engine: "+strings.Join(guard.Engines, " or "))
+		"run the rules with this engine: "+strings.Join(guard.Engines, " or ")+", which is slow and "+
+			"serves for comparison")
 	c.Flags().BoolVar(why, "why", false,
 		"explain each violation: the records and objects that made each goal of its rule true")
 	c.Flags().BoolVar(timing, "timing", false, "print the time that each rule took")

@@ -19,8 +19,8 @@ func rulesBenchCommand() *cobra.Command {
 		Long: `Makes a file system with N files in one directory, and one with a quarter of them,
 in temporary images, and judges each as one transaction that adds everything. Prints for each rule
 its time, the records and objects that it looked at, and how its time grows with the files: n^1.0 is
-linear, n^2.0 a square. It needs mkfs.ext3 or mkfs.btrfs. With --add-rules only the rules of the
-bundle are printed, unless --all is given.
+linear, n^2.0 a square. It needs mkfs.ext3 or mkfs.btrfs. With --add-rules it prints only the
+rules of the bundle, unless --all is given.
 
 Exit status: 0 measured, 2 wrong usage, 3 undecided or could not run.`,
 		Example: `  fsward rules bench --files 10000 --add-rules my-rules

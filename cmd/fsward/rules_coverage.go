@@ -21,9 +21,9 @@ func rulesCoverageCommand() *cobra.Command {
 		Long: `Runs the unit tests below DIR, or those of a bundle, as fsward rules test does, and
 judges each commit of the log that --replay names. Prints for each clause of the rules and of their
 helpers how often it was true, how many of its goals were true in their order, and the first goal
-that never was. With --add-rules, or a bundle, only its rules are measured, unless --all is given.
+that never was. With --add-rules, or a bundle, it measures only its rules, unless --all is given.
 
-The reference engine runs the rules: it is slow, so that a log should be short.
+The reference engine runs the rules. It is slow: take a short log.
 
 Exit status: 0 measured, 2 wrong usage, 3 could not run.`,
 		Example: `  fsward rules coverage my-rules

@@ -14,7 +14,7 @@ func rulesExportCommand() *cobra.Command {
 		Use:   "export DIR",
 		Short: "Write the built-in rules to a folder",
 		Long: `Writes the built-in rules to DIR/btrfs, DIR/ext3 and DIR/volume, to read them, or
-to change a copy and give it with --rules DIR. A file that exists is never replaced. To add rules to
+to change a copy and give it with --rules DIR. It never replaces a file that exists. To add rules to
 the built-in ones, use --add-rules instead of a copy.`,
 		Example: "  fsward rules export built-in",
 		Args:    cobra.ExactArgs(1),

@@ -135,8 +135,8 @@ func workerCommand() *cobra.Command {
 		Short: "Run units of campaigns, on any machine",
 		Long: `Takes units of the campaigns of a server, and runs them. It runs only commands and
 flags that fsward campaign start offers. The files that it takes from the server are sets of
-workloads, and stacks, whose commands run in the guest. Campaigns of another version of fsward or of
-the guest are refused, and stderr says why.
+workloads, and stacks, whose commands run in the guest. It refuses campaigns of another version of
+fsward or of the guest, and says why on stderr.
 
 If the server is away, the worker finishes its units, and keeps the results until the server is
 back. A worker that is asked to end gives its units back. If it is killed, its units go to others
