@@ -94,9 +94,9 @@ func (c *Sync) tour(e *explore.Env, steps tour, bySync bool) error {
 	return nil
 }
 
-// atEnd returns a step whose appends begin at the present end of their file. Without a part that was
-// left out the file may have another size than in the plan. A direct append that would then not begin
-// at a block is no part of it.
+// atEnd returns a step whose appends begin at the present end of their file. Without a part that
+// was left out the file may have another size than in the plan. A direct append that would then not
+// begin at a block is no part of it.
 func (c *Core) atEnd(ops []model.Op) (out []model.Op) {
 	end, appending := uint64(0), false
 	for _, o := range ops {

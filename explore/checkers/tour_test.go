@@ -9,8 +9,8 @@ import (
 	"fsward/explore/model"
 )
 
-// TestAppendsWithoutAnEarlierPart checks that an append of a tour begins at the end of its file if a
-// part before it, which changed the size, is left out: Linux ignores the offset of the plan.
+// TestAppendsWithoutAnEarlierPart checks that an append of a tour begins at the end of its file if
+// a part before it, which changed the size, is left out: Linux ignores the offset of the plan.
 func TestAppendsWithoutAnEarlierPart(t *testing.T) {
 	for _, size := range []uint64{large, 2 * model.Block} {
 		c := (&Core{Promises: model.Promises{Features: []model.Feature{model.Direct}},

@@ -56,8 +56,8 @@ func Main() {
 	}
 }
 
-// receive passes on the requests. If the process that sends them is done, or was killed, it ends this
-// one, also while a program runs.
+// receive passes on the requests. If the process that sends them is done, or was killed, it ends
+// this one, also while a program runs.
 func receive(commands chan<- Command) {
 	dec := json.NewDecoder(os.Stdin)
 	for {
