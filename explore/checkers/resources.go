@@ -19,9 +19,11 @@ var resourceErrors = []unix.Errno{
 
 // isResourceError reports whether any operation with a code may return an error when memory, space
 // or the disk fails. F2FS returns E2BIG if there is no room for one more attribute
-// (__f2fs_setxattr in fs/f2fs/xattr.c), where setxattr(2) says ENOSPC.
+// (__f2fs_setxattr in fs/f2fs/xattr.c), where setxattr(2) says ENOSPC. exFAT gives EFBIG for a file
+// that would be larger than the disk (exfat_read_boot_sector sets s_maxbytes).
 func isResourceError(code model.Code, errno unix.Errno) bool {
-	return slices.Contains(resourceErrors, errno) || code == model.Setxattr && errno == unix.E2BIG
+	return slices.Contains(resourceErrors, errno) || code == model.Setxattr && errno == unix.E2BIG ||
+		errno == unix.EFBIG
 }
 
 // minSymlinkMax is _POSIX_SYMLINK_MAX: each file system takes symbolic links with so long a target.
@@ -49,6 +51,10 @@ func isRefusedMode(p model.Promises, o model.Op, errno unix.Errno) bool {
 	return o.Code == model.Chmod && errno == unix.EPERM && p.NoModes
 }
 
+// isUnknownIoctl reports whether an ioctl that the file system does not know failed with EINVAL, in
+// place of ENOTTY: "EINVAL op or argp is not valid." (ioctl(2)). ntfs-3g does that.
+func isUnknownIoctl(want, is unix.Errno) bool { return want == unix.ENOTTY && is == unix.EINVAL }
+
 // storageErrors are the resource errors that say that the storage failed, or that the file system
 // has found itself corrupt.
 var storageErrors = []unix.Errno{unix.EIO, unix.EROFS, unix.EUCLEAN}
@@ -70,6 +76,8 @@ func (c *Core) checkCause(o model.Op, errno unix.Errno, space func() (statfs, er
 	case slices.Contains(storageErrors, errno):
 		return explore.Failuref("error without a cause", "%v gives %s, and nothing failed", o,
 			name(errno))
+	case errno == unix.EFBIG:
+		return c.checkLimit(o, space)
 	case errno == unix.ENOSPC && c.lacks.excuses(o):
 	case o.Code == model.Setxattr: // attributes have a space of their own, which may be full
 	case errno == unix.ENOSPC, errno == unix.EDQUOT:
@@ -115,6 +123,16 @@ func (c *Core) checkSpace(o model.Op, errno unix.Errno, space func() (statfs, er
 	}
 	return explore.Failuref("error without a cause",
 		"%v gives %s, and %d bytes and %d inodes are free", o, name(errno), bytes, s.freeInodes)
+}
+
+// checkLimit returns a failure if an operation gave EFBIG, and the file would fit on the disk.
+func (c *Core) checkLimit(o model.Op, space func() (statfs, error)) error {
+	s, err := space()
+	if err != nil || o.Off+o.Len > s.blocks*s.size {
+		return err
+	}
+	return explore.Failuref("error without a cause",
+		"%v gives EFBIG, and the file system has %d bytes", o, s.blocks*s.size)
 }
 
 // checkCounts returns a failure if more is free than there is.

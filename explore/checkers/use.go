@@ -16,9 +16,6 @@ import (
 
 // Use uses the recovered tree: see use.
 func (c *Core) Use(e *explore.Env) error {
-	if c.Promises.NoRepair {
-		return nil // it is read-only
-	}
 	// What filled the disk goes first: everything else needs space and inodes.
 	free := []agent.Op{agent.FreeDisk(c.At), agent.FreeInodes(c.At), agent.Sync()}
 	if _, err := e.Try(free...); err != nil {
@@ -44,9 +41,13 @@ const newName = "fsward-new"
 // use makes a file in each directory, and with each name that is free, and then removes everything.
 // On a full file system it removes everything first, and then makes files in the root directory.
 // Errors of the storage itself are failures too: names that are free can be made, and whatever is
-// there can be removed. entries has what is there, by path. The root is "/".
+// there can be removed. entries has what is there, by path. The root is "/". Without a repair the
+// file system is read-only: use does nothing.
 func (c *Core) use(e *explore.Env, entries map[string]agent.Entry, names []string,
 	full bool) error {
+	if c.Promises.NoRepair {
+		return nil
+	}
 	dirs := make(map[string]bool) // whether a path is a directory
 	made, removing := []string(nil), []agent.Op(nil)
 	for p, entry := range entries {

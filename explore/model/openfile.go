@@ -115,7 +115,7 @@ func (v *volume) onFile(o Op) (r Result) {
 	case Close:
 		v.files.close(&v.tree, o.Slot)
 	case Fsync, Fdatasync:
-		if n.isFIFO() {
+		if n.isFIFO() || n.kind == Dir && v.promises.NoDirFsync {
 			return Result{Errno: unix.EINVAL}
 		}
 		v.fsync(slot.inode, o.Code == Fdatasync)

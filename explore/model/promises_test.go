@@ -5,8 +5,29 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"fsward/explore/model"
 )
+
+// TestNoDirFsync: without the fsync of directories it gives EINVAL, and forces nothing to the disk.
+func TestNoDirFsync(t *testing.T) {
+	for _, lacks := range []bool{false, true} {
+		fs := model.New(model.Promises{NoDirFsync: lacks})
+		fs.Apply(model.Op{Code: model.Open, Slot: 1, Path: "/a", Flags: unix.O_RDWR | unix.O_CREAT})
+		fs.Apply(model.Op{Code: model.Open, Slot: 2, Path: "/"})
+		if got := fs.Apply(model.Op{Code: model.Fsync, Slot: 1}); got != (model.Result{}) {
+			t.Errorf("fsync of the file: %v", got)
+		}
+		want := model.Result{}
+		if lacks {
+			want.Errno = unix.EINVAL
+		}
+		if got := fs.Apply(model.Op{Code: model.Fsync, Slot: 2}); got != want {
+			t.Errorf("fsync of the directory: %v, want %v", got, want)
+		}
+	}
+}
 
 // TestAboveLacks: what a layer or the file system below it lacks, both lack, whatever promises are
 // added. All other promises are those below.

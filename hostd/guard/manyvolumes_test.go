@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"go.uber.org/zap"
 
@@ -13,10 +12,35 @@ import (
 	"fsward/interp/detect"
 )
 
-// TestCostOfManyVolumes guards a disk with hundreds of file systems. What the guard asks for each
-// of them, when it begins a check of its baseline, must not grow with the number of the others.
-func TestCostOfManyVolumes(t *testing.T) {
-	const n, times = 400, 1000
+// TestVolumesOf guards a disk with many file systems. Each has its own volume alone.
+func TestVolumesOf(t *testing.T) {
+	const n = 24
+	disks := manyVolumes(t, n)
+	if got := len(disks.Status()); got != n {
+		t.Fatalf("%d volumes, want %d", got, n)
+	}
+	for i := range n {
+		if own := disks.VolumesOf(1 + i); own != 1 {
+			t.Errorf("the file system on volume %d has %d volumes", 1+i, own)
+		}
+	}
+}
+
+// BenchmarkVolumesOf measures what the guard asks for a volume when it begins a check of its
+// baseline. It must not grow with the number of the others.
+func BenchmarkVolumesOf(b *testing.B) {
+	for _, n := range []int{25, 400} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			disks := manyVolumes(b, n)
+			for i := 0; b.Loop(); i++ {
+				disks.VolumesOf(1 + i%n)
+			}
+		})
+	}
+}
+
+// manyVolumes guards a disk with so many partitions, each with an ext3.
+func manyVolumes(t testing.TB, n int) *guard.Disks {
 	image := filepath.Join(t.TempDir(), "disk.img")
 	guardtest.Run(t, "sh", "-ec", `cd $(dirname $0)
 truncate -s $(($1*2+4))M $0
@@ -32,19 +56,6 @@ done`, image, fmt.Sprint(n))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer disks.Close()
-	if got := len(disks.Status()); got != n {
-		t.Fatalf("%d volumes, want %d", got, n)
-	}
-	begin := time.Now()
-	for range times {
-		for i := range n {
-			if own := disks.VolumesOf(1 + i); own != 1 {
-				t.Fatalf("the file system on volume %d has %d volumes", 1+i, own)
-			}
-		}
-	}
-	if took := time.Since(begin); took > 5*time.Second {
-		t.Errorf("%d times the volumes of %d file systems took %v", times, n, took)
-	}
+	t.Cleanup(func() { disks.Close() })
+	return disks
 }

@@ -178,21 +178,7 @@ func TestUnguardedIsRefused(t *testing.T) {
 // other, so that many volumes do not take many times the memory.
 func TestManyVolumes(t *testing.T) {
 	const n = 6
-	image := filepath.Join(t.TempDir(), "disk.img")
-	guardtest.Run(t, "sh", "-ec", `cd $(dirname $0)
-truncate -s $(($1*2+4))M $0
-{ echo label: gpt; for i in $(seq $1); do echo size=2M; done; } | sfdisk -q $0
-truncate -s 2M part; mkfs.ext3 -q -F part
-for i in $(seq $1); do
-	dd if=part of=$0 bs=1M seek=$((2*i-1)) conv=notrunc,sparse status=none
-done`, image, fmt.Sprint(n))
-	disks, err := guard.Open(guard.Config{FS: detect.Auto, Verify: true,
-		Policies: guard.Policies{OnViolation: guard.OnRefuse},
-		Disks:    []guard.DiskSpec{{Name: "disk", Path: image}}}, zap.NewNop())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer disks.Close()
+	disks := manyVolumes(t, n)
 	guarded := 0
 	var before map[string]bool // running, in the status before
 	for begin := time.Now(); guarded < n && time.Since(begin) < time.Minute; {

@@ -41,7 +41,7 @@ func BlankImage(t *testing.T, size int64) string {
 
 // Run runs a program that must succeed. It is one of the peers that check fsward, so the test fails
 // if it is missing.
-func Run(t *testing.T, name string, args ...string) {
+func Run(t testing.TB, name string, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
