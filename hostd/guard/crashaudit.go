@@ -63,7 +63,7 @@ func auditEvent(disk string, r live.Report) *Event {
 			Outcome: change.Violated, Crash: f,
 			Violations: []change.Violation{{Rule: f.Kind, Kind: change.ByRule,
 				Doc: "A crash leaves a file system that recovery makes consistent.", Detail: f.Text}},
-			Note: fmt.Sprintf("a crash after entry %d of %s could have left this, with %d writes missing",
+			Note: fmt.Sprintf("a crash after entry %d of %s could have left this; writes missing: %d",
 				f.After.Entry, f.After.Log, len(f.Missing))}
 	}
 	return &Event{Disk: disk, Kind: KindAudit, Outcome: change.Holds, NotAudited: r.From,

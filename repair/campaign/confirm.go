@@ -46,7 +46,7 @@ func (r *Tally) count(f *Finding, t *trial) {
 
 // Summary says how often the finding showed, and what other replays showed.
 func (r *Tally) Summary() string {
-	text := fmt.Sprintf("shown %d times of %d", r.Shown, r.Replays)
+	text := fmt.Sprintf("shown in %d of %d replays", r.Shown, r.Replays)
 	for _, kinds := range slices.Sorted(maps.Keys(r.Instead)) {
 		text += fmt.Sprintf(", %s instead: %d", kinds, r.Instead[kinds])
 	}

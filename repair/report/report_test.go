@@ -45,9 +45,9 @@ func TestWrite(t *testing.T) {
 	for _, want := range []string{"<td>toy<td>ext3<td class=\"n\">33<td class=\"n\">77",
 		"<code>inode.flags</code>\n<td class=\"n\">7<td class=\"n zero\">0", // by kind
 		"A second run contradicts the first.", "The program crashed.", "<td class=\"n\">1024",
-		"exit status 1, corrected", "fixed more", "shown 10 times of 10", "jfs_fsck on jfs",
+		"exit status 1, corrected", "fixed more", "shown in 10 of 10 replays", "jfs_fsck on jfs",
 		"44 of 99 edges", "<td class=\"n\">6<td class=\"n\">400\n<td class=\"n\">9<td class=\"n\">33",
-		"Nothing was found.", "; 23 damages are left", "<strong>shown 2 times of 10</strong>",
+		"Nothing was found.", "; 23 damages are left", "<strong>shown in 2 of 10 replays</strong>",
 		"Its messages differ from run to run.", "<pre>- /gone\n&#43; /lost&#43;found/#13</pre>"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page lacks %q", want)
