@@ -123,7 +123,8 @@ func (d *disk) msync(n *inode, off, end uint64, now int) {
 }
 
 // keepEntries makes the inodes durable that have names in a directory, as they were created, and in
-// turn the names in those that are directories. A subvolume has a log of its own.
+// turn the names in those that are directories. One that fdatasync has logged is not new any more
+// (need_log_inode). A subvolume has a log of its own.
 func (t *tree) keepEntries(dir *inode, now int) {
 	for _, e := range dir.names {
 		n := t.inodes[e.now()]
@@ -131,14 +132,16 @@ func (t *tree) keepEntries(dir *inode, now int) {
 			continue
 		}
 		n.meta = n.born
-		if n.kind == Dir {
+		if n.kind == Dir && n.dataAt < n.born {
 			n.stored = now
 			t.keepEntries(n, now)
 		}
 	}
 }
 
-// keepNames makes the names of an inode durable, and its directories up to that of the subvolume.
+// keepNames makes the names of an inode durable, and its directories up to that of the subvolume, as
+// they were created. Nobody asked for a later mode or attribute of theirs: Btrfs logs directories
+// above a file only if they are new (btrfs_log_new_ancestors).
 func (t *tree) keepNames(i, now int) {
 	n := t.inodes[i]
 	n.named = now
@@ -153,7 +156,7 @@ func (t *tree) keepNames(i, now int) {
 			}
 		}
 		if here {
-			parent.meta = now
+			parent.meta = max(parent.meta, parent.born)
 			t.keepNames(d, now)
 		}
 	}

@@ -73,6 +73,18 @@ func TestFsyncEntries(t *testing.T) {
 			t.Errorf("without the promise, %s: %v", left, err)
 		}
 	}
+	for script, allowed := range map[string]bool{
+		"mkdir /d; creat /d/f; fsync /":               false,
+		"mkdir /d; fdatasync /d; creat /d/f; fsync /": true,
+	} {
+		f := after(t, entries, script)
+		if err := f.Allowed(after(t, trees, "mkdir /d").Observed()); (err == nil) != allowed {
+			t.Errorf("%s: %v", script, err)
+		}
+		if err := f.Allowed(after(t, trees, "").Observed()); err == nil {
+			t.Errorf("%s: the directory may be lost", script)
+		}
+	}
 }
 
 // TestHeld: a file in a held slot outlasts CloseAll, is part of the signature, and can be written
