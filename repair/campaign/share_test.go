@@ -123,7 +123,8 @@ func TestTally(t *testing.T) {
 	f.count(f, &trial{failures: []Failure{{Kind: Hang}}})
 	f.count(f, &trial{failures: []Failure{{Kind: Rules}, {Kind: Lost}}})
 	f.count(f, &trial{})
-	const want = "shown in 1 of 5 replays, hang instead: 2, lost and rules instead: 1, nothing instead: 1"
+	const want = "shown in 1 of 5 replays, hang instead: 2, lost and rules instead: 1, " +
+		"nothing instead: 1"
 	if got := f.Summary(); got != want {
 		t.Errorf("%s; want %s", got, want)
 	}
