@@ -140,8 +140,8 @@ func (t *tree) keepEntries(dir *inode, now int) {
 }
 
 // keepNames makes the names of an inode durable, and its directories up to that of the subvolume,
-// as they were created. Nobody asked for a later mode or attribute of theirs: Btrfs logs those above
-// a file only if they are new (btrfs_log_new_ancestors).
+// as they were created. Nobody asked for a later mode or attribute of theirs: Btrfs logs only new
+// directories above a file (btrfs_log_new_ancestors).
 func (t *tree) keepNames(i, now int) {
 	n := t.inodes[i]
 	n.named = now
