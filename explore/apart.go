@@ -54,10 +54,18 @@ func firstReason(what string, list []reason) error {
 	return nil
 }
 
+// A ModuleUser is a Checker that can load fsw_ekm itself.
+type ModuleUser interface {
+	// UsesModule reports whether it does so as it is configured.
+	UsesModule() bool
+}
+
 // CanRunWithoutModules returns an error if the configuration asks for something that a machine
 // without the modules of fsward cannot do, so that it cannot be the System.
 func (c *Config) CanRunWithoutModules() error {
+	user, ok := c.Stack.Checker.(ModuleUser)
 	return firstReason("the steps cannot run in a kernel without the modules of fsward", []reason{
+		{ok && user.UsesModule(), "the checker makes allocations fail by fsw_ekm"},
 		{c.MaxFaults > 0, "faults are injected by fsw_ekm"},
 		{c.KernelChoices, "choices of the kernel are taken by fsw_ekm"},
 		{c.KernelChecks != 0, "the kernel is checked by fsw_ekm"},

@@ -204,7 +204,8 @@ explored() {
 	else
 		watched run "$@" --run-in "$place" --out "$dir"
 		# What user-mode Linux cannot run is refused, and has no state.
-		[ "$place,$status" != uml,3 ] || [ -e "$dir/run.db" ] || watched run "$@" --out "$dir"
+		[ "$place" != uml ] || [ "$status" -lt 2 ] || [ -e "$dir/run.db" ] ||
+			watched run "$@" --out "$dir"
 	fi
 	printf '%s\t' "$(date -Is)" "$name" "$status" "$(($(date +%s) - began))" "$peak" \
 		"$({ du -sk "$dir" 2>/dev/null || echo 0; } | cut -f 1)" \

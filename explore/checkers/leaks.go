@@ -26,6 +26,9 @@ type Leaks struct {
 // Crashless says that the checker requests no crashes.
 func (*Leaks) Crashless() {}
 
+// UsesModule reports whether allocations fail.
+func (c *Leaks) UsesModule() bool { return c.Failures }
+
 const (
 	repeats       = 64 // of an operation in a round
 	failedRepeats = 32 // of an operation in which an allocation fails, which takes longer
@@ -35,7 +38,7 @@ const (
 
 // Init loads the module fsw_ekm if allocations fail.
 func (c *Leaks) Init(e *explore.Env) error {
-	if c.Failures {
+	if c.UsesModule() {
 		if err := loadEKM(e); err != nil {
 			return err
 		}

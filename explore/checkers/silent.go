@@ -32,6 +32,9 @@ type Silent struct {
 // Crashless says that the checker requests no crashes.
 func (*Silent) Crashless() {}
 
+// UsesModule reports whether allocations fail.
+func (c *Silent) UsesModule() bool { return c.Allocations > 0 }
+
 // silentAllocations is the default of Silent.Allocations in New.
 const silentAllocations = 8
 
@@ -46,7 +49,7 @@ var Retries = []string{"ext4_es_", "__es_", "mb_cache_entry_", "page_cache_ra_",
 
 // Init loads the module fsw_ekm if allocations fail.
 func (c *Silent) Init(e *explore.Env) error {
-	if c.Allocations > 0 {
+	if c.UsesModule() {
 		if err := loadEKM(e); err != nil {
 			return err
 		}

@@ -79,6 +79,10 @@ func TestRunInUserMode(t *testing.T) {
 		t.Fatal(err)
 	}
 	guarded.Guarded = []string{"/dev/fswrd0"}
+	silent, err := spec.FileSystem("ext3", "", "", "silent", "")
+	if err != nil {
+		t.Fatal(err)
+	}
 	n, err := raid.UserMode()
 	if err != nil || n.Layer == "" {
 		t.Errorf("raid: %+v, %v", n, err)
@@ -98,6 +102,7 @@ func TestRunInUserMode(t *testing.T) {
 		"the write set":         {Spec: ext3, From: explore.FromWriteSet},
 		"makes checkpoints":     {Spec: ext3, Restore: explore.ByCheckpoint},
 		"guarded disks":         {Spec: guarded},
+		"allocations fail":      {Spec: silent},
 	} {
 		run.RunIn = spec.InUserMode
 		if _, err := run.Config(); err == nil || !strings.Contains(err.Error(), want) {
