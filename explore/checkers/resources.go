@@ -77,7 +77,7 @@ func (c *Core) checkCause(o model.Op, errno unix.Errno, space func() (statfs, er
 		return explore.Failuref("error without a cause", "%v gives %s, and nothing failed", o,
 			name(errno))
 	case errno == unix.EFBIG:
-		return c.checkLimit(o, space)
+		return checkLimit(o, space)
 	case errno == unix.ENOSPC && c.lacks.excuses(o):
 	case o.Code == model.Setxattr: // attributes have a space of their own, which may be full
 	case errno == unix.ENOSPC, errno == unix.EDQUOT:
@@ -126,7 +126,7 @@ func (c *Core) checkSpace(o model.Op, errno unix.Errno, space func() (statfs, er
 }
 
 // checkLimit returns a failure if an operation gave EFBIG, and the file would fit on the disk.
-func (c *Core) checkLimit(o model.Op, space func() (statfs, error)) error {
+func checkLimit(o model.Op, space func() (statfs, error)) error {
 	s, err := space()
 	if err != nil || o.Off+o.Len > s.blocks*s.size {
 		return err
@@ -135,9 +135,9 @@ func (c *Core) checkLimit(o model.Op, space func() (statfs, error)) error {
 		"%v gives EFBIG, and the file system has %d bytes", o, s.blocks*s.size)
 }
 
-// checkCounts returns a failure if more is free than there is.
-func (c *Core) checkCounts(e *explore.Env) error {
-	s, err := statfsOf(e, c.At)
+// checkCounts returns a failure if more is free than there is in the file system mounted at a path.
+func checkCounts(e *explore.Env, at string) error {
+	s, err := statfsOf(e, at)
 	if err != nil || max(s.free, s.available) <= s.blocks && s.freeInodes <= s.inodes {
 		return err
 	}

@@ -83,7 +83,7 @@ func (c *Sync) tour(e *explore.Env, steps tour, bySync bool) error {
 			plan = &Core{Promises: c.Promises, Limits: c.Limits, fs: c.fs.Clone()}
 		}
 		if !leavesOut {
-			if err := c.stepAndCrash(e, c.atEnd(ops), persist); err != nil {
+			if err := c.stepAndCrash(e, atEnd(c.fs, ops), persist); err != nil {
 				return err
 			}
 		}
@@ -97,13 +97,13 @@ func (c *Sync) tour(e *explore.Env, steps tour, bySync bool) error {
 // atEnd returns a step whose appends begin at the present end of their file. Without a part that
 // was left out the file may have another size than in the plan. A direct append that would then not
 // begin at a block is no part of it.
-func (c *Core) atEnd(ops []model.Op) (out []model.Op) {
+func atEnd(fs *model.FS, ops []model.Op) (out []model.Op) {
 	end, appending := uint64(0), false
 	for _, o := range ops {
 		writes := o.Code == model.Write || o.Code == model.Dwrite
 		switch {
 		case o.Code == model.Open:
-			end, _ = c.fs.Size(o.Path)
+			end, _ = fs.Size(o.Path)
 			appending = o.Flags&unix.O_APPEND != 0
 		case writes && appending && o.Code == model.Dwrite && end%model.Block != 0:
 			continue

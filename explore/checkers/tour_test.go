@@ -21,7 +21,7 @@ func TestAppendsWithoutAnEarlierPart(t *testing.T) {
 		planned := plan.topology()
 		direct := false
 		for _, ops := range planned.appends() {
-			for _, o := range c.atEnd(ops) {
+			for _, o := range atEnd(c.fs, ops) {
 				if writes := o.Code == model.Write || o.Code == model.Dwrite; writes && o.Off != size {
 					t.Errorf("%d bytes: %v writes at %d", size, ops[0], o.Off)
 				}

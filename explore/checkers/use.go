@@ -21,7 +21,7 @@ func (c *Core) Use(e *explore.Env) error {
 	if _, err := e.Try(free...); err != nil {
 		return err
 	}
-	if err := c.checkCounts(e); err != nil {
+	if err := checkCounts(e, c.At); err != nil {
 		return err
 	}
 	s, err := look(e, c.At, model.New(c.Promises))

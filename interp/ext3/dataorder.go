@@ -144,7 +144,7 @@ func (f *FS) observeData(c comparison, obs *interp.Observation) (late []lateRun)
 		return late
 	}
 	if !f.data.noted && obs.Note == "" {
-		obs.Note = f.lateNote(c.t.seq, unwritten)
+		obs.Note = lateNote(f.ordered, c.t.seq, unwritten)
 		f.data.noted = true
 	}
 	if f.ordered {
@@ -154,9 +154,10 @@ func (f *FS) observeData(c comparison, obs *interp.Observation) (late []lateRun)
 }
 
 // lateNote is the note about the first commit of a mount whose data was not written before it.
-func (f *FS) lateNote(seq uint32, unwritten []dataRun) string {
+// ordered: the guest does not mount with data=writeback.
+func lateNote(ordered bool, seq uint32, unwritten []dataRun) string {
 	why := "data=writeback? If the guest mounts with data=ordered, guard it with --data-ordered"
-	if f.ordered {
+	if ordered {
 		why = "until the next commit, a crash shows their former content. Linux allows this when the" +
 			" file is cut at the same time. If the file keeps them as they are, a later commit is a" +
 			" violation"

@@ -87,13 +87,13 @@ func (f *FS) FS() string {
 
 // Owns reports whether a disk belongs to the file system after the write under observation.
 func (f *FS) Owns(disk int) bool {
-	d := f.nextDevices()
+	d := f.pending.devices(f.disk)
 	return f.geo != nil && (disk == d.own || disk == d.journal)
 }
 
 // Disks returns the disks of the file system after the write under observation.
 func (f *FS) Disks() []int {
-	switch d := f.nextDevices(); {
+	switch d := f.pending.devices(f.disk); {
 	case f.geo == nil:
 		return nil
 	case d.journal == none:
@@ -101,14 +101,6 @@ func (f *FS) Disks() []int {
 	default:
 		return []int{d.own, d.journal}
 	}
-}
-
-// nextDevices returns the devices after the write under observation.
-func (f *FS) nextDevices() *devices {
-	if f.pending.disks != nil {
-		return f.pending.disks
-	}
-	return f.disk
 }
 
 // Schema names the numbers in the records. It is nil once the superblock has been erased.

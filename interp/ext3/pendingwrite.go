@@ -26,6 +26,14 @@ type pendingWrite struct {
 	stale  []uint32     // kept blocks whose contents change
 }
 
+// devices returns the devices of the file system once the write has landed. now are those before it.
+func (p *pendingWrite) devices(now *devices) *devices {
+	if p.disks != nil {
+		return p.disks
+	}
+	return now
+}
+
 // A superChange is the change of FS by a write of the superblock.
 type superChange struct {
 	geo *ondisk.Geometry // nil: the superblock is erased
