@@ -26,7 +26,7 @@ type pendingWrite struct {
 	stale  []uint32     // kept blocks whose contents change
 }
 
-// devices returns the devices of the file system once the write has landed. now are those before it.
+// devices returns the devices of the file system once the write has landed. now has those before.
 func (p *pendingWrite) devices(now *devices) *devices {
 	if p.disks != nil {
 		return p.disks
