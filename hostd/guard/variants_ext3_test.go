@@ -136,17 +136,16 @@ func (v ext3Variant) run(t *testing.T) int {
 }
 
 // preparing are the commands that write other blocks before the superblock.
-var preparing = []string{"tune2fs -O metadata_csum $DISK0", "tune2fs -O mmp $DISK0",
-	"tune2fs -O orphan_file $DISK0", "tune2fs -O quota,project $DISK0",
-	"tune2fs -O project -Q prjquota $DISK0"}
+var preparing = []string{"tune2fs -O mmp $DISK0", "tune2fs -O orphan_file $DISK0",
+	"tune2fs -O quota,project $DISK0", "tune2fs -O project -Q prjquota $DISK0"}
 
 // sums prints the name and the contents of each file.
 const sums = `find . -path ./lost+found -prune -o -type f -print0 | sort -z | xargs -0 sha256sum`
 
 // TestExt3UnsupportedFeatureComes lets tools bring features that fsward does not support to a
 // guarded ext3. The write that brings the feature is refused by name. Some tools write other blocks
-// before: space that nothing uses yet, or limits of directory indexes. e2fsck then repairs these,
-// and no file is lost (docs/decisions/0039).
+// before: space that nothing uses yet. e2fsck then repairs this, and no file is lost
+// (docs/decisions/0039).
 func TestExt3UnsupportedFeatureComes(t *testing.T) {
 	for _, tc := range []struct{ script, want string }{
 		{"tune2fs -O extents $DISK0", "extents (incompat flag 0x40)"},

@@ -9,10 +9,13 @@ import (
 )
 
 // observeUnmounted judges a write while the file system is not mounted. Tools then write its blocks
-// in any order, and only the mount afterwards is judged. One change is refused at once: an inode
-// whose pointers become extents, as e2fsck -E bmap2extent does (rebuild_extent_tree in
-// e2fsck/extents.c). The superblock that brings the feature comes last and is refused. Without the
-// feature such an inode is an error for e2fsck (PR_1_EXTENT_FEATURE), and no baseline holds.
+// in any order, and only the mount afterwards is judged. What prepares a feature that fsward does
+// not support is refused at once: the superblock that brings the feature comes last.
+//
+//   - Blocks of directories get room for the checksums of metadata_csum.
+//   - The pointers of an inode become extents, as e2fsck -E bmap2extent does (rebuild_extent_tree
+//     in e2fsck/extents.c). Without the feature such an inode is an error for e2fsck
+//     (PR_1_EXTENT_FEATURE), and no baseline holds.
 func (f *FS) observeUnmounted(w interp.Write, obs *interp.Observation) {
 	bs := uint64(f.geo.BlockSize)
 	if f.pending.super != nil || obs.Unknown != nil || uint64(len(w.Data)) != w.Len {
@@ -20,6 +23,9 @@ func (f *FS) observeUnmounted(w interp.Write, obs *interp.Observation) {
 	}
 	first, last := uint32(w.Off/bs), uint32(min((w.Off+w.Len-1)/bs, uint64(f.geo.Blocks-1)))
 	if w.Off/bs >= uint64(f.geo.Blocks) || last < f.geo.FirstData {
+		return
+	}
+	if obs.Unknown = f.prepared(w); obs.Unknown != nil {
 		return
 	}
 	for g := f.geo.GroupOf(max(first, f.geo.FirstData)); g <= f.geo.GroupOf(last); g++ {
@@ -31,6 +37,23 @@ func (f *FS) observeUnmounted(w interp.Write, obs *interp.Observation) {
 			Feature: fmt.Sprintf("an inode with extents (inode %d)", number)}
 		return
 	}
+}
+
+// prepared names the feature that a tool prepares in a block of a write. It returns nil if there is
+// none, and if the block as it was cannot be read.
+func (f *FS) prepared(w interp.Write) error {
+	bs := uint64(f.geo.BlockSize)
+	for at := (w.Off + bs - 1) / bs * bs; at+bs <= w.Off+w.Len; at += bs {
+		feature, err := ondisk.Prepared(w.Data[at-w.Off:][:bs], func() ([]byte, error) {
+			b := make([]byte, bs)
+			_, err := f.disk.ReadAt(b, int64(at))
+			return b, err
+		})
+		if err == nil && feature != nil {
+			return feature
+		}
+	}
+	return nil
 }
 
 // extended returns the number of the first inode of a group that gets extents with a write to d, or

@@ -35,3 +35,20 @@ func FuzzXattrEntries(f *testing.F) {
 		}
 	})
 }
+
+func FuzzPrepared(f *testing.F) {
+	f.Add(make([]byte, MinBlockSize), make([]byte, MinBlockSize))
+	f.Add(leaf(true), leaf(false))
+	f.Fuzz(func(t *testing.T, b, before []byte) {
+		if len(b) < MinBlockSize || len(before) < MinBlockSize {
+			return
+		}
+		b, before = b[:MinBlockSize], before[:MinBlockSize]
+		if feature, err := Prepared(b, func() ([]byte, error) { return before, nil }); err != nil {
+			t.Errorf("%v, %v", feature, err)
+		}
+		if feature, _ := Prepared(b, func() ([]byte, error) { return b, nil }); feature != nil {
+			t.Errorf("the block stays as it is, and prepares %v", feature)
+		}
+	})
+}

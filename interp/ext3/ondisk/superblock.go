@@ -85,10 +85,6 @@ func NeedsRecovery(sb []byte) bool { return SuperOf(sb).FeatureIncompat()&Incomp
 
 // unsupported names a feature flag that fsward cannot check, or returns nil.
 func unsupported(sb []byte) error {
-	name := func(feature string) error {
-		return &interp.UnsupportedError{FS: "ext3",
-			Feature: feature}
-	}
 	for _, set := range []struct {
 		name       string
 		have, know uint32
@@ -97,18 +93,22 @@ func unsupported(sb []byte) error {
 		{"ro_compat", SuperOf(sb).FeatureROCompat(), supportedROCompat},
 		{"compat", SuperOf(sb).FeatureCompat(), supportedCompat},
 	} {
-		extra := set.have &^ set.know
-		if extra == 0 {
-			continue
+		if extra := set.have &^ set.know; extra != 0 {
+			return unsupportedFlag(set.name, bits.TrailingZeros32(extra))
 		}
-		i := bits.TrailingZeros32(extra)
-		label := "unknown feature"
-		if names := featureNames[set.name]; i < len(names) && names[i] != "" {
-			label = names[i]
-		}
-		return name(fmt.Sprintf("%s (%s flag %#x)", label, set.name, uint32(1)<<i))
 	}
 	return nil
+}
+
+// unsupportedFlag says that fsward does not support the feature of a flag, by its number, in a set
+// of features.
+func unsupportedFlag(set string, number int) *interp.UnsupportedError {
+	label := "unknown feature"
+	if names := featureNames[set]; number < len(names) && names[number] != "" {
+		label = names[number]
+	}
+	return &interp.UnsupportedError{FS: "ext3",
+		Feature: fmt.Sprintf("%s (%s flag %#x)", label, set, uint32(1)<<number)}
 }
 
 // BackupGroup returns the group whose copy of the superblock b is; 0 if it is the primary one.
