@@ -49,8 +49,8 @@ func (f *exploreFlags) add(c *cobra.Command) {
 	addUnsigned(c, &f.guest.MemoryMiB, "memory", defaultMemory, 1,
 		"give the guest `MIB` mebibytes of memory")
 	addUnsigned(c, &f.guest.LogMiB, "log", 64, 1,
-		"make the log of the RAM disks `MIB` mebibytes large: a step and all steps before it "+
-			"may write this much")
+		"make the log of the RAM disks `MIB` mebibytes large, up to 1024, rounded up to a power of "+
+			"two: a step and all steps before it may write this much")
 	c.Flags().StringVar(&f.guest.Console, "console", "", "write the guest's console to `FILE`")
 	addJSONFlag(c, &f.json)
 	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "show the log")

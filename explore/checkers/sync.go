@@ -86,9 +86,9 @@ func (c *Sync) firstSteps() (out firstSteps, err error) {
 		return out, err
 	}
 	var bySync []func(*explore.Env) error
-	for _, steps := range c.tours() {
-		out.early = append(out.early, func(e *explore.Env) error { return c.tour(e, steps, false) })
-		bySync = append(bySync, func(e *explore.Env) error { return c.tour(e, steps, true) })
+	for _, t := range c.tours() {
+		out.early = append(out.early, func(e *explore.Env) error { return c.tour(e, t, false) })
+		bySync = append(bySync, func(e *explore.Env) error { return c.tour(e, t, true) })
 	}
 	for _, w := range known {
 		out.late = append(out.late, func(e *explore.Env) error { return c.run(e, w) })

@@ -17,23 +17,37 @@ import (
 // come after all that create a file, and each needs an execution of its own.
 const tours Group = "tours"
 
-// maxTour is the number of operations after which a tour ends.
-const maxTour = 16
+// The number of steps after which a tour ends. Each that fills the disk writes all of its blocks,
+// with data=journal of ext3 twice, and the log of the RAM disks has to hold what a tour writes.
+const (
+	maxTour        = 16
+	maxFillingTour = 1
+)
 
-// A tour returns the steps that it can do next.
-type tour func(t *topology) [][]model.Op
+// A tour is a set of operations, of which the steps skip to skip+most-1 are performed.
+type tour struct {
+	steps      func(t *topology) [][]model.Op // the steps that it can do next
+	skip, most int
+}
 
 // tours returns the tours that the first step may run.
 func (c *Sync) tours() (out []tour) {
 	if !c.asked(tours) {
 		return nil
 	}
-	t := c.fresh().topology()
-	out = []tour{(*topology).nameSteps, (*topology).contentSteps}
+	out = []tour{{(*topology).nameSteps, 0, maxTour}, {(*topology).contentSteps, 0, maxTour}}
+	begin := c.fresh()
 	for _, g := range LaterGroups() {
-		steps := func(t *topology) [][]model.Op { return t.groupSteps([]Group{g}) }
-		if len(steps(&t)) > 0 {
-			out = append(out, steps)
+		t := tour{func(t *topology) [][]model.Op { return t.groupSteps([]Group{g}) }, 0, maxTour}
+		if g == fullDisk {
+			t.most = maxFillingTour
+		}
+		done := make(map[string]bool)
+		for ; t.next(begin, done) != nil; t.skip += t.most {
+			out = append(out, t)
+			for range t.most - 1 {
+				t.next(begin, done)
+			}
 		}
 	}
 	return out
@@ -63,7 +77,7 @@ func (c *Core) fresh() *Core {
 // tour runs a tour. bySync makes each of its steps persistent by sync(2), which leaves nothing for
 // a log of fsync to do, and which opens no file. No step follows a tour. Each of its steps can be
 // left out; the others stay as they are. One that fails does not hide what follows it.
-func (c *Sync) tour(e *explore.Env, steps tour, bySync bool) error {
+func (c *Sync) tour(e *explore.Env, t tour, bySync bool) error {
 	c.ran = true
 	if c.Limits.Files > 0 {
 		if err := c.Step(e, tourBegin(c.Limits)); err != nil {
@@ -72,8 +86,11 @@ func (c *Sync) tour(e *explore.Env, steps tour, bySync bool) error {
 	}
 	done := make(map[string]bool)
 	plan := &c.Core // with all parts, also those that are left out
-	for range maxTour {
-		ops := steps.next(plan, done)
+	for range t.skip {
+		t.next(plan, done)
+	}
+	for range t.most {
+		ops := t.next(plan, done)
 		if ops == nil || c.torn {
 			return nil
 		}
@@ -125,10 +142,10 @@ func (c *Core) assume(ops []model.Op) {
 
 // next returns the first step of a kind that is not done yet, and notes that it is done: one that
 // removes a name only if there is no other.
-func (s tour) next(c *Core, done map[string]bool) (next []model.Op) {
-	t, tree := c.topology(), c.fs.Observed()
+func (t tour) next(c *Core, done map[string]bool) (next []model.Op) {
+	now, tree := c.topology(), c.fs.Observed()
 	kind := ""
-	for _, ops := range s(&t) {
+	for _, ops := range t.steps(&now) {
 		k := kindOf(tree, ops)
 		if removing := removes(tree, ops[0]); !done[k] && (next == nil || !removing) {
 			if next, kind = ops, k; !removing {

@@ -5,6 +5,8 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/bits"
 	"os"
 	"path/filepath"
 	"time"
@@ -22,8 +24,8 @@ type GuestConfig struct {
 	// MemoryMiB is the memory of the guest beside what Needs take. 0 selects 384.
 	MemoryMiB uint
 	Needs     guest.Needs // of the stack
-	// LogMiB is the size of the RAM disks' log. One step, with all steps before it, may write this
-	// much. 0 selects 64.
+	// LogMiB is the size of the RAM disks' log, which is rounded up to a power of two, at most 1024.
+	// One step, with all steps before it, may write this much. 0 selects 64.
 	LogMiB  uint
 	Console string // file for the guest's console; "" for none
 	// OnEmulated, if not nil, is called when a guest has booted without KVM.
@@ -35,6 +37,9 @@ const (
 	exploreDirs = "fsward-explore-"
 	exploreRun  = "run"
 )
+
+// maxLogMiB is the limit of the RAM disks' module.
+const maxLogMiB = 1024
 
 // exploreSilence is how long an emulated guest on a busy host may stay silent.
 const exploreSilence = 30 * time.Second
@@ -52,8 +57,13 @@ func WithMachine(ctx context.Context, cfg GuestConfig, log *zap.Logger,
 	if cfg.MemoryMiB == 0 {
 		cfg.MemoryMiB = 384
 	}
-	if cfg.LogMiB == 0 {
+	switch {
+	case cfg.LogMiB == 0:
 		cfg.LogMiB = 64
+	case cfg.LogMiB > maxLogMiB:
+		return fmt.Errorf("the log of the RAM disks has at most %d MiB, not %d", maxLogMiB, cfg.LogMiB)
+	default:
+		cfg.LogMiB = 1 << bits.Len(cfg.LogMiB-1)
 	}
 	files := guest.Files{Kernel: filepath.Join(cfg.Dir, "vmlinuz"),
 		Initramfs: filepath.Join(cfg.Dir, "explorer.cpio.zst")}
