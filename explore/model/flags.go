@@ -43,17 +43,22 @@ func (v *volume) setFlags(o Op) Result {
 	return Result{Value: uint64(flags)}
 }
 
-// inheritedFlags returns the flags that a new file or directory gets from those of its directory.
-// Btrfs gives it those of compression and of copying on write (btrfs_inherit_iflags), ext2, ext3,
-// ext4, F2FS and XFS the others (EXT4_FL_INHERITED, F2FS_FL_INHERITED, xfs_inode_inherit_flags).
+// inheritedFlags returns the flags that a new file or directory gets from those of its directory,
+// and by a mount option. Btrfs gives it those of compression and of copying on write
+// (btrfs_inherit_iflags), ext2, ext3, ext4, F2FS and XFS the others (EXT4_FL_INHERITED,
+// F2FS_FL_INHERITED, xfs_inode_inherit_flags).
 func (v *volume) inheritedFlags(k Kind, dir uint32) uint32 {
-	switch {
-	case k != File && k != Dir:
-		return 0
-	case v.promises.Has(Subvolumes):
-		return dir & btrfsFlags
+	passed := ^uint32(btrfsFlags | agent.Forbidding)
+	if v.promises.Has(Subvolumes) {
+		passed = btrfsFlags
 	}
-	return dir &^ (btrfsFlags | agent.Forbidding)
+	switch k {
+	case File:
+		return dir&passed | v.promises.NewFileFlags
+	case Dir:
+		return dir & passed
+	}
+	return 0
 }
 
 // inheritCompression gives a new subvolume in a directory the compression of the root directory of

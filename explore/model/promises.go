@@ -83,6 +83,9 @@ type Promises struct {
 	NoRepair    bool `yaml:"no_repair"`
 
 	Features []Feature `yaml:"features"` // that only some file systems have
+
+	// NewFileFlags are flags that each new file has, by a mount option.
+	NewFileFlags uint32 `yaml:"new_file_flags"`
 }
 
 // Above returns the promises of a layer that passes operations on to a file system: those of the

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"fsward/explore/agent"
 	"fsward/explore/model"
 )
 
@@ -53,5 +54,18 @@ func TestAboveLacks(t *testing.T) {
 	}
 	if lacks < 13 {
 		t.Errorf("only %d fields are about what is lacking", lacks)
+	}
+}
+
+// TestNewFileFlags: Btrfs gives each new file NoCOW with nodatacow, and no directory.
+func TestNewFileFlags(t *testing.T) {
+	for _, flags := range []uint32{0, agent.NoCOW} {
+		fs := model.New(model.Promises{NewFileFlags: flags,
+			Features: []model.Feature{model.FileFlags, model.Subvolumes}})
+		fs.Apply(model.Op{Code: model.Open, Path: "/f", Flags: unix.O_CREAT | unix.O_RDWR, Mode: 0o644})
+		fs.Apply(model.Op{Code: model.Mkdir, Path: "/d", Mode: 0o755})
+		if file, dir := fs.Flags("/f"), fs.Flags("/d"); file != flags || dir != 0 {
+			t.Errorf("the file has the flags %#x, want %#x, the directory %#x, want 0", file, flags, dir)
+		}
 	}
 }
