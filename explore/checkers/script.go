@@ -31,6 +31,7 @@ type Script struct {
 	text Text
 
 	expected map[string]any // expectation of each mark that the last step has set
+	steps    uint32         // number of steps done
 }
 
 // Text is the content of the file of a script.
@@ -39,6 +40,8 @@ type Text struct {
 	guest.Needs `yaml:",inline"`
 	Init        string   `yaml:"init"`   // command after the first mount; may be ""
 	Mutate      []action `yaml:"mutate"` // actions of a step, in order
+	// Steps is the number of steps after which no other follows; 0: there is no limit.
+	Steps uint32 `yaml:"steps"`
 	// Choices has the number of values of $N, from 0 on, for the commands init and check. The explorer
 	// tries each value.
 	Choices map[string]uint32 `yaml:"choices"`
@@ -190,8 +193,12 @@ func (s *Script) shell(e *explore.Env, line string, env ...string) (agent.Exit, 
 	return exit, err
 }
 
-// Signature returns the output of the command signature; nil if there is none.
+// Signature returns the output of the command signature; nil if there is none. All states that no
+// step follows have one signature.
 func (s *Script) Signature(e *explore.Env) ([]byte, error) {
+	if s.last() {
+		return []byte("the last step is done"), nil
+	}
 	if s.text.Signature == "" {
 		return nil, nil
 	}
@@ -228,8 +235,12 @@ func (s *Script) choice(e *explore.Env, name string) []string {
 	return []string{fmt.Sprintf("N=%d", e.ChooseAt(n, name))}
 }
 
+// last reports whether no step follows.
+func (s *Script) last() bool { return s.text.Steps > 0 && s.steps >= s.text.Steps }
+
 // Init runs the command init, if there is one.
 func (s *Script) Init(e *explore.Env) error {
+	s.steps = 0
 	if s.text.Init == "" {
 		return nil
 	}
@@ -238,6 +249,10 @@ func (s *Script) Init(e *explore.Env) error {
 
 // Mutate executes the actions of mutate.
 func (s *Script) Mutate(e *explore.Env) error {
+	if s.last() {
+		return nil
+	}
+	s.steps++
 	s.expected = make(map[string]any)
 	return s.executeAll(e, s.text.Mutate, "mutate")
 }

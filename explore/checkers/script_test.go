@@ -252,3 +252,31 @@ check: "true"
 		}
 	}
 }
+
+// TestScriptSteps: no step follows the last one, and all states after it are one.
+func TestScriptSteps(t *testing.T) {
+	s, err := parseScript([]byte("steps: 1\nmutate: [touch x]\ncheck: look\n"), "/mnt/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	m := exploretest.New()
+	m.Programs["sh"] = func(*exploretest.System, agent.Command) (agent.Exit, error) {
+		ran++
+		return agent.Exit{}, nil
+	}
+	e := explore.NewEnv(t.Context(), m, new(explore.Chooser))
+	for execution := range 2 {
+		if err := s.Init(e); err != nil {
+			t.Fatal(err)
+		}
+		before, err := s.Signature(e)
+		if err := errors.Join(err, s.Mutate(e), s.Mutate(e)); err != nil {
+			t.Fatal(err)
+		}
+		after, err := s.Signature(e)
+		if err != nil || before != nil || after == nil || ran != execution+1 {
+			t.Errorf("%d commands, signatures %q and %q, %v", ran, before, after, err)
+		}
+	}
+}
