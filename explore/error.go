@@ -89,6 +89,8 @@ type TornBio struct {
 type SecondCrash struct {
 	Contents string   `json:"contents"` // as CrashError.Contents
 	Missing  []uint64 `json:"missing"`  // bios of the recovery's writes that did not reach the disk
+	// Torn lists those of which a part reached the disk.
+	Torn []TornBio `json:"torn,omitempty"`
 }
 
 // A crashDisk is a copy of a crash state that showed a failure.

@@ -84,7 +84,8 @@ func (c *badDisk) keep(s *session) *crashDisk {
 	left := c.State
 	if second := c.second; second != nil {
 		left = second
-		k.Second = &SecondCrash{Contents: second.Contents().String(), Missing: second.Missing()}
+		k.Second = &SecondCrash{Contents: second.Contents().String(), Missing: second.Missing(),
+			Torn: tornBios(second)}
 	}
 	k.kernel, k.printed = slices.Clone(s.recovery.kernel), slices.Clone(s.recovery.printed)
 	k.Complaint = s.recovery.complaint

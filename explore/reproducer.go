@@ -116,12 +116,9 @@ func (c *CrashError) describe(b *strings.Builder, step int) {
 		InBetween.String(): "inside the window",
 		End.String():       "at the end of the window",
 	}[c.Epoch]
-	fmt.Fprintf(b, "\nThe crash: %s that step %d requested, after record %d of the log.\n"+
-		"Submitted writes that did not reach the disk, or only in part: %s.\n",
-		when, step, c.After, bioList(c.Missing))
-	for _, w := range c.Torn {
-		fmt.Fprintf(b, "  Of the %d sectors of bio %d, these did: %s.\n", w.Sectors, w.Bio, w.parts())
-	}
+	fmt.Fprintf(b, "\nThe crash: %s that step %d requested, after record %d of the log.\n",
+		when, step, c.After)
+	describeMissing(b, "Submitted writes", c.Missing, c.Torn)
 	if c.Perspective != "" {
 		fmt.Fprintf(b, "The simplest kind of crash that shows the error: %s.\n", c.Perspective)
 	}
@@ -144,8 +141,16 @@ func (c *CrashError) describe(b *strings.Builder, step int) {
 	}
 	describeChoices(b, "Choices of the recovery and the check", choices)
 	if c.Second != nil {
-		fmt.Fprintf(b, "\nA second crash interrupted the recovery from the first.\n"+
-			"Writes of the recovery that did not reach the disk: %s.\n", bioList(c.Second.Missing))
+		b.WriteString("\nA second crash interrupted the recovery from the first.\n")
+		describeMissing(b, "Writes of the recovery", c.Second.Missing, c.Second.Torn)
+	}
+}
+
+// describeMissing writes which writes did not reach the disk, or only in part.
+func describeMissing(b *strings.Builder, writes string, missing []uint64, torn []TornBio) {
+	fmt.Fprintf(b, "%s that did not reach the disk, or only in part: %s.\n", writes, bioList(missing))
+	for _, w := range torn {
+		fmt.Fprintf(b, "  Of the %d sectors of bio %d, these did: %s.\n", w.Sectors, w.Bio, w.parts())
 	}
 }
 

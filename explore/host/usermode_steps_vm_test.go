@@ -73,7 +73,8 @@ func (b diskBytes) apply(t *testing.T, records []ramdisk.Record) (count map[ramd
 }
 
 // TestGuestUserModeDiskLog checks that the log of user-mode Linux makes the disk: with all kinds of
-// requests in it, also in a second boot.
+// requests in it, also in a second boot, which
+// begins with an empty log and no logged disk.
 func TestGuestUserModeDiskLog(t *testing.T) {
 	withLogged(t, func(ctx context.Context, m *usermode.Machine) error {
 		logged := make(diskBytes, 16<<20)
@@ -104,7 +105,15 @@ func TestGuestUserModeDiskLog(t *testing.T) {
 			if !bytes.Equal(disk, logged) {
 				t.Errorf("after %v the log does not make the disk", count)
 			}
-			if err := m.Load(ctx, nil); err != nil {
+			// What is done after the last call of Records is in no log of the next boot.
+			_, err = m.Do(ctx, agent.Batch{Ops: []agent.Op{agent.DiskMark("x")}, Timeout: time.Minute})
+			if err := errors.Join(err, m.Load(ctx, nil)); err != nil {
+				return err
+			}
+			if left, err := m.Records(ctx); err != nil || len(left) > 0 {
+				t.Errorf("after a boot the log has %v, %v", left, err)
+			}
+			if err := m.Log(ctx, 0, true); err != nil {
 				return err
 			}
 		}

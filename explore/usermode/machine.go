@@ -286,10 +286,12 @@ type booted struct{}
 // Save makes a checkpoint of a machine on which nothing is mounted.
 func (m *Machine) Save(context.Context) (explore.Checkpoint, error) { return booted{}, nil }
 
-// Load ends the kernel. The next request boots another one, with the same disks.
+// Load ends the kernel. The next request boots another one, with the same disks. As at the
+// checkpoint, no disk is logged, nothing is in the log, and no request fails.
 func (m *Machine) Load(context.Context, explore.Checkpoint) error {
 	m.stop()
 	m.failed = nil
+	m.area.Clear()
 	return nil
 }
 
