@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"fsward/explore/crash"
+	"fsward/explore/ramdisk"
 )
 
 // A LogReader is a Checker that reads the log of its step, and starts crashes there: at a write, a
@@ -28,8 +29,12 @@ func (r *execution) requestCrashes(c Checker) error {
 	if !ok {
 		return nil
 	}
-	log := ticks(r)
-	crashes, err := reader.Crashes(log)
+	for _, rec := range r.records {
+		if rec.Type == ramdisk.Lost {
+			return fmt.Errorf("%d records of the step are missing: %w", rec.Len, ramdisk.ErrFull)
+		}
+	}
+	crashes, err := reader.Crashes(ticks(r))
 	if err != nil {
 		return err
 	}

@@ -2,11 +2,13 @@ package explore_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"fsward/explore"
+	"fsward/explore/ramdisk"
 )
 
 // A logging checker puts two keys into a toy and syncs. It expects of a crash anywhere in the log
@@ -90,5 +92,22 @@ func TestWrongCrashesInTheLog(t *testing.T) {
 			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.checker, err, c.want)
 		}
+	}
+}
+
+// A filled system has a log that was full.
+type filled struct{ explore.System }
+
+func (s filled) Records(ctx context.Context) ([]ramdisk.Record, error) {
+	records, err := s.System.Records(ctx)
+	return append(records, ramdisk.Record{Type: ramdisk.Lost, Len: 3}), err
+}
+
+// TestFullLog checks that a checker is not asked about a log that was full: it would miss its marks.
+func TestFullLog(t *testing.T) {
+	cfg := toyInOrder(t, explore.FromWrites)
+	cfg.Stack.Checker, cfg.System = logging{at: "backwards"}, filled{cfg.System}
+	if _, err := explore.Run(t.Context(), cfg); !errors.Is(err, ramdisk.ErrFull) {
+		t.Errorf("%v, want %v", err, ramdisk.ErrFull)
 	}
 }
