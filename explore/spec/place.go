@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -85,11 +86,21 @@ func (s Spec) UserMode() (n UserModeNeeds, err error) {
 	return n, nil
 }
 
+// userModePackage is the Debian package of user-mode Linux.
+const userModePackage = "user-mode-linux"
+
 // checkPlaces returns an error if the run cannot be in user-mode Linux as it wants.
 func (r Run) checkPlaces(cfg *explore.Config) error {
 	run, recoverIn := r.places()
 	switch {
 	case run == InUserMode:
+		needs, err := r.AllNeeds()
+		if err != nil {
+			return err
+		}
+		if slices.Contains(needs.Packages, userModePackage) {
+			return errors.New("user-mode Linux does not run in itself: run the stack in the guest")
+		}
 		return cfg.CanRunWithoutModules()
 	case recoverIn == InUserMode:
 		n, err := r.UserMode()

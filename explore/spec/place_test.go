@@ -83,6 +83,10 @@ func TestRunInUserMode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	nested, err := spec.Load("vm-linux")
+	if err != nil {
+		t.Fatal(err)
+	}
 	n, err := raid.UserMode()
 	if err != nil || n.Layer == "" {
 		t.Errorf("raid: %+v, %v", n, err)
@@ -95,14 +99,15 @@ func TestRunInUserMode(t *testing.T) {
 		}
 	}
 	for want, run := range map[string]spec.Run{
-		"faults are injected":   {Spec: ext3, MaxFaults: 1},
-		"choices of the kernel": {Spec: ext3, KernelChoices: true},
-		"the kernel is checked": {Spec: ext3, KernelChecks: "all"},
-		"threads are held":      {Spec: ext3, Threads: time.Second},
-		"the write set":         {Spec: ext3, From: explore.FromWriteSet},
-		"makes checkpoints":     {Spec: ext3, Restore: explore.ByCheckpoint},
-		"guarded disks":         {Spec: guarded},
-		"allocations fail":      {Spec: silent},
+		"faults are injected":    {Spec: ext3, MaxFaults: 1},
+		"choices of the kernel":  {Spec: ext3, KernelChoices: true},
+		"the kernel is checked":  {Spec: ext3, KernelChecks: "all"},
+		"threads are held":       {Spec: ext3, Threads: time.Second},
+		"the write set":          {Spec: ext3, From: explore.FromWriteSet},
+		"makes checkpoints":      {Spec: ext3, Restore: explore.ByCheckpoint},
+		"guarded disks":          {Spec: guarded},
+		"allocations fail":       {Spec: silent},
+		"does not run in itself": {Spec: nested},
 	} {
 		run.RunIn = spec.InUserMode
 		if _, err := run.Config(); err == nil || !strings.Contains(err.Error(), want) {
