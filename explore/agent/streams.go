@@ -45,12 +45,14 @@ func (s *streams) close() {
 // command returns the command with these files. The command gets its own process group, so that the
 // agent can kill it together with the processes that it starts.
 func (s *streams) command(c *Command) *exec.Cmd {
-	args := prefixed(c)
+	args, env := prefixed(c), append(os.Environ(), c.Env...)
 	if c.Faults != nil {
 		args = failingArgs(args)
+	} else {
+		args = withoutShell(args, env)
 	}
 	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Env = append(os.Environ(), c.Env...)
+	cmd.Env = env
 	cmd.Dir = "/"
 	if c.Dir != "" {
 		cmd.Dir = c.Dir

@@ -66,9 +66,11 @@ type Guest struct {
 // bootArguments are the kernel's arguments in every guest. With panic=0 the kernel stops at a panic
 // and does not reboot, so that the guest can be restored. The clock is acpi_pm, because QEMU
 // restores it with a checkpoint; QEMU never sets an emulated time stamp counter back. The root is a
-// ramfs, because a tmpfs would limit the initramfs to half of the memory.
+// ramfs, because a tmpfs would limit the initramfs to half of the memory. With norandmaps each
+// process has the same addresses, so that an emulator can use its translation of the loader and
+// the libraries again: docs/decisions/0105.
 const bootArguments = "quiet panic=0 clocksource=acpi_pm tsc=unstable rootfstype=ramfs " +
-	"fsward.script=agent "
+	"norandmaps fsward.script=agent "
 
 // Start boots a guest, waits until its agent has answered, and loads the module fsw_ramdisk.
 func Start(ctx context.Context, hypervisor Hypervisor, cfg Config, log *zap.Logger) (g *Guest,
