@@ -103,7 +103,7 @@ func (s filled) Records(ctx context.Context) ([]ramdisk.Record, error) {
 	return append(records, ramdisk.Record{Type: ramdisk.Lost, Len: 3}), err
 }
 
-// TestFullLog checks that a checker is not asked about a log that was full: it would miss its marks.
+// TestFullLog checks that a checker is not asked about a log that was full, which has lost marks.
 func TestFullLog(t *testing.T) {
 	cfg := toyInOrder(t, explore.FromWrites)
 	cfg.Stack.Checker, cfg.System = logging{at: "backwards"}, filled{cfg.System}
