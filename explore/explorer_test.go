@@ -262,6 +262,56 @@ func (i *interrupter) Check(e *explore.Env, c explore.Crash) error {
 	return i.ToyChecker.Check(e, c)
 }
 
+// TestTimeIsUpInAReplay checks that a run that is stopped while an error is made smaller or
+// replayed checks no further crash states, although they could show the error.
+func TestTimeIsUpInAReplay(t *testing.T) {
+	all := 1
+	for at := 1; at <= all; at += 8 {
+		cfg := pairOf(t)
+		cfg.Crash.Unit = explore.SectorUnit.Bytes()
+		ctx, cancel := context.WithCancel(t.Context())
+		checker := &wrongOnce{stopAt: at, stop: cancel}
+		cfg.Stack.Checker = checker
+		if at == 1 { // how many checks are there without a stop?
+			checker.stopAt = 0
+		}
+		sum, err := explore.Run(ctx, cfg)
+		if err != nil || len(sum.Errors) != 1 || checker.stopAt > 0 && checker.after > at+1 {
+			t.Errorf("%d checks after the error, want at most %d: %+v, %v", checker.after, at+1, sum, err)
+		}
+		if checker.stopAt == 0 {
+			all = checker.after
+		}
+		cancel()
+	}
+	if all < 64 {
+		t.Errorf("%d checks without a stop", all)
+	}
+}
+
+// A wrongOnce reports an error for one crash state between two writes, which no replay shows. At
+// check stopAt after this error it calls stop.
+type wrongOnce struct {
+	pairChecker
+	wrong         bool
+	after, stopAt int
+	stop          func()
+}
+
+func (w *wrongOnce) Check(_ *explore.Env, c explore.Crash) error {
+	if !w.wrong {
+		w.wrong = c.Epoch == explore.InBetween
+		if w.wrong {
+			return errBroken
+		}
+		return nil
+	}
+	if w.after++; w.after == w.stopAt {
+		w.stop()
+	}
+	return nil
+}
+
 // TestWriteThrough checks that a write-through disk needs no flush, but it does not have data that
 // was not written.
 func TestWriteThrough(t *testing.T) {

@@ -87,8 +87,11 @@ func (x *explorer) reproduceCrash(ctx context.Context, r *execution, e Error,
 			return x.stopped()
 		}
 		bad, err := by.checkAgain(ctx, c, e, exact)
-		if err != nil || bad == nil {
+		switch {
+		case err != nil:
 			return err
+		case bad == nil: // there may be hundreds of states, of which each takes seconds
+			return x.stopped()
 		}
 		if f = sameKind(&failureContext{Failure: bad.Failure, execution: r}, e); f != nil {
 			f.disk = bad.keep(x.session)

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -140,8 +141,8 @@ func (t *tracer) stopped(pid int) error {
 	if t.inside[pid] = !t.inside[pid]; !t.inside[pid] {
 		return nil
 	}
-	var regs unix.PtraceRegs
-	if err := unix.PtraceGetRegs(pid, &regs); err != nil {
+	regs, err := registers(pid)
+	if err != nil {
 		if errors.Is(err, unix.ESRCH) { // the thread was killed
 			return nil
 		}
@@ -162,4 +163,23 @@ func (t *tracer) stopped(pid int) error {
 		fmt.Fprintln(&t.names, name)
 	}
 	return nil
+}
+
+// registers returns the registers of a stopped thread. PTRACE_GETREGS of user-mode Linux is an I/O
+// error, and PTRACE_PEEKUSER is not.
+func registers(pid int) (regs unix.PtraceRegs, err error) {
+	if err = unix.PtraceGetRegs(pid, &regs); errors.Is(err, unix.EIO) {
+		err = peekRegisters(pid, &regs)
+	}
+	return regs, err
+}
+
+// peekRegisters reads the registers of a stopped thread, one after the other.
+func peekRegisters(pid int, regs *unix.PtraceRegs) error {
+	words := make([]byte, binary.Size(regs))
+	if _, err := unix.PtracePeekUser(pid, 0, words); err != nil {
+		return err
+	}
+	_, err := binary.Decode(words, binary.NativeEndian, regs)
+	return err
 }
