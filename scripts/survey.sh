@@ -107,7 +107,7 @@ entries() {
 		crypt-lvm type=raid5
 		lvm type=thin
 		lvm type=snapshot
-		lvm type=mirror
+		lvm type=mirror volume=lvm-lost-disk
 		lvm-change operation=move
 		lvm-change operation=mirror
 		lvm-change operation=unmirror
@@ -148,6 +148,7 @@ entries() {
 		rcs
 		mercurial
 		mercurial operation=merge
+		brz
 		fossil
 		fossil fsync=dropped
 		berkeley-db
@@ -158,6 +159,8 @@ entries() {
 		lmdb fsync=dropped
 		redis
 		redis appendfsync=no
+		etcd
+		etcd mount=nobarrier
 		postgresql
 		postgresql fsync=off
 		qemu-disk
