@@ -46,13 +46,14 @@ func startCluster(t *testing.T) (list []*server.Server) {
 		list = append(list, s)
 	}
 	wait(t, func() bool {
-		current := 0
+		current, peers := 0, 0
 		for _, s := range list {
 			if s.ReadyForConnections(time.Second) && s.JetStreamIsCurrent() {
 				current++
 			}
+			peers += len(s.JetStreamClusterPeers()) // only the leader knows them
 		}
-		return current == len(list)
+		return current == len(list) && peers == len(list)
 	})
 	return list
 }
