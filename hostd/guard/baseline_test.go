@@ -74,7 +74,7 @@ const beside = `
 func TestBaselineBesideALoad(t *testing.T) {
 	for _, fs := range []string{"btrfs", "ext3"} {
 		t.Run(fs, func(t *testing.T) {
-			image := populated(t, fs, 512<<20, 20, 100)
+			image := populated(t, fs, 512<<20, 20, 400)
 			r := guardtest.Attach(t, image, verify)
 			r.MustMount(fs)
 			for n := 0; n < 2 || r.Daemon.Status()[0].Baseline.Phase != guard.PhaseDone && n < 10; n++ {
