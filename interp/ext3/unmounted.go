@@ -25,7 +25,7 @@ func (f *FS) observeUnmounted(w interp.Write, obs *interp.Observation) {
 	if w.Off/bs >= uint64(f.geo.Blocks) || last < f.geo.FirstData {
 		return
 	}
-	if obs.Unknown = f.prepared(w); obs.Unknown != nil {
+	if obs.Unknown = prepared(f.disk, bs, w); obs.Unknown != nil {
 		return
 	}
 	for g := f.geo.GroupOf(max(first, f.geo.FirstData)); g <= f.geo.GroupOf(last); g++ {
@@ -39,14 +39,13 @@ func (f *FS) observeUnmounted(w interp.Write, obs *interp.Observation) {
 	}
 }
 
-// prepared names the feature that a tool prepares in a block of a write. It returns nil if there is
-// none, and if the block as it was cannot be read.
-func (f *FS) prepared(w interp.Write) error {
-	bs := uint64(f.geo.BlockSize)
+// prepared names the feature that a tool prepares in a block of a write to d, with blocks of bs
+// bytes. It returns nil if there is none, and if the block as it was cannot be read.
+func prepared(d io.ReaderAt, bs uint64, w interp.Write) error {
 	for at := (w.Off + bs - 1) / bs * bs; at+bs <= w.Off+w.Len; at += bs {
 		feature, err := ondisk.Prepared(w.Data[at-w.Off:][:bs], func() ([]byte, error) {
 			b := make([]byte, bs)
-			_, err := f.disk.ReadAt(b, int64(at))
+			_, err := d.ReadAt(b, int64(at))
 			return b, err
 		})
 		if err == nil && feature != nil {
